@@ -30,12 +30,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** How good forecast models are on recorded series. */
+/** Evaluates forecast models on recorded series. */
 @Command(
         name = "forecast",
         description = {
             "Evaluate forecast models on series with a rolling origin: after every step each model says what it expects at every "
-                    + "horizon, knowing nothing of what comes.",
+                    + "horizon, without any knowledge of later values.",
             "Settings that are not named are tuned on the training part alone; forecasts made after it are scored."
         },
         customSynopsis = {
@@ -68,7 +68,7 @@ final class ForecastCommand implements Callable<Integer> {
     private final CommandOutput output =
             new CommandOutput(() -> spec.commandLine().getOut());
 
-    /** What to evaluate on what. */
+    /** The series, and the models to evaluate on them. */
     static final class Question {
         @Option(
                 names = "--series",
@@ -121,7 +121,7 @@ final class ForecastCommand implements Callable<Integer> {
                 paramLabel = "R",
                 description = {
                     "What one replica, on one GPU, answers within the SLO, in the unit of the series.",
-                    "With it, forecasts are told and scored in GPUs, too."
+                    "With it, forecasts are given and scored in GPUs, too."
                 })
         private Optional<Double> replicaCapacity = Optional.empty();
 
@@ -135,7 +135,7 @@ final class ForecastCommand implements Callable<Integer> {
             if (replicaCapacity.isEmpty()) {
                 floor.ifPresent(replicas -> {
                     throw UserError.badUsage(
-                            "--floor is %d, but without --replica-capacity nothing is told in GPUs; give both, or neither."
+                            "--floor is %d, but without --replica-capacity there are no forecasts in GPUs; give both, or neither."
                                     .formatted(replicas));
                 });
                 return Optional.empty();

@@ -62,7 +62,7 @@ final class PlanCommand implements Callable<Integer> {
     private final CommandOutput output =
             new CommandOutput(() -> spec.commandLine().getOut());
 
-    /** What to plan for and how. */
+    /** The services to plan for, and the settings of the planner. */
     static final class PlanOptions {
         @Option(
                 names = "--profiles",
@@ -131,7 +131,7 @@ final class PlanCommand implements Callable<Integer> {
                 names = "--seed",
                 paramLabel = "S",
                 defaultValue = "1",
-                description = "Of the search for better plans. Default: ${DEFAULT-VALUE}.")
+                description = "Seed of the search for better plans. Default: ${DEFAULT-VALUE}.")
         private long seed;
 
         private PlanStudy.Settings settings() {

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** The cluster that a workload is played on, and what makes files into a workload: options of replay and demo. */
+/** Options of replay and demo: the cluster that a workload is played on, and how files become a workload. */
 final class PlayOptions {
     @Option(names = "--nodes", paramLabel = "N", defaultValue = "16", description = "Nodes. Default: ${DEFAULT-VALUE}.")
     private int nodes;
@@ -27,7 +27,7 @@ final class PlayOptions {
             names = "--training-nodes",
             paramLabel = "T",
             description =
-                    "Training's nodes. Default: half; a replay with lending of a workload without inference: all.")
+                    "Training's nodes. Default: half, but all in a replay of a workload without inference.")
     private Optional<Integer> trainingNodes = Optional.empty();
 
     @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
@@ -54,7 +54,7 @@ final class PlayOptions {
             names = "--seed",
             paramLabel = "S",
             defaultValue = "1",
-            description = "Of all chance. Default: ${DEFAULT-VALUE}.")
+            description = "Seed of all random draws. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
     void check(int mostNodes) {
@@ -88,27 +88,51 @@ final class PlayOptions {
     }
 
     SimulatedNodes.Layout layout(String domain) {
-        return new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, trainingNodes(), seed);
+        return layout(domain, seed, trainingNodes());
     }
 
-    /** The layout for a workload that has no inference to borrow from: without another word, all nodes are training's. */
-    SimulatedNodes.Layout layoutForTraining(String domain) {
-        return new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, trainingNodes.orElse(nodes), seed);
+    /** The layout with training's nodes as for a workload with inference services. */
+    SimulatedNodes.Layout layout(String domain, long ownSeed) {
+        return layout(domain, ownSeed, trainingNodes());
+    }
+
+    /**
+     * The layout for a workload without inference services: all nodes are training's unless the options say otherwise.
+     */
+    SimulatedNodes.Layout layoutForTraining(String domain, long ownSeed) {
+        return layout(domain, ownSeed, trainingNodes.orElse(nodes));
+    }
+
+    /** The layout in which all nodes are training's. */
+    SimulatedNodes.Layout layoutOfTraining(String domain, long ownSeed) {
+        return layout(domain, ownSeed, nodes);
+    }
+
+    private SimulatedNodes.Layout layout(String domain, long ownSeed, int training) {
+        return new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, training, ownSeed);
     }
 
     Workload load(String workload, String domain) {
+        return load(workload, domain, seed);
+    }
+
+    Workload load(String workload, String domain, long ownSeed) {
         try {
-            return Workloads.load(workload, scene(domain));
+            return Workloads.load(workload, scene(domain, ownSeed));
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(String.valueOf(e.getMessage()));
         }
     }
 
     Scene scene(String domain) {
+        return scene(domain, seed);
+    }
+
+    private Scene scene(String domain, long ownSeed) {
         return new Scene(
                         new DomainId(domain),
                         Workload.EPOCH,
-                        seed,
+                        ownSeed,
                         trainingNodes() * gpusPerNode,
                         (nodes - trainingNodes()) * gpusPerNode,
                         profiles,

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Replays of one workload with several policies in published timing: event by event as the simulator of a paper. */
+/** Replays of one workload with several policies in published timing: as the simulator of a paper, event by event. */
 final class PublishedExperiment {
     private final String workload;
     private final PlayOptions play;
@@ -27,7 +27,7 @@ final class PublishedExperiment {
      * An experiment.
      *
      * @param inPlace whether jobs change GPUs without a restart
-     * @param say takes lines about its progress
+     * @param say receives lines about its progress
      */
     PublishedExperiment(
             String workload, PlayOptions play, PublishedSettings.Timing timing, boolean inPlace, Consumer<String> say) {
@@ -38,7 +38,7 @@ final class PublishedExperiment {
         this.say = say;
     }
 
-    /** Replays the workload with each policy; what became of those that came to an end. */
+    /** Replays the workload with each policy; the outcomes of the runs that ended. */
     List<RunOutcome> replay(List<Run> runs) {
         Path file = Path.of(workload);
         boolean published = Files.isRegularFile(file) && PublishedWorkload.knows(file);

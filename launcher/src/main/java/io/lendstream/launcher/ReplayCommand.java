@@ -1,26 +1,34 @@
 package io.lendstream.launcher;
 
-import io.lendstream.core.history.Verdict;
 import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.launcher.ReplayExperiment.Conditions;
+import io.lendstream.launcher.ReplayExperiment.Lines;
 import io.lendstream.launcher.ReplayExperiment.Played;
 import io.lendstream.launcher.ReplayExperiment.Run;
 import io.lendstream.launcher.cli.Bounds;
-import io.lendstream.launcher.cli.CommandOutput;
+import io.lendstream.launcher.cli.Marks;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.settings.Units;
 import io.lendstream.simulator.published.PublishedSettings;
 import io.lendstream.simulator.replay.Outages;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.report.PngPlots;
+import io.lendstream.simulator.report.Remarks;
 import io.lendstream.simulator.report.Report;
 import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts;
-import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.RunFacts.References;
+import io.lendstream.simulator.report.RunWarning;
+import io.lendstream.simulator.report.RunWarnings;
+import io.lendstream.simulator.report.SeedFacts;
+import io.lendstream.simulator.report.SeedTable;
 import io.lendstream.simulator.report.Standings;
 import io.lendstream.simulator.results.ResultFiles;
 import io.lendstream.simulator.results.RunFactsOf;
 import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.workload.Workload;
+import io.lendstream.simulator.workload.Workloads;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,17 +42,17 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** A workload in virtual time, without a broker. */
+/** Replays a workload in virtual time, without a broker. */
 @Command(
         name = "replay",
         description = {
             "Replay a workload in virtual time, without a broker, by the same code that decides in production.",
-            "Several policies, and lending on and off, are compared on the same input."
+            "Several policies, and lending on and off, are compared on the same input, with one seed or with several."
         },
         customSynopsis = "lendstream replay --workload W[,W...] --out DIR [OPTIONS]",
         footer = {
-            "Example: lendstream replay --workload day --policy deepboot,lendstream \\",
-            "             --lending both --out out/replay"
+            "Example: lendstream replay --workload day --policy deepboot,tiresias \\",
+            "             --seeds 5 --out out/replay"
         })
 final class ReplayCommand implements Callable<Integer> {
 
@@ -74,18 +82,28 @@ final class ReplayCommand implements Callable<Integer> {
             names = "--lending",
             paramLabel = "on|off|both",
             defaultValue = "on",
-            description = "Whether training may use inference's idle GPUs. Default: ${DEFAULT-VALUE}.")
+            description = "Whether training may use idle inference GPUs. Default: ${DEFAULT-VALUE}.")
     private String lending = "on";
 
     @Option(
-            names = "--anchors",
+            names = {"--anchors", "--references"},
             paramLabel = "on|off",
             description = {
-                "Whether the same input is replayed for comparison without lending (the floor) and with a clairvoyant lender "
-                        + "(the ceiling), where these were not asked for.",
-                "Default: on, but off with --published-timing and where a run takes in more than 500,000 events."
+                "Whether the same input is also replayed without lending (the no-lending baseline) and with an oracle "
+                        + "(clairvoyant), for comparison.",
+                "Default: on, but off with --published-timing, and without --seeds if a run has more than 500,000 events."
             })
-    private Optional<String> anchors = Optional.empty();
+    private Optional<String> references = Optional.empty();
+
+    @Option(
+            names = "--seeds",
+            paramLabel = "N|LIST",
+            description = {
+                "Replay with several seeds, and report means with 95 %% intervals: a number N for the seeds 1 to N, a list "
+                        + "such as 1,4,9, or a range such as 3-12. Excludes --seed.",
+                "Detailed files and charts are of the first seed."
+            })
+    private Optional<String> seeds = Optional.empty();
 
     @Option(
             names = "--plots",
@@ -112,85 +130,152 @@ final class ReplayCommand implements Callable<Integer> {
             arity = "0..1",
             fallbackValue = "deepboot",
             description =
-                    "Event by event as the simulator of the DeepBoot or the Pollux paper, with its flaws, to compare with published figures. For their workload files, and for lists of rigid jobs; a seed moves the start of online fits by a billionth a step.")
+                    "Reproduce the published simulator of DeepBoot or Pollux, flaws included, to compare with published figures. Needs their workload files, or a list of rigid jobs. --seed perturbs the starting points of online fits by 1e-9.")
     private Optional<String> publishedTiming = Optional.empty();
 
     @Option(
             names = "--node-mtbf",
             paramLabel = "T",
-            description = "Mean time that a node works until it is lost, such as 200h. Default: none is lost.")
+            description = "Mean time between failures of a node, such as 200h. Default: no node fails.")
     private Optional<String> nodeMtbf = Optional.empty();
 
     @Option(
             names = "--node-repair",
             paramLabel = "T",
             defaultValue = "1h",
-            description = "From a node's loss until it is back. Default: ${DEFAULT-VALUE}.")
+            description = "Time from the failure of a node until it is back. Default: ${DEFAULT-VALUE}.")
     private String nodeRepair = "1h";
 
     @Option(
             names = "--check",
-            description = "Also make every decision a second time from the log, and check what all of them promise.")
+            description = "Also replay every decision from the log, check the promises, and print the verdict.")
     private boolean check;
 
     @Option(names = "--out", paramLabel = "DIR", required = true, description = "Where results are written.")
     private Path out = Path.of("");
 
-    private final CommandOutput output =
-            new CommandOutput(() -> spec.commandLine().getOut());
     private Optional<PngPlots> painter = Optional.empty();
 
     @Override
     public Integer call() {
         play.check(100_000);
         boolean inPlace = isOn("--afe", afe);
-        Optional<Boolean> anchored = anchors.map(value -> isOn("--anchors", value));
+        Optional<Boolean> referenced = references.map(value -> isOn("--references", value));
+        Optional<List<Long>> several = severalSeeds();
         Outages outages = outages();
         List<Run> runs = runs();
         painter = plots.map(value -> isOn("--plots", value)).orElse(publishedTiming.isEmpty())
                 ? Optional.of(new PngPlots())
                 : Optional.empty();
-        return publishedTiming.isPresent()
-                ? replayPublished(runs, publishedTiming.get(), inPlace, anchored)
-                : replay(runs, inPlace, anchored, outages);
+        if (publishedTiming.isPresent()) {
+            return replayPublished(runs, publishedTiming.get(), inPlace, referenced);
+        }
+        policies.stream()
+                .distinct()
+                .flatMap(policy -> RunWarnings.policy(policy).stream())
+                .forEach(this::warn);
+        var conditions = new Conditions(inPlace, outages, check);
+        return several.isPresent()
+                ? replaySeeds(runs, conditions, referenced, several.get())
+                : replay(runs, conditions, referenced);
     }
 
-    private int replay(List<Run> runs, boolean inPlace, Optional<Boolean> anchored, Outages outages) {
+    private Optional<List<Long>> severalSeeds() {
+        if (seeds.isPresent() && spec.commandLine().getParseResult().hasMatchedOption("--seed")) {
+            throw UserError.badUsage("--seed and --seeds exclude each other; leave one of them out.");
+        }
+        if (seeds.isPresent() && publishedTiming.isPresent()) {
+            throw UserError.badUsage(
+                    "--seeds must be left out with --published-timing, whose input is not drawn by a seed; use --seed.");
+        }
+        return seeds.map(SeedList::parse);
+    }
+
+    private int replay(List<Run> runs, Conditions conditions, Optional<Boolean> referenced) {
         Workload played = play.load(workload, ReplayExperiment.DOMAIN);
         Bounds.checkOut(out);
-        var experiment = new ReplayExperiment(played, play, inPlace, outages, check, this::say);
+        var lines = new Lines(this::say, this::say, this::say);
+        var experiment = new ReplayExperiment(played, play, conditions, play.seed(), lines);
+        experiment.overload().ifPresent(this::warn);
         List<Played> asked = runs.stream().map(experiment::replay).toList();
         List<Played> compared =
-                anchored.orElseGet(() -> experiment.isQuick(asked)) ? experiment.anchors(asked) : List.of();
-        write(
-                asked.stream().map(Played::outcome).toList(),
-                asked.stream().map(Played::facts).toList(),
-                compared.isEmpty()
-                        ? Optional.empty()
-                        : Optional.of(new Anchors(
-                                compared.get(0).facts(), compared.get(1).facts())));
-        boolean content = Stream.concat(asked.stream(), compared.stream())
-                .flatMap(run -> run.verdict().stream())
-                .allMatch(Verdict::isContent);
-        return content ? 0 : UserError.FAILED;
+                referenced.orElseGet(() -> experiment.isQuick(asked)) ? experiment.references(asked) : List.of();
+        Optional<References> measure = SeedExperiment.references(compared);
+        List<RunWarning> warnings = experiment.warnings(asked, measure);
+        new ResultFiles(out).write(asked.stream().map(Played::outcome).toList(), measure, warnings);
+        List<ReportedRun> facts = asked.stream().map(Played::facts).toList();
+        report(
+                List.of(new RunFacts.Parameter("seed", String.valueOf(play.seed()))),
+                facts,
+                measure,
+                remarks(warnings, facts, measure, experiment.baseline(), Optional.empty()));
+        return Stream.concat(asked.stream(), compared.stream()).allMatch(Played::isContent) ? 0 : UserError.FAILED;
     }
 
-    private int replayPublished(List<Run> runs, String timing, boolean inPlace, Optional<Boolean> anchored) {
+    private int replaySeeds(
+            List<Run> runs, Conditions conditions, Optional<Boolean> referenced, List<Long> severalSeeds) {
+        Bounds.checkOut(out);
+        var experiment =
+                new SeedExperiment(workload, play, conditions, runs, referenced.orElse(true), this::say);
+        SeedExperiment.Result result = experiment.replay(severalSeeds);
+        SeedExperiment.Details first = result.first();
+        new ResultFiles(out)
+                .write(
+                        first.asked().stream().map(Played::outcome).toList(),
+                        result.summaries(),
+                        Optional.of(result.figures()));
+        Optional<References> measure = SeedExperiment.references(first.references());
+        List<ReportedRun> facts = first.asked().stream().map(Played::facts).toList();
+        report(
+                List.of(
+                        new RunFacts.Parameter("seeds", seeds.orElse("")),
+                        new RunFacts.Parameter("single runs", "seed " + severalSeeds.get(0))),
+                facts,
+                measure,
+                remarks(first.warnings(), facts, measure, first.baseline(), Optional.of(result.facts())));
+        return result.content() ? 0 : UserError.FAILED;
+    }
+
+    /** All warnings, those of single runs and of policies included. */
+    private Remarks remarks(
+            List<RunWarning> general,
+            List<ReportedRun> runs,
+            Optional<References> measure,
+            String baseline,
+            Optional<SeedFacts> severalSeeds) {
+        List<RunWarning> warnings = new ArrayList<>(general);
+        Stream.concat(runs.stream(), measure.stream().map(References::baseline))
+                .distinct()
+                .flatMap(run -> RunWarnings.slo(run).stream())
+                .forEach(warnings::add);
+        policies.stream()
+                .distinct()
+                .flatMap(policy -> RunWarnings.policy(policy).stream())
+                .forEach(warnings::add);
+        return new Remarks(warnings, measure.map(any -> baseline), severalSeeds);
+    }
+
+    private int replayPublished(List<Run> runs, String timing, boolean inPlace, Optional<Boolean> referenced) {
         if (nodeMtbf.isPresent()) {
-            throw UserError.badUsage("--node-mtbf must be left out with --published-timing: no node is lost there.");
+            throw UserError.badUsage("--node-mtbf must be left out with --published-timing: no node fails there.");
         }
         if (check) {
             throw UserError.badUsage(
-                    "--check must be left out with --published-timing: no decisions are made there that could be checked.");
+                    "--check must be left out with --published-timing: no decisions are made there.");
         }
-        if (anchored.orElse(false)) {
+        if (referenced.orElse(false)) {
             throw UserError.badUsage(
-                    "--anchors is 'on', but --published-timing has none; name the policies to compare in --policy.");
+                    "--references is 'on', but --published-timing has none; name the policies to compare in --policy.");
         }
         Bounds.checkOut(out);
         var experiment = new PublishedExperiment(workload, play, timing(timing), inPlace, this::say);
         List<RunOutcome> outcomes = experiment.replay(runs);
-        write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList(), Optional.empty());
+        new ResultFiles(out).write(outcomes);
+        report(
+                List.of(new RunFacts.Parameter("seed", String.valueOf(play.seed()))),
+                outcomes.stream().map(RunFactsOf::figures).toList(),
+                Optional.empty(),
+                Remarks.NONE);
         return outcomes.size() == runs.size() ? 0 : UserError.FAILED;
     }
 
@@ -244,32 +329,40 @@ final class ReplayCommand implements Callable<Integer> {
         }
     }
 
-    private void write(List<RunOutcome> outcomes, List<ReportedRun> runs, Optional<Anchors> measure) {
-        new ResultFiles(out).write(outcomes, measure);
+    private void report(
+            List<RunFacts.Parameter> own, List<ReportedRun> runs, Optional<References> measure, Remarks remarks) {
+        List<RunFacts.Parameter> parameters = new ArrayList<>(List.of(
+                new RunFacts.Parameter("workload", Workloads.title(workload)),
+                new RunFacts.Parameter("nodes", String.valueOf(play.nodes())),
+                new RunFacts.Parameter("GPUs per node", String.valueOf(play.gpusPerNode())),
+                new RunFacts.Parameter("AFE", afe)));
+        parameters.addAll(own);
+        parameters.add(new RunFacts.Parameter("jobs of lists", play.listJobs()));
         RunFacts facts = new RunFacts(
-                "Lendstream replay: " + workload,
-                List.of(
-                        new RunFacts.Parameter("workload", workload),
-                        new RunFacts.Parameter("nodes", String.valueOf(play.nodes())),
-                        new RunFacts.Parameter("GPUs per node", String.valueOf(play.gpusPerNode())),
-                        new RunFacts.Parameter("AFE", afe),
-                        new RunFacts.Parameter("seed", String.valueOf(play.seed())),
-                        new RunFacts.Parameter("jobs of lists", play.listJobs())),
-                runs,
-                measure);
+                "Lendstream replay: " + Workloads.title(workload), parameters, runs, measure, remarks);
         Report.write(facts, out, painter).ifPresent(this::say);
-        if (measure.isPresent()) {
+        if (publishedTiming.isEmpty()) {
             say("");
             Standings.lines(facts).forEach(this::say);
+            remarks.seeds().ifPresent(seedFacts -> {
+                say("");
+                SeedTable.lines(seedFacts).forEach(this::say);
+            });
             say("");
         }
+        remarks.warnings().forEach(this::warn);
         say("results in " + out);
     }
 
-    private void say(String line) {
-        output.say(line);
+    private void warn(RunWarning warning) {
+        say(warning.line());
     }
 
+    private void say(String line) {
+        PrintWriter writer = spec.commandLine().getOut();
+        writer.println(Marks.line(line));
+        writer.flush();
+    }
     private static boolean isOn(String option, String value) {
         return switch (value) {
             case "on" -> true;

@@ -11,10 +11,17 @@ import io.lendstream.simulator.replay.ReplayProgress;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.ReportedRun;
+import io.lendstream.simulator.report.RunFacts.References;
+import io.lendstream.simulator.report.RunWarning;
+import io.lendstream.simulator.report.RunWarnings;
+import io.lendstream.simulator.report.Text;
 import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.results.Summary;
+import io.lendstream.simulator.workload.InferenceNeed;
 import io.lendstream.simulator.workload.TrainingTask;
 import io.lendstream.simulator.workload.Workload;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -23,15 +30,16 @@ import java.util.function.Predicate;
 /** Replays of one workload with several policies, on a cluster of one size. */
 final class ReplayExperiment {
     static final String DOMAIN = "replay";
-    /** A day on 64 GPUs is a sixth of it. */
+    /** The most events of a run whose references are replayed by default; a day on 64 GPUs has a sixth of it. */
     private static final int QUICK_EVENTS = 500_000;
+    /** The share of a run that must be done before the time left is estimated. */
+    private static final double ESTIMATED_FROM = 0.02;
 
     private final Workload played;
     private final PlayOptions play;
-    private final boolean inPlace;
-    private final Outages outages;
-    private final boolean check;
-    private final Consumer<String> say;
+    private final Conditions conditions;
+    private final long seed;
+    private final Lines lines;
 
     /**
      * A policy to replay with.
@@ -39,70 +47,89 @@ final class ReplayExperiment {
      * @param lends whether with lending
      */
     record Run(String policy, boolean lends) {
-        static final Run FLOOR = new Run(ReplaySettings.NO_LENDING, false);
-        static final Run CEILING = new Run("clairvoyant", true);
+        static final Run BASELINE = new Run(ReplaySettings.NO_LENDING, false);
+        static final Run ORACLE = new Run("clairvoyant", true);
 
         /** Such as {@code deepboot, lending on}. */
         String title() {
             return "%s, lending %s".formatted(policy, lends ? "on" : "off");
         }
 
-        boolean isFloor() {
-            return equals(FLOOR) || equals(new Run("deepboot", false));
+        boolean isBaseline() {
+            return equals(BASELINE) || equals(new Run("deepboot", false));
         }
     }
 
     /**
      * A run that was played.
      *
-     * @param verdict on its history, where it was checked
+     * @param verdict the verdict on its history, if it was checked
      */
-    record Played(Run run, RunOutcome outcome, ReportedRun facts, long events, Optional<Verdict> verdict) {}
+    record Played(Run run, RunOutcome outcome, ReportedRun facts, long events, Optional<Verdict> verdict) {
+        boolean isContent() {
+            return verdict.map(Verdict::isContent).orElse(true);
+        }
+    }
 
     /**
-     * An experiment.
+     * The conditions of all runs.
      *
      * @param inPlace whether jobs change GPUs without a restart
      * @param check whether histories are checked
-     * @param say takes lines about its progress
      */
-    ReplayExperiment(
-            Workload played, PlayOptions play, boolean inPlace, Outages outages, boolean check, Consumer<String> say) {
+    record Conditions(boolean inPlace, Outages outages, boolean check) {}
+
+    /**
+     * The receivers of lines about an experiment.
+     *
+     * @param progress lines about a run that is being played
+     * @param finished a line a run
+     * @param notes lines that must not be lost
+     */
+    record Lines(Consumer<String> progress, Consumer<String> finished, Consumer<String> notes) {}
+
+    /** An experiment with one workload. */
+    ReplayExperiment(Workload played, PlayOptions play, Conditions conditions, long seed, Lines lines) {
         this.played = played;
         this.play = play;
-        this.inPlace = inPlace;
-        this.outages = outages;
-        this.check = check;
-        this.say = say;
+        this.conditions = conditions;
+        this.seed = seed;
+        this.lines = lines;
     }
 
-    /** Whether runs were short enough for two more that nobody asked for. */
+    /** Whether runs were short enough for two more that were not asked for. */
     boolean isQuick(List<Played> runs) {
         long events = runs.stream().mapToLong(Played::events).max().orElse(0);
         if (events > QUICK_EVENTS) {
-            say.accept("floor and ceiling are left out: a run takes in %d events, more than %d; --anchors on adds them"
-                    .formatted(events, QUICK_EVENTS));
+            lines.notes.accept(
+                    "the no-lending baseline and the oracle are left out: a run has %s events, more than %s; --references on adds them"
+                            .formatted(Text.number(events), Text.number((long) QUICK_EVENTS)));
         }
         return events <= QUICK_EVENTS;
     }
 
-    /** The floor and the ceiling; nothing where one of them would come to no end. */
-    List<Played> anchors(List<Played> asked) {
-        Optional<Played> floor = among(asked, Run::isFloor);
-        Optional<Played> ceiling = among(asked, Run.CEILING::equals);
-        int training = play.trainingNodes() * play.gpusPerNode();
+    /** The no-lending baseline and the oracle; nothing if one of them cannot be played to its end. */
+    List<Played> references(List<Played> asked) {
+        boolean asAsked = layout(Run.BASELINE).equals(layoutOfBaseline());
+        Optional<Played> baseline = asAsked ? among(asked, Run::isBaseline) : Optional.empty();
+        Optional<Played> oracle = among(asked, Run.ORACLE::equals);
+        int training = layoutOfBaseline().trainingNodes() * play.gpusPerNode();
         if (played.leastGpus() > training) {
-            say.accept("there is no floor to compare with: a job needs %d GPUs, and training has %d without lending"
-                    .formatted(played.leastGpus(), training));
+            lines.notes.accept(
+                    "there is no baseline to compare with: a job needs %d GPUs, and training has %d without lending"
+                            .formatted(played.leastGpus(), training));
             return List.of();
         }
-        if (floor.isEmpty() || ceiling.isEmpty()) {
-            say.accept("and for comparison the floor and the ceiling; --anchors off leaves them out:");
+        if (baseline.isEmpty() || oracle.isEmpty()) {
+            lines.progress.accept(
+                    "for comparison the no-lending baseline and the oracle (clairvoyant); --references off leaves them out:");
         }
         try {
-            return List.of(floor.orElseGet(() -> replay(Run.FLOOR)), ceiling.orElseGet(() -> replay(Run.CEILING)));
+            return List.of(
+                    baseline.orElseGet(() -> replay(Run.BASELINE, layoutOfBaseline())),
+                    oracle.orElseGet(() -> replay(Run.ORACLE)));
         } catch (IllegalStateException e) {
-            say.accept("there is nothing to compare with: " + e.getMessage());
+            lines.notes.accept("there is nothing to compare with: " + e.getMessage());
             return List.of();
         }
     }
@@ -111,26 +138,84 @@ final class ReplayExperiment {
         return runs.stream().filter(each -> wanted.test(each.run())).findFirst();
     }
 
+    /** A description of the baseline. */
+    String baseline() {
+        SimulatedNodes.Layout layout = layoutOfBaseline();
+        int training = layout.trainingNodes() * layout.gpusPerNode();
+        return played.loads().isEmpty()
+                ? "no lending: same %d GPUs, no inference in this workload".formatted(training)
+                : "no lending: training on its own %d GPUs, inference on the other %d"
+                        .formatted(training, layout.nodes() * layout.gpusPerNode() - training);
+    }
+
+    /** The warning that is known before anything is played. */
+    Optional<RunWarning> overload() {
+        SimulatedNodes.Layout layout = play.layout(DOMAIN, seed);
+        int gpus = (layout.nodes() - layout.trainingNodes()) * layout.gpusPerNode();
+        return played.loads().isEmpty()
+                ? Optional.empty()
+                : RunWarnings.overload(InferenceNeed.of(played, gpus));
+    }
+
+    /** Warnings that hold for all runs. */
+    List<RunWarning> warnings(List<Played> runs, Optional<References> references) {
+        List<RunWarning> warnings = new ArrayList<>();
+        overload().ifPresent(warnings::add);
+        references
+                .flatMap(each ->
+                        RunWarnings.neverFull(runs.stream().map(Played::facts).toList(), each))
+                .ifPresent(warnings::add);
+        return warnings;
+    }
+
     /** Replays the workload with a policy. */
     Played replay(Run run) {
-        boolean nobodyToBorrowFrom = run.lends && played.loads().isEmpty();
-        SimulatedNodes.Layout layout = nobodyToBorrowFrom ? play.layoutForTraining(DOMAIN) : play.layout(DOMAIN);
+        return replay(run, layout(run));
+    }
+
+    /** Without inference services, training has all nodes, unless the options leave it fewer. */
+    private SimulatedNodes.Layout layout(Run run) {
+        return played.loads().isEmpty() ? play.layoutForTraining(DOMAIN, seed) : play.layout(DOMAIN, seed);
+    }
+
+    /** The baseline has all GPUs that policies may use, where no services need any. */
+    private SimulatedNodes.Layout layoutOfBaseline() {
+        return played.loads().isEmpty() ? play.layoutOfTraining(DOMAIN, seed) : play.layout(DOMAIN, seed);
+    }
+
+    private Played replay(Run run, SimulatedNodes.Layout layout) {
         checkFits(run, layout);
-        ReplaySettings settings = ReplaySettings.of(run.policy, run.lends, inPlace, layout)
-                .withOutages(outages)
+        ReplaySettings settings = ReplaySettings.of(run.policy, run.lends, conditions.inPlace, layout)
+                .withOutages(conditions.outages)
                 .withoutLog();
-        Optional<HistoryChecker> checker = check ? Optional.of(new HistoryChecker(layout.domain())) : Optional.empty();
+        Optional<HistoryChecker> checker =
+                conditions.check ? Optional.of(new HistoryChecker(layout.domain())) : Optional.empty();
         Replayed replayed = Replay.run(
                 played,
                 settings,
-                progress -> say.accept(line(run, progress)),
+                progress -> lines.progress.accept(line(run, progress)),
                 event -> checker.ifPresent(judge -> judge.take(event)));
-        say.accept(line(replayed.outcome()));
+        lines.finished.accept(line(replayed.outcome()));
         Optional<Verdict> verdict =
                 checker.map(judge -> judge.verdict(replayed.outcome().decisions(), replayed.leases()));
-        verdict.ifPresent(judged -> judged.violations().forEach(violation -> say.accept("  " + violation)));
+        verdict.ifPresent(judged -> say(run, judged));
         ReportedRun facts = verdict.map(replayed.facts()::withVerdict).orElse(replayed.facts());
         return new Played(run, replayed.outcome(), facts, replayed.events(), verdict);
+    }
+
+    private void say(Run run, Verdict verdict) {
+        lines.notes.accept("%s: checked %s and %s (%s lends, %s reclaims, %s releases): %s"
+                .formatted(
+                        run.title(),
+                        Text.plural(verdict.events(), "event"),
+                        Text.plural(verdict.decisions(), "decision"),
+                        Text.number((long) verdict.lends()),
+                        Text.number((long) verdict.reclaims()),
+                        Text.number((long) verdict.releases()),
+                        verdict.isContent()
+                                ? "every promise was kept"
+                                : Text.plural(verdict.violations().size(), "violation")));
+        verdict.violations().forEach(violation -> lines.notes.accept("  " + violation));
     }
 
     /** Whether every job can run at all, by the GPUs that training can have at most. */
@@ -149,21 +234,33 @@ final class ReplayExperiment {
         }
     }
 
-    /** What a run came to, in a line. */
+    /** The result of a run in a line. */
     static String line(RunOutcome outcome) {
         Summary summary = Summary.of(outcome);
-        return "%s: %d jobs, average JCT %s, %.1f GPU-h lent, %d decisions, %.1f s"
+        return "%s: %s, average JCT %s, %s GPU-h lent, %s, %.1f s of wall time"
                 .formatted(
                         outcome.run().title(),
-                        summary.jobs().completed(),
-                        summary.jct(Distribution::mean).map("%.0f s"::formatted).orElse("unknown"),
-                        summary.lending().gpuHours(),
-                        outcome.decisions().size(),
+                        Text.plural(summary.jobs().completed(), "job"),
+                        summary.jct(Distribution::mean).map(Text::duration).orElse("unknown"),
+                        Text.number(summary.lending().gpuHours()),
+                        Text.plural(outcome.decisions().size(), "decision"),
                         outcome.wallSeconds());
     }
 
     private static String line(Run run, ReplayProgress progress) {
-        return "%s: %.0f %% after %d s, at %s"
-                .formatted(run.title(), 100 * progress.share(), progress.wall().toSeconds(), progress.now());
+        return "%s: %.0f %% after %d s%s, at virtual %s"
+                .formatted(
+                        run.title(),
+                        100 * progress.share(),
+                        progress.wall().toSeconds(),
+                        left(progress.share(), progress.wall()),
+                        Text.second(progress.now()));
+    }
+
+    /** An estimate of the time left, from the share that is done: {@code , about 40 s left}. */
+    static String left(double share, Duration wall) {
+        return share < ESTIMATED_FROM
+                ? ""
+                : ", about %s left".formatted(Text.duration(Math.ceil(wall.toMillis() / 1000.0 * (1 - share) / share)));
     }
 }

@@ -73,7 +73,7 @@ class ForecastCommandTest {
         assertThat(directory.resolve("out/report.html")).exists();
     }
 
-    /** A replica answers 10 of what the series counts, 8.5 of them safely; it lies between 50 and 154. */
+    /** A replica answers 10 units of the series, 8.5 of them safely; it lies between 50 and 154. */
     @Test
     void speaksInGpusWhereItIsSaidWhatAReplicaAnswers() throws IOException {
         int code = run(

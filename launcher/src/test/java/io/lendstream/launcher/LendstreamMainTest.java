@@ -232,14 +232,14 @@ class LendstreamMainTest {
                         line -> assertThat(line).isEqualTo("--lending is 'maybe', but must be on, off or both."),
                         line -> assertThat(line)
                                 .isEqualTo(
-                                        "--anchors is 'on', but --published-timing has none; name the policies to compare in --policy."));
+                                        "--references is 'on', but --published-timing has none; name the policies to compare in --policy."));
     }
 
     @Test
-    void aReplayIsToldBetweenItsFloorAndItsCeilingWithoutBeingAskedTo(@TempDir Path directory) throws IOException {
-        JsonNode runs = replayList(directory, "--list-jobs", "elastic");
+    void aReplayIsComparedWithTheBaselineAndTheOracleByDefault(@TempDir Path directory) throws IOException {
+        JsonNode runs = replayList(directory, "--list-jobs", "elastic", "--services", aService(directory));
 
-        assertThat(runs).as("the anchors are no runs that were asked for").hasSize(1);
+        assertThat(runs).as("the references are no runs that were asked for").hasSize(1);
         JsonNode run = runs.get(0);
         assertThat(run.get("policy").asText()).isEqualTo("lendstream");
         assertThat(run.get("floorAvgJctSeconds").asDouble())
@@ -247,11 +247,13 @@ class LendstreamMainTest {
         assertThat(run.get("gapClosed").asDouble()).isPositive();
         assertThat(out.toString())
                 .contains(
-                        "floor: no-lending, lending off", "lendstream, lending on", "ceiling: clairvoyant, lending on");
+                        "no-lending baseline: no-lending, lending off",
+                        "lendstream, lending on",
+                        "oracle: clairvoyant, lending on");
     }
 
     @Test
-    void withoutAnchorsAReplayPlaysNothingElse(@TempDir Path directory) throws IOException {
+    void withoutReferencesAReplayPlaysNothingElse(@TempDir Path directory) throws IOException {
         JsonNode run = replayList(directory, "--anchors", "off").get(0);
 
         assertThat(run.get("floorAvgJctSeconds").isNull()).isTrue();
@@ -278,12 +280,24 @@ class LendstreamMainTest {
 
     @Test
     void aJobThatIsTooLargeWithoutLendingCostsTheComparisonButNotTheReplay(@TempDir Path directory) throws IOException {
-        JsonNode run = replay(directory, "a,0,3,3600").get(0);
+        JsonNode run = replay(directory, "a,0,3,3600", "--services", aService(directory))
+                .get(0);
 
         assertThat(run.get("completedJobs").asInt()).isEqualTo(1);
         assertThat(run.get("floorAvgJctSeconds").isNull()).isTrue();
         assertThat(out.toString())
-                .contains("there is no floor to compare with: a job needs 3 GPUs, and training has 2 without lending");
+                .contains(
+                        "there is no baseline to compare with: a job needs 3 GPUs, and training has 2 without lending");
+    }
+
+    /** A service that needs no GPU for an hour, and then one. */
+    private static String aService(Path directory) throws IOException {
+        Files.writeString(directory.resolve("rates.csv"), "epoch_s,value\n0,0\n3600,0.5\n7200,0.5\n");
+        return Files.writeString(
+                        directory.resolve("services.csv"),
+                        "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale\n"
+                                + "chat,rates.csv,0.1,1,5000,5,1\n")
+                .toString();
     }
 
     /** Two jobs of an hour on a GPU each, on two nodes of two GPUs of which one is training's. */
@@ -350,8 +364,7 @@ class LendstreamMainTest {
         }
 
         assertThat(err.toString().lines()).hasSize(2).allSatisfy(line -> assertThat(line)
-                .contains(file + " is not a whole gzip file")
-                .contains("Copy it again"));
+                .contains(file + " is cut off: the gzip stream ends early; copy it again"));
     }
 
     private static Path cutOff(Path directory) throws IOException {
@@ -395,7 +408,7 @@ class LendstreamMainTest {
         assertThat(err.toString().lines().toList())
                 .last()
                 .isEqualTo(
-                        "results cannot be written to %s: No space left on device. Free space there, or name another directory."
+                        "jobs.csv cannot be written to %s: No space left on device. Free space there, or name another directory."
                                 .formatted(directory));
         assertThat(directory.resolve("summary.json")).doesNotExist();
         assertThat(directory.resolve("jobs.csv")).doesNotExist();

@@ -9,8 +9,8 @@ final class Counts {
     private Counts() {}
 
     /**
-     * A count with a mean, whose variance is {@code mean * (1 + dispersion * mean)}: Poisson with a mean that itself follows a
-     * Gamma distribution.
+     * A count with a mean, whose variance is {@code mean * (1 + dispersion * mean)}: Poisson with a mean that itself
+     * follows a Gamma distribution.
      */
     static long gammaPoisson(double mean, double dispersion, RandomGenerator chance) {
         if (!(mean > 0)) {

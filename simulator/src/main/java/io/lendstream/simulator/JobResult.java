@@ -7,11 +7,13 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What became of a training job.
+ * The result of a training job.
  *
  * @param started when it was first given GPUs
  * @param completed when it was over, however it ended
- * @param restarts how often its GPUs were changed after that, other than to none
+ * @param restarts changes of its GPUs after the first start, other than to none, and crashes; AFE carries out some in
+ *     place
+ * @param inPlace how many of these were carried out in place, without a restart from a checkpoint
  * @param gpuSeconds GPU time it held until it was done
  * @param done share of its work that is done
  * @param phase how it ended, or where it stands
@@ -23,9 +25,29 @@ public record JobResult(
         Optional<Instant> started,
         Optional<Instant> completed,
         int restarts,
+        int inPlace,
         double gpuSeconds,
         double done,
         JobPhase phase) {
+    /** A job without changes in place. */
+    public JobResult(
+            JobId job,
+            String application,
+            Instant submitted,
+            Optional<Instant> started,
+            Optional<Instant> completed,
+            int restarts,
+            double gpuSeconds,
+            double done,
+            JobPhase phase) {
+        this(job, application, submitted, started, completed, restarts, 0, gpuSeconds, done, phase);
+    }
+
+    /** From submission to the first start. */
+    public Optional<Duration> firstWait() {
+        return started.map(at -> Duration.between(submitted, at));
+    }
+
     /** From submission to completion. */
     public Optional<Duration> completionTime() {
         return completed.map(at -> Duration.between(submitted, at));

@@ -25,8 +25,8 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * A training job at work. Between changes its progress is exact: within an epoch it is as fast as its placement and batch
- * allow, and epochs end where they end.
+ * A training job at work. Between changes its progress is exact: within an epoch it is as fast as its placement and
+ * batch allow, and epochs end where they end.
  */
 final class JobRun {
     private final TrainingTask task;
@@ -44,6 +44,7 @@ final class JobRun {
     private double progress;
     private int epoch;
     private int restarts;
+    private int inPlace;
     private double gpuSeconds;
     private Optional<Instant> started = Optional.empty();
     private Optional<Instant> completed = Optional.empty();
@@ -139,7 +140,8 @@ final class JobRun {
     /**
      * A decision on it was taken up.
      *
-     * @param gained the GPUs of the allocation that it did not have and gets; an actuator leaves out what it cannot give
+     * @param gained the GPUs of the allocation that it did not have and gets; an actuator leaves out what it cannot
+     *     give
      */
     void accepted(
             DecisionId decision,
@@ -161,6 +163,7 @@ final class JobRun {
         }
         if (!next.gpus().isEmpty()) {
             restarts += started.isPresent() ? 1 : 0;
+            inPlace += started.isPresent() && !before.isEmpty() && next.mechanism() == Mechanism.AFE ? 1 : 0;
             started = started.or(() -> Optional.of(when));
         }
         held.addAll(gained);
@@ -213,6 +216,7 @@ final class JobRun {
                 started,
                 completed,
                 restarts,
+                inPlace,
                 gpuSeconds,
                 Math.min(1, progress / truth.totalProgress()),
                 phase);

@@ -12,11 +12,11 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
 /**
- * A service of which only the rate of requests is known. Requests are a fluid: what the replicas can answer flows off at
- * once, the rest waits in the order of arrival.
+ * A service of which only the rate of requests is known. Requests are a fluid: what the replicas can answer flows off
+ * at once, the rest waits in the order of arrival.
  *
- * <p>Counts are drawn for slots of five seconds. Besides its windows it reports a slot in which more arrived than can be
- * answered, once a window, so that nobody waits for the window's end to learn of a rise.
+ * <p>Counts are drawn for slots of five seconds. Besides its windows it reports a slot in which more arrived than can
+ * be answered, once a window, so that a rise is known before the end of the window.
  */
 final class RateRun extends ServiceRun {
     /** Time for which a count of requests is drawn. */
@@ -26,7 +26,7 @@ final class RateRun extends ServiceRun {
     /** While requests wait, the fluid moves in steps of this length. */
     private static final double FINE_SECONDS = 1;
 
-    /** Drawn counts that are kept at hand. */
+    /** Number of drawn counts that are cached. */
     private static final int DRAWN = 64;
 
     private static final double ROUNDING = 1e-9;

@@ -16,11 +16,11 @@ import java.util.function.Consumer;
 
 /**
  * A service that answers single requests. A request is begun at once where a warm replica is idle, else in the order of
- * arrival when one comes up or becomes idle. All warm replicas are alike, so that only their number counts. A request has
- * its GPU as soon as a replica is on its way up for it, though it may be answered by another in the end.
+ * arrival when one comes up or becomes idle. All warm replicas are alike, so that only their number counts. A request
+ * has its GPU as soon as a replica is on its way up for it, though it may be answered by another in the end.
  *
- * <p>Besides its windows it reports whenever the number of its requests changes, so that nobody waits for a window's end to
- * learn that a replica is needed, or needed no longer.
+ * <p>Besides its windows it reports whenever the number of its requests changes, so that the need for a replica, or its
+ * end, is known before the end of the window.
  */
 final class RequestRun extends ServiceRun {
     private static final Comparator<Running> FIRST_DONE =
@@ -117,7 +117,10 @@ final class RequestRun extends ServiceRun {
         }
     }
 
-    /** Replicas may have gone that were still on their way up: whoever came last loses the GPU that was meant for it. */
+    /**
+     * Replicas may have gone that were still on their way up: the request that came last loses the GPU that was meant
+     * for it.
+     */
     private void takeAllotmentsBack() {
         List<Waiting> allotted = new ArrayList<>(
                 queue.stream().filter(one -> one.allotted.isPresent()).toList());

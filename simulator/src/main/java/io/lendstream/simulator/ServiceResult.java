@@ -3,11 +3,11 @@ package io.lendstream.simulator;
 import io.lendstream.core.id.ServiceId;
 
 /**
- * How a service did.
+ * The results of a service.
  *
  * @param requests how many were answered
- * @param coldStarts requests that waited for a replica to come up; for a service of which only rates are known, replicas
- *     that came up
+ * @param coldStarts requests that waited for a replica to come up; for a service of which only rates are known,
+ *     replicas that came up
  * @param withinSlo answered requests that took no longer than the SLO
  * @param unanswered requests still waiting or being computed
  * @param startDelaySeconds waits for a GPU

@@ -119,7 +119,7 @@ abstract class ServiceRun {
         return reportedTo;
     }
 
-    /** The next time at which everybody reports. */
+    /** The next time at which all services report. */
     final Instant windowEnd() {
         long window = settings.window().toMillis();
         return Instant.ofEpochMilli((Math.floorDiv(reportedTo.toEpochMilli(), window) + 1) * window);

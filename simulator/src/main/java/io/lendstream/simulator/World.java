@@ -31,9 +31,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * All that a scheduler does not decide: jobs arrive and train on what they were given, requests arrive and are answered by
- * the replicas there are. It is moved on in virtual time, and told of decisions and of what actuators made of them; reports
- * may be a little older than its time. Not for several threads.
+ * The surroundings of a scheduler: jobs arrive and train on the GPUs they have, requests arrive and replicas answer
+ * them. It moves on in virtual time, and takes decisions and actuation reports; reports may be a little older than its
+ * time. Not for several threads.
  */
 public final class World {
     private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -88,7 +88,7 @@ public final class World {
         return now;
     }
 
-    /** When something next happens though nobody decides anything. Empty when it is over. */
+    /** The time of the next event if no decision is made. Empty when it is over. */
     public Optional<Instant> nextEventAt() {
         if (!outbox.isEmpty()) {
             return Optional.of(now);
@@ -116,8 +116,8 @@ public final class World {
     }
 
     /**
-     * Moves time on, and returns everything that happened after the last call and up to {@code to}, in the order of time.
-     * A report that came late may have caused something a little earlier than that.
+     * Moves time on, and returns everything that happened after the last call and up to {@code to}, in the order of
+     * time. A report that came late may have caused something a little earlier than that.
      */
     public List<Event> advance(Instant to) {
         if (to.isBefore(now)) {
@@ -204,7 +204,7 @@ public final class World {
         });
     }
 
-    /** Learns what was decided, by which reports on it can be understood. */
+    /** Takes a decision, to which later reports refer. */
     public void onDecision(Decision decision) {
         if (decision.advisory() || decision.action().isHold()) {
             return;
@@ -213,7 +213,7 @@ public final class World {
         Optional.ofNullable(early.remove(decision.id())).ifPresent(reports -> reports.forEach(this::onReport));
     }
 
-    /** Learns what an actuator did; where a GPU's node is not known yet, once it is. */
+    /** Takes an actuation report; if a GPU's node is not known yet, the report waits for it. */
     public void onReport(ActuationReport report) {
         if (report.tenant().isEmpty()) {
             return;

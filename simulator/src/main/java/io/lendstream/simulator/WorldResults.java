@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What came of a workload.
+ * The results of a workload.
  *
  * @param now up to when
  * @param requests single answered requests, by completion; services of which only rates are known have none

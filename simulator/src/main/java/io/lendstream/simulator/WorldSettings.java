@@ -3,13 +3,13 @@ package io.lendstream.simulator;
 import java.time.Duration;
 
 /**
- * How a world tells of itself.
+ * The settings of a world: its seed, and when it reports.
  *
- * @param seed of all chance in it
+ * @param seed the seed of all random numbers in it
  * @param window length of the windows that request rates are reported by
  * @param progressEvery how often a running job reports its progress
- * @param rigidProgress whether jobs of fixed size report progress between changes too; nobody but a policy that has to know
- *     durations asks for it
+ * @param rigidProgress whether jobs of fixed size report progress between changes too; only policies that need
+ *     durations ask for it
  * @param checkpointEvery how often a running job writes a checkpoint; it also has one of its last change
  * @param source who it says measured request rates
  */

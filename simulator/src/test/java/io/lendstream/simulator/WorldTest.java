@@ -76,8 +76,8 @@ class WorldTest {
     }
 
     /**
-     * A job of 100 iterations of one second: synchronisation is free, and gradients are so noisy that on two GPUs, with a
-     * batch of twice the size, each teaches twice as much.
+     * A job of 100 iterations of one second: synchronisation is free, and gradients are so noisy that on two GPUs, with
+     * a batch of twice the size, each teaches twice as much.
      */
     private static TrainingTask hundredSecondsOfWork(double submit) {
         BatchRange batch = new BatchRange(10, 1000, 1, 10, Optional.empty());

@@ -8,6 +8,8 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.history.Verdict;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.launcher.cli.Marks;
 import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplaySettings;
@@ -15,11 +17,19 @@ import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.Delays;
 import io.lendstream.simulator.report.FactsCollector;
 import io.lendstream.simulator.report.PngPlots;
+import io.lendstream.simulator.report.Remarks;
 import io.lendstream.simulator.report.Report;
 import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts;
-import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.RunFacts.References;
+import io.lendstream.simulator.report.RunWarning;
+import io.lendstream.simulator.report.RunWarnings;
+import io.lendstream.simulator.report.ServiceSlo;
+import io.lendstream.simulator.report.Standings;
+import io.lendstream.simulator.report.Text;
+import io.lendstream.simulator.results.DelayCurves;
 import io.lendstream.simulator.results.ResultFiles;
+import io.lendstream.simulator.workload.InferenceNeed;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
 import java.io.IOException;
@@ -29,15 +39,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What remains of a demo: figures beside those of the same input replayed without lending, files, a report. */
+/** The results of a demo: figures beside those of the same input replayed without lending, files, a report. */
 final class DemoSummary {
     private static final ObjectMapper JSON =
             JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
+    private static final List<String> TABLES = List.of("jobs.csv", "inference.csv", "delays.csv");
 
     private final DemoOptions options;
     private final PrintStream out;
@@ -50,53 +61,91 @@ final class DemoSummary {
         this.played = played;
     }
 
-    /** Replays the input with and without lending, and with a clairvoyant, writes the files, and prints the figures. */
+    /** Replays the input with and without lending, and with the oracle, writes the files, and prints the figures. */
     void tell(FactsCollector facts, Verdict verdict, long residentBytes) {
         Workload workload = Workloads.load(options.workload(), options.scene());
         ObjectNode demo = read(played.resolve("summary.json"));
         Optional<Instant> brokenOff = demo.get("complete").asBoolean()
                 ? Optional.empty()
                 : Optional.of(facts.facts().to());
-        out.println("replaying the same input%s without lending, with it, and with a clairvoyant, in virtual time"
+        out.println("replaying the same input%s without lending, with it, and with the oracle, in virtual time"
                 .formatted(brokenOff
-                        .map(end -> " up to %s, where the play was broken off,".formatted(Screen.at(end)))
+                        .map(end -> " up to virtual %s, where the play was broken off,".formatted(Text.second(end)))
                         .orElse("")));
-        boolean everyJobFits = workload.leastGpus() <= options.scene().trainingGpus();
-        Replayed floor = replay(
+        SimulatedNodes.Layout withoutLending = layoutOfBaseline(workload);
+        int training = withoutLending.trainingNodes() * withoutLending.gpusPerNode();
+        boolean everyJobFits = workload.leastGpus() <= training;
+        Replayed baseline = replay(
                 workload,
-                ReplaySettings.NO_LENDING,
-                false,
+                ReplaySettings.of(ReplaySettings.NO_LENDING, false, true, withoutLending),
                 everyJobFits ? brokenOff : Optional.of(facts.facts().to()));
-        Replayed with = replay(workload, options.policy(), true, brokenOff);
-        Replayed ceiling = replay(workload, "clairvoyant", true, brokenOff);
-        Anchors anchors = new Anchors(floor.facts(), ceiling.facts());
+        Replayed with = replay(workload, ReplaySettings.of(options.policy(), true, true, options.layout()), brokenOff);
+        Replayed oracle = replay(workload, ReplaySettings.of("clairvoyant", true, true, options.layout()), brokenOff);
+        References references = new References(baseline.facts(), oracle.facts());
         ReportedRun seen = seen(facts, demo).withVerdict(verdict);
-        ResultFiles.anchorFields(seen.training(), Optional.of(anchors)).forEach(demo::put);
-        JsonNode baseline = summaryOf(floor, "baseline", anchors);
-        JsonNode control = summaryOf(with, "control", anchors);
-        write(demo, baseline);
-        report(seen, anchors);
-        printFigures(demo, baseline, summaryOf(ceiling, "ceiling", anchors));
-        out.println();
-        out.println(
-                anchors.shorterThanFloor(seen.training())
-                        .map(shorter -> conclusion(shorter, anchors.gapClosed(seen.training()), demo, control))
-                        .orElse(
-                                everyJobFits
-                                        ? "The play was broken off, so the averages are of the jobs done by then, not of the same jobs."
-                                        : "Without lending some jobs are too large to run, so the averages are not of the same jobs."));
+        List<RunWarning> general = general(workload, seen, references);
+        ResultFiles.referenceFields(seen.training(), Optional.of(references)).forEach(demo::put);
+        general.forEach(warning -> add(demo, warning));
+        write(demo, summaryOf(baseline, references));
+        RunFacts all = facts(seen, references, remarks(general, seen, baseline(workload, training)));
+        Report.write(all, options.out(), Optional.of(new PngPlots()))
+                .map(Printable::line)
+                .ifPresent(out::println);
+        print(all, everyJobFits, with);
         print(verdict, residentBytes);
     }
 
-    private Replayed replay(Workload workload, String policy, boolean lending, Optional<Instant> until) {
-        ReplaySettings settings =
-                ReplaySettings.of(policy, lending, true, options.layout()).withoutLog();
-        return Replay.run(workload, until.map(settings::until).orElse(settings));
+    /** Without inference services, the baseline has all GPUs that the policy may use. */
+    private SimulatedNodes.Layout layoutOfBaseline(Workload workload) {
+        SimulatedNodes.Layout layout = options.layout();
+        return workload.loads().isEmpty()
+                ? new SimulatedNodes.Layout(
+                        layout.domain(), layout.nodes(), layout.gpusPerNode(), layout.nodes(), layout.seed())
+                : layout;
     }
 
-    private JsonNode summaryOf(Replayed replayed, String name, Anchors anchors) {
-        Path directory = played.resolve(name);
-        new ResultFiles(directory).write(List.of(replayed.outcome()), Optional.of(anchors));
+    private static String baseline(Workload workload, int training) {
+        return "no lending, replayed in virtual time as the oracle is: "
+                + (workload.loads().isEmpty()
+                        ? "same %d GPUs, no inference in this workload".formatted(training)
+                        : "training on its own %d GPUs".formatted(training));
+    }
+
+    private static Replayed replay(Workload workload, ReplaySettings settings, Optional<Instant> until) {
+        ReplaySettings brief = settings.withoutLog();
+        return Replay.run(workload, until.map(brief::until).orElse(brief));
+    }
+
+    /** Warnings that hold for all runs. */
+    private List<RunWarning> general(Workload workload, ReportedRun seen, References references) {
+        List<RunWarning> warnings = new ArrayList<>();
+        if (!workload.loads().isEmpty()) {
+            RunWarnings.overload(
+                            InferenceNeed.of(workload, options.scene().inferenceGpus()))
+                    .ifPresent(warnings::add);
+        }
+        RunWarnings.neverFull(List.of(seen), references).ifPresent(warnings::add);
+        return warnings;
+    }
+
+    private Remarks remarks(List<RunWarning> general, ReportedRun seen, String baseline) {
+        List<RunWarning> warnings = new ArrayList<>(general);
+        RunWarnings.slo(seen).ifPresent(warnings::add);
+        RunWarnings.policy(options.policy()).ifPresent(warnings::add);
+        return new Remarks(warnings, Optional.of(baseline), Optional.empty());
+    }
+
+    private static void add(ObjectNode demo, RunWarning warning) {
+        demo.withArray("warnings")
+                .addObject()
+                .put("level", warning.level().name().toLowerCase(Locale.ROOT))
+                .put("code", warning.code())
+                .put("text", warning.text());
+    }
+
+    private JsonNode summaryOf(Replayed replayed, References references) {
+        Path directory = played.resolve("baseline");
+        new ResultFiles(directory).write(List.of(replayed.outcome()), Optional.of(references));
         return read(directory.resolve("summary.json"));
     }
 
@@ -105,7 +154,7 @@ final class DemoSummary {
             ArrayNode runs = JSON.createArrayNode().add(demo).add(baseline);
             JSON.writer(SerializationFeature.INDENT_OUTPUT)
                     .writeValue(options.out().resolve("summary.json").toFile(), runs);
-            for (String table : List.of("jobs.csv", "inference.csv")) {
+            for (String table : TABLES) {
                 List<String> lines = new ArrayList<>(Files.readAllLines(played.resolve(table)));
                 try (Stream<String> more =
                         Files.lines(played.resolve("baseline").resolve(table))) {
@@ -122,105 +171,102 @@ final class DemoSummary {
         }
     }
 
-    /** What was seen on the topics, with the figures that only the load generator's world knows. */
-    private static ReportedRun seen(FactsCollector facts, JsonNode demo) {
+    /** The run as it was observed on the topics, with the figures that only the load generator's world knows. */
+    private ReportedRun seen(FactsCollector facts, JsonNode demo) {
         ReportedRun seen = facts.facts();
+        int inPlace = demo.get("resizesInPlace").asInt();
         ReportedRun.Training training = new ReportedRun.Training(
                 demo.get("trainingJobs").asInt(),
                 demo.get("completedJobs").asInt(),
                 seen.training().completionSeconds(),
-                Optional.of(demo.get("restarts").asInt()),
+                Optional.of(demo.get("restarts").asInt() - inPlace),
+                Optional.of(inPlace),
+                number(demo, "longestWaitSeconds"),
                 Optional.of(demo.get("gpuUtilization").asDouble()));
+        List<ServiceSlo> services = new ArrayList<>();
+        demo.get("services")
+                .forEach(service -> services.add(new ServiceSlo(
+                        service.get("service").asText(),
+                        service.get("requests").asDouble(),
+                        service.get("withinSlo").asDouble(),
+                        service.get("coldStarts").asLong())));
+        Path curves = played.resolve("delays.csv");
         ReportedRun.Inference inference = new ReportedRun.Inference(
                 demo.get("inferenceRequests").asLong(),
                 Optional.of(demo.get("coldStarts").asLong()),
-                Optional.empty(),
-                Optional.of(new Delays(
-                        demo.get("responseOverheadMeanSeconds").asDouble(),
-                        demo.get("responseOverheadP99Seconds").asDouble(),
-                        demo.get("responseOverheadMaxSeconds").asDouble(),
-                        List.of())),
-                Optional.of(demo.get("sloAttainment").asDouble()));
+                delays(demo, "startDelay", DelayCurves.read(curves, "startDelay")),
+                delays(demo, "responseOverhead", DelayCurves.read(curves, "responseOverhead")),
+                Optional.of(demo.get("sloAttainment").asDouble()),
+                services);
         return seen.withTruth(training, inference, demo.get("complete").asBoolean());
     }
 
-    private void report(ReportedRun seen, Anchors anchors) {
-        RunFacts all = new RunFacts(
-                "Lendstream demo: " + options.workload(),
+    private static Optional<Double> number(JsonNode run, String field) {
+        return run.get(field).isNull()
+                ? Optional.empty()
+                : Optional.of(run.get(field).asDouble());
+    }
+
+    private static Optional<Delays> delays(JsonNode demo, String name, List<Delays.CurvePoint> curve) {
+        return curve.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Delays(
+                        demo.get(name + "MeanSeconds").asDouble(),
+                        demo.get(name + "P99Seconds").asDouble(),
+                        curve.get(curve.size() - 1).seconds(),
+                        curve));
+    }
+
+    private RunFacts facts(ReportedRun seen, References references, Remarks remarks) {
+        SimulatedNodes.Layout layout = options.layout();
+        String title = Workloads.title(options.workload());
+        return new RunFacts(
+                "Lendstream demo: " + title,
                 List.of(
-                        new RunFacts.Parameter("workload", options.workload()),
+                        new RunFacts.Parameter("workload", title),
                         new RunFacts.Parameter("policy", options.policy()),
-                        new RunFacts.Parameter(
-                                "nodes", String.valueOf(options.layout().nodes())),
-                        new RunFacts.Parameter(
-                                "GPUs per node", String.valueOf(options.layout().gpusPerNode())),
-                        new RunFacts.Parameter(
-                                "training nodes",
-                                String.valueOf(options.layout().trainingNodes())),
-                        new RunFacts.Parameter(
-                                "seed", String.valueOf(options.layout().seed())),
-                        new RunFacts.Parameter("floor and ceiling", "replays of the same input in virtual time")),
+                        new RunFacts.Parameter("nodes", String.valueOf(layout.nodes())),
+                        new RunFacts.Parameter("GPUs per node", String.valueOf(layout.gpusPerNode())),
+                        new RunFacts.Parameter("training nodes", String.valueOf(layout.trainingNodes())),
+                        new RunFacts.Parameter("seed", String.valueOf(layout.seed())),
+                        new RunFacts.Parameter("baseline and oracle", "replays of the same input in virtual time")),
                 List.of(seen),
-                Optional.of(anchors));
-        Report.write(all, options.out(), Optional.of(new PngPlots()))
-                .map(Printable::line)
-                .ifPresent(out::println);
+                Optional.of(references),
+                remarks);
     }
 
-    private void printFigures(JsonNode demo, JsonNode floor, JsonNode ceiling) {
+    private void print(RunFacts all, boolean everyJobFits, Replayed control) {
         out.println();
-        out.println("%-33s %13s %18s %21s".formatted("", "with lending", "without (replay)", "clairvoyant (replay)"));
-        print("average JCT", List.of(averageJct(demo), averageJct(floor), averageJct(ceiling)));
-        row("training jobs completed", "completedJobs", "%.0f", demo, floor, ceiling);
-        row("inference wait + cold start, mean", "responseOverheadMeanSeconds", "%.3f s", demo, floor, ceiling);
-        row("                             p99", "responseOverheadP99Seconds", "%.1f s", demo, floor, ceiling);
-        row("requests within their SLO", "sloAttainment", "%.4f", demo, floor, ceiling);
-        row("GPU utilisation", "gpuUtilization", "%.3f", demo, floor, ceiling);
-        row("GPU hours lent", "gpuHoursLent", "%.1f", demo, floor, ceiling);
+        Standings.lines(all).forEach(line -> out.println(Marks.line(line)));
+        out.println();
+        all.remarks().warnings().forEach(warning -> out.println(Marks.line(warning.line())));
+        ReportedRun seen = all.runs().get(0);
+        out.println(all.references()
+                .flatMap(references -> references.gain(seen.training()))
+                .map(gain -> conclusion(
+                        gain,
+                        seen.training().meanSeconds().orElse(0.0),
+                        control.facts().training().meanSeconds().orElse(0.0)))
+                .orElse(
+                        everyJobFits
+                                ? "The play was broken off, so the averages are not of the same jobs."
+                                : "Without lending some jobs are too large to run, so the averages are not of the same jobs."));
     }
 
-    private static String averageJct(JsonNode run) {
-        JsonNode seconds = run.get("avgJctSeconds");
-        return seconds.isNull() ? "no job done" : "%.0f s".formatted(seconds.asDouble());
-    }
-
-    private void row(String name, String field, String format, JsonNode... runs) {
-        print(
-                name,
-                Arrays.stream(runs)
-                        .map(run -> format.formatted(run.get(field).asDouble()))
-                        .toList());
-    }
-
-    private void print(String name, List<String> cells) {
-        out.println("%-33s %13s %18s %21s".formatted(name, cells.get(0), cells.get(1), cells.get(2)));
-    }
-
-    /** What lending was worth, and how far the played run is from the same one replayed. */
-    private static String conclusion(double shorter, Optional<Double> gapClosed, JsonNode demo, JsonNode control) {
-        double with = demo.get("avgJctSeconds").asDouble();
-        double replayed = control.get("avgJctSeconds").asDouble();
-        return "Lending makes the average JCT %s shorter%s. The same input replayed in virtual time with lending: %.0f s (%.1f %% apart)."
-                .formatted(
-                        percent(shorter),
-                        gapClosed
-                                .map(share -> ", %s of what a clairvoyant gains".formatted(percent(share)))
-                                .orElse(""),
-                        replayed,
-                        100 * Math.abs(with / replayed - 1));
-    }
-
-    private static String percent(double share) {
-        return "%.1f %%".formatted(100 * share);
+    /** The gain of lending, and the distance of the played run from the same one replayed. */
+    private static String conclusion(double gain, double with, double replayed) {
+        return "Lending makes the average JCT %s shorter. The same input replayed in virtual time with lending: %s (%s apart)."
+                .formatted(Text.percent(gain), Text.duration(replayed), Text.percent(Math.abs(with / replayed - 1)));
     }
 
     private void print(Verdict verdict, long residentBytes) {
-        out.println("History: %d events, %d decisions (%d lends, %d reclaims), %d actuation reports: %s"
+        out.println("History: %d events, %d decisions (%d lends, %d reclaims, %d releases), %d actuation reports: %s"
                 .formatted(
                         verdict.events(),
                         verdict.decisions(),
                         verdict.lends(),
                         verdict.reclaims(),
+                        verdict.releases(),
                         verdict.reports(),
                         verdict.isContent()
                                 ? "every promise was kept"

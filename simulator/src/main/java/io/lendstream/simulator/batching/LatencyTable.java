@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What was measured of a model on a kind of GPU.
+ * The measured latencies of a model on a kind of GPU.
  *
  * @param rows by profile from small to large, batch and input size
  * @param outOfMemory batches that did not run; of no milliseconds

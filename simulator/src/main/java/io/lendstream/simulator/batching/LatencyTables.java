@@ -19,12 +19,12 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Reads measured latencies: a directory of ParvaGPU's tables ({@code bert.csv}, a file a model) or of MIGPerf's, or one file of
- * ours: {@code model,profile,batch,inputSize,latencyMs}.
+ * Reads measured latencies: a directory of ParvaGPU's tables ({@code bert.csv}, a file a model) or of MIGPerf's, or one
+ * file of ours: {@code model,profile,batch,inputSize,latencyMs}.
  *
- * <p>ParvaGPU rounds latencies to a millisecond: they are worked out of throughputs, which are of one process. Rows of several
- * processes are left out; those of zero throughput are batches that memory did not suffice for, as are ours without latency. Of a point that MIGPerf measured twice the
- * mean counts; its tables of training are left out.
+ * <p>ParvaGPU rounds latencies to a millisecond: they are worked out of throughputs, which are of one process. Rows of
+ * several processes are left out; those of zero throughput are batches that memory did not suffice for, as are ours
+ * without latency. Of a point that MIGPerf measured twice the mean counts; its tables of training are left out.
  *
  * @see <a href="https://github.com/MunQ-Lee/ParvaGPU_SC24">ParvaGPU, SC 2024</a>
  * @see <a href="https://github.com/MLSysOps/MIGProfiler">MIGPerf, arXiv 2301.00407</a>

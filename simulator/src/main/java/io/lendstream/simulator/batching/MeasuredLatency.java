@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * A model as it was measured: straight between measured batches, and none larger than the largest. Inputs of a size that was not
- * measured count as of the next larger one that was.
+ * A model as it was measured: straight between measured batches, and none larger than the largest. Inputs of a size
+ * that was not measured count as of the next larger one that was.
  */
 public record MeasuredLatency(LatencyTable table) implements ModelLatency {
     @Override

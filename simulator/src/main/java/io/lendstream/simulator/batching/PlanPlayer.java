@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Plays every instance of a plan with what batches really take, which the planner may not have seen: requests arrive at random, and
- * the instance's own share of them is answered.
+ * Plays every instance of a plan with what batches really take, which the planner may not have seen: requests arrive at
+ * random, and the instance's own share of them is answered.
  *
  * @param requests played on each instance, for each seed
  * @param seeds how often, at least 1

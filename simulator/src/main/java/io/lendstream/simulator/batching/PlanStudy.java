@@ -26,11 +26,11 @@ import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
 /**
- * Plans batches and MIG instances for services, from tables of measured latencies or from a few probes of them, compares that with
- * simpler ways, and plays the plan with what batches really take.
+ * Plans batches and MIG instances for services, from tables of measured latencies or from a few probes of them,
+ * compares that with simpler ways, and plays the plan with what batches really take.
  *
- * <p>Where a model was measured at several input sizes, what it really takes is a latency model that was fitted to all rows: no
- * public table has every batch at every size.
+ * <p>Where a model was measured at several input sizes, what it really takes is a latency model that was fitted to all
+ * rows: no public table has every batch at every size.
  *
  * @param gpu with the profiles that were measured
  * @param tables by model
@@ -103,10 +103,12 @@ public record PlanStudy(
      *
      * @param migOff GPUs without MIG, each for one service; empty where whole GPUs were not measured
      * @param migOffFractional GPUs without MIG, if services could share them without loss
-     * @param uniform GPUs that are all cut into instances of one profile; profiles on which not all services are in time are left out
+     * @param uniform GPUs that are all cut into instances of one profile; profiles on which not all services are in
+     *     time are left out
      * @param greedy GPUs of the plan's first step
      * @param halfObjective GPUs if each batch may take half the objective, the usual rule
-     * @param halfObjectiveWorst the worst p99 that comes of that, as a share of the objective; 0 where it was not played
+     * @param halfObjectiveWorst the worst p99 that comes of that, as a share of the objective; 0 where it was not
+     *     played
      */
     public record Comparison(
             OptionalInt migOff,
@@ -117,9 +119,9 @@ public record PlanStudy(
             double halfObjectiveWorst) {}
 
     /**
-     * Does it all.
+     * Makes the plan, and compares it with others.
      *
-     * @param progress told how far it is: what is done, and a share from 0 to 1
+     * @param progress receives the present step and the share that is done, from 0 to 1
      * @throws IllegalArgumentException if a service cannot be in time on any instance
      */
     public Result run(BiConsumer<String, Double> progress) {
@@ -257,7 +259,9 @@ public record PlanStudy(
                 worst);
     }
 
-    /** GPUs of each service without MIG, which have a few more multiprocessors; none where whole GPUs were not measured. */
+    /**
+     * GPUs of each service without MIG, which have a few more multiprocessors; none where whole GPUs were not measured.
+     */
     private List<Double> withoutMig(BatchPlan plan) {
         Optional<MigProfile> whole = gpu.profiles().stream()
                 .filter(profile -> profile.computeSlices() == gpu.computeSlices())

@@ -20,9 +20,9 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * Measures a few batches of each model, and no more: first the corners, then round by round what tells most about the plan as it
- * would be by now. Ends before all probes are used where the plan would need as many GPUs if all latencies were a standard
- * deviation longer or shorter.
+ * Measures a few batches of each model, and no more: first the corners, then round by round what tells most about the
+ * plan as it is so far. Ends before all probes are used where the plan would need as many GPUs if all latencies were a
+ * standard deviation longer or shorter.
  *
  * @param models which services have which model
  */
@@ -30,7 +30,9 @@ public record ProbeCampaign(MigGpu gpu, List<PlannedService> services, Map<Strin
     private static final int CORNERS = 4;
     /** What a batch matters with which the plan does not reckon, but another might: in slices. */
     private static final double UNUSED = .1;
-    /** A batch must not take longer than this share of the objective, for a request may wait for one and be in the next. */
+    /**
+     * A batch must not take longer than this share of the objective, for a request may wait for one and be in the next.
+     */
     private static final double SHARE_OF_OBJECTIVE = 1 / 2.24;
 
     /**
@@ -77,7 +79,7 @@ public record ProbeCampaign(MigGpu gpu, List<PlannedService> services, Map<Strin
                 .toList();
     }
 
-    /** The batches with which a plan would reckon at most, by model, and how many slices hang on each. */
+    /** The batches with which a plan would reckon at most, by model, and how many slices depend on each. */
     private Map<String, Map<ProbeChoice.Point, Double>> matter(Map<String, ProbedModel> known) {
         Map<String, Map<ProbeChoice.Point, Double>> matter = new TreeMap<>();
         known.keySet().forEach(model -> matter.put(model, new LinkedHashMap<>()));

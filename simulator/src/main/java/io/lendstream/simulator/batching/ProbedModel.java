@@ -20,8 +20,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A model of which a few rows of its table have been measured. The first probes are the corners: a single input on the largest
- * instance, the largest batches on the smallest and on the largest, and where inputs vary the smallest and largest of them.
+ * A model of which a few rows of its table have been measured. The first probes are the corners: a single input on the
+ * largest instance, the largest batches on the smallest and on the largest, and where inputs vary the smallest and
+ * largest of them.
  *
  * @param probes rows that were measured, in their order
  */
@@ -106,7 +107,7 @@ public record ProbedModel(LatencyTable table, LatencyLearner learner, List<Laten
                 .orElse(this);
     }
 
-    /** What a planner believes, with a margin that suits what is known; at least some fraction. */
+    /** The latency that a planner assumes, with a margin by the certainty of the model; at least some fraction. */
     public ModelLatency latency(double leastMargin) {
         return latency((slice, batch, size) -> Math.max(leastMargin, learner.margin(slice, batch, size)));
     }

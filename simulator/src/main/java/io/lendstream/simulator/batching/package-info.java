@@ -1,4 +1,6 @@
-/** Inference in batches on slices of GPUs, played in virtual time: measured latencies, arrivals, and a server for them. */
+/**
+ * Inference in batches on slices of GPUs, played in virtual time: measured latencies, arrivals, and a server for them.
+ */
 @NullMarked
 package io.lendstream.simulator.batching;
 

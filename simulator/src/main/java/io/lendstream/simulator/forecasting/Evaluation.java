@@ -12,10 +12,11 @@ import java.util.Optional;
 import java.util.function.DoubleConsumer;
 
 /**
- * A rolling origin over a series: a model is fed step by step, says after each what it expects, and is scored on what it said after the
- * training part. Models with settings are tuned on the training part alone.
+ * A rolling origin over a series: a model is fed step by step, says after each what it expects, and is scored on what
+ * it said after the training part. Models with settings are tuned on the training part alone.
  *
- * <p>A value is taken as the requests of a step, whatever its unit; that matters only where demand is small against one.
+ * <p>A value is taken as the requests of a step, whatever its unit; that matters only where demand is small against
+ * one.
  */
 public final class Evaluation {
     private static final Duration DAY = Duration.ofDays(1);
@@ -31,7 +32,9 @@ public final class Evaluation {
         this(series, horizons, trainingSteps, Optional.empty());
     }
 
-    /** @param capacity of a replica, in the series' unit; with it, forecasts speak in GPUs, too, and are scored in them */
+    /**
+     * @param capacity of a replica, in the series' unit; with it, forecasts speak in GPUs, too, and are scored in them
+     */
     public Evaluation(
             RateSeries series, List<Duration> horizons, int trainingSteps, Optional<ReplicaCapacity> capacity) {
         if (trainingSteps < 1 || trainingSteps >= series.length()) {
@@ -60,7 +63,7 @@ public final class Evaluation {
     /**
      * Runs one model.
      *
-     * @param progress is told now and then what share is done
+     * @param progress receives the share that is done, now and then
      * @return a score a horizon
      */
     public List<Score> run(String model, Listener listener, DoubleConsumer progress) {

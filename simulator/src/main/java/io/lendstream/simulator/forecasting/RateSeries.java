@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Demand by equal steps, some of them missing. Steps lie on whole multiples of their length since 1970; {@link #value} is in
- * whatever unit the series came in.
+ * Demand by equal steps, some of them missing. Steps lie on whole multiples of their length since 1970; {@link #value}
+ * is in whatever unit the series came in.
  */
 public final class RateSeries {
     private static final int MOST_STEPS = 20_000_000;

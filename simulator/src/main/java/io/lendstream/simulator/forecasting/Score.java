@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How good the forecasts of one model at one horizon were. Shares are of the forecasts scored; a figure that no forecast was there for
- * is NaN.
+ * The scores of the forecasts of one model at one horizon. Shares are of the forecasts scored; a figure without any
+ * forecast is NaN.
  *
  * @param scored forecasts that were scored: both the step they were made at and the step they are about have a value
- * @param p99OverMean the mean p99 over the mean of what came: what it costs to be ready for it
+ * @param p99OverMean the mean p99 over the mean demand: the cost of being ready for p99
  * @param gpus empty where it is not known what a replica answers
  */
 public record Score(
@@ -23,12 +23,13 @@ public record Score(
         Optional<InGpus> gpus) {
 
     /**
-     * How far forecasts were off.
+     * The errors of forecasts.
      *
      * @param mae mean absolute error of the median
-     * @param nmae the same over the mean of what came
-     * @param mase the same over the mean absolute error that the same time a day before would have had in the training part
-     * @param pinball90 mean pinball loss of the 0.9 quantile over the mean of what came; pinball99 likewise
+     * @param nmae the same over the mean demand
+     * @param mase the same over the mean absolute error that the same time a day before would have had in the training
+     *     part
+     * @param pinball90 mean pinball loss of the 0.9 quantile over the mean demand; pinball99 likewise
      */
     public record Errors(double mae, double nmae, double mase, double pinball90, double pinball99) {}
 

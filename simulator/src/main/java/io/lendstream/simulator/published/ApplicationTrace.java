@@ -24,7 +24,7 @@ final class ApplicationTrace {
     private final double[] progress;
     private final BatchGrid grid;
 
-    /** What was measured epoch by epoch at a total batch. */
+    /** The measurements at a total batch, epoch by epoch. */
     private static final class Epochs {
         private final double[] iterations;
         private final double[] squared;
@@ -135,7 +135,10 @@ final class ApplicationTrace {
         return ((batch - low) * above + (high - batch) * below) / (high - low);
     }
 
-    /** A total batch split over GPUs, as far as their memory allows. On one GPU a batch above the initial is accumulated. */
+    /**
+     * A total batch split over GPUs, as far as their memory allows. On one GPU a batch above the initial is
+     * accumulated.
+     */
     Batch split(int totalBatch, int replicas) {
         return split(totalBatch, replicas, totalBatch > application.batch().initial());
     }

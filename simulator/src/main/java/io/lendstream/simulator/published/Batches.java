@@ -5,7 +5,7 @@ import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.policy.Goodput;
 import java.util.Optional;
 
-/** Who chooses a job's batch, and what is known of its goodput. */
+/** Chooses the batch of a job, by its known goodput. */
 interface Batches {
     /** The batch for a placement. */
     Batch choose(int nodes, int replicas);

@@ -27,11 +27,12 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A list of rigid jobs in the timing of the published simulators: in whole seconds; every 60 s the policy plans, GPUs change
- * hands at once, and a job pauses after every change. Nothing serves.
+ * A list of rigid jobs in the timing of the published simulators: in whole seconds; every 60 s the policy plans, GPUs
+ * change hands at once, and a job pauses after every change. Nothing serves.
  *
- * <p>Where a policy says how long its plan holds, it is not asked again before then, or before a job comes or goes: that takes
- * O(plans), not O(minutes). A plan's targets are followed as they are: GPUs of jobs that it does not name stay.
+ * <p>Where a policy says how long its plan holds, it is not asked again before then, or before a job comes or goes:
+ * that takes O(plans), not O(minutes). A plan's targets are followed as they are: GPUs of jobs that it does not name
+ * stay.
  */
 final class ListSimulator {
     private static final int TICK = 60;

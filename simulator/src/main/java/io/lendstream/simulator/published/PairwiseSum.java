@@ -1,8 +1,6 @@
 package io.lendstream.simulator.published;
 
-/**
- * Sums in the order in which numpy does: the published choice between equal sums hangs on their last bit.
- */
+/** Sums in the order in which numpy does: the published choice between equal sums depends on their last bit. */
 final class PairwiseSum {
     private static final int LANES = 8;
     private static final int BLOCK = 128;

@@ -74,7 +74,7 @@ final class Pod {
         sleepsAt = Integer.MAX_VALUE;
     }
 
-    /** Keeps out of everybody's reach for some seconds. */
+    /** Protects the pod from reclaims for some seconds. */
     void protect(int now, int seconds) {
         phase = Phase.PROTECTED;
         busyUntil = Integer.MAX_VALUE;

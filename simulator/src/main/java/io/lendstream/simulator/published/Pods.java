@@ -37,7 +37,9 @@ final class Pods {
         return byService.computeIfAbsent(pod.founder().row().application(), service -> new ArrayList<>());
     }
 
-    /** A warm replica of a service: the one with most hits in a row. Asking for one puts them in that order for good. */
+    /**
+     * A warm replica of a service: the one with most hits in a row. Asking for one puts them in that order for good.
+     */
     Optional<Pod> warm(String service) {
         List<Pod> pods = byService.getOrDefault(service, List.of());
         if (pods.isEmpty()) {

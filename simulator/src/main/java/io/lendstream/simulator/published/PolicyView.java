@@ -59,7 +59,9 @@ final class PolicyView {
         return Objects.requireNonNull(nodeOf.get(gpu), "the node of a GPU that is not of this cluster");
     }
 
-    /** The node of each GPU, those of one node together: policies that keep a job near to where it is list them mixed. */
+    /**
+     * The node of each GPU, those of one node together: policies that keep a job near to where it is list them mixed.
+     */
     int[] nodesOf(List<GpuId> target) {
         Map<Integer, Integer> gpusByNode = new LinkedHashMap<>();
         target.forEach(gpu -> gpusByNode.merge(nodeOf.get(gpu), 1, Integer::sum));

@@ -8,8 +8,8 @@ enum Port {
     /** Jobs keep their owner's batch. */
     GIVEN_BATCH,
     /**
-     * As {@link #GIVEN_BATCH}; jobs get no more GPUs than leave each its smallest batch, and after a plan they lose those on
-     * nodes of the second half that had a replica in use.
+     * As {@link #GIVEN_BATCH}; jobs get no more GPUs than leave each its smallest batch, and after a plan they lose
+     * those on nodes of the second half that had a replica in use.
      */
     OPTIMUS,
     /** The simulator tunes batches to the goodput that is known; jobs grow to 64 GPUs at most. */

@@ -95,7 +95,7 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
 
     private WorldResults results(PublishedRun training, PublishedRun inference) {
         List<JobResult> jobs =
-                training.trainings().stream().map(PublishedReplay::result).toList();
+                training.trainings().stream().map(run -> result(run, settings.afe())).toList();
         List<RequestResult> requests = inference.requests().stream()
                 .map(PublishedReplay::result)
                 .sorted(Comparator.comparing(RequestResult::completed))
@@ -132,7 +132,7 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
                         .sum());
     }
 
-    private static JobResult result(TrainingRun run) {
+    private static JobResult result(TrainingRun run, boolean inPlace) {
         return new JobResult(
                 run.id(),
                 run.trace().application().name(),
@@ -140,6 +140,7 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
                 Optional.of(at(run.started())),
                 Optional.of(at(run.completed())),
                 run.restarts(),
+                inPlace ? run.restarts() : 0,
                 run.attainedGpuSeconds(),
                 run.shareDone(),
                 JobPhase.FINISHED);

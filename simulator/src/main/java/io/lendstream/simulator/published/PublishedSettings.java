@@ -13,8 +13,8 @@ import java.util.Set;
  * @param timing whose pauses jobs make
  * @param afe whether jobs change GPUs in place instead of restarting
  * @param keepsWarm whether replicas stay warm after a request (the published switch AISS); without, every start is cold
- * @param halves whether inference is confined to the second half of the nodes and takes whole nodes there, as Lyra does (the
- *     published switch ARYL)
+ * @param halves whether inference is confined to the second half of the nodes and takes whole nodes there, as Lyra does
+ *     (the published switch ARYL)
  * @param fitStart factor on the point that fits of step times start from; 1 as published
  */
 public record PublishedSettings(
@@ -48,10 +48,10 @@ public record PublishedSettings(
     private static final Set<String> TAKES_WHOLE_NODES = Set.of("afs", "optimus");
 
     /**
-     * DeepBoot's simulator as its authors ran it with a policy, and without AFE: replicas are kept warm, and AFS and Optimus
-     * reclaim whole nodes.
+     * DeepBoot's simulator as its authors ran it with a policy, and without AFE: replicas are kept warm, and AFS and
+     * Optimus reclaim whole nodes.
      *
-     * @param policy name and settings; DeepBoot places jobs afresh unless told otherwise
+     * @param policy name and settings; DeepBoot uses {@code place=afresh} by default
      */
     public static PublishedSettings of(String policy, int nodes, int gpusPerNode) {
         boolean bare = policy.startsWith("deepboot") && !policy.contains(":place=");

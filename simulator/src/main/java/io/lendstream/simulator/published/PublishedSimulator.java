@@ -22,9 +22,9 @@ import java.util.stream.Stream;
 /**
  * One run of a published simulator, from event to event in whole seconds.
  *
- * <p>Every 60 s the policy plans training, and only that; requests that arrive then wait. At every other event only requests
- * are placed. Events are arrivals and ends of requests and, while requests wait, every second in which some replica sleeps or
- * one of their own service is protected.
+ * <p>Every 60 s the policy plans training, and only that; requests that arrive then wait. At every other event only
+ * requests are placed. Events are arrivals and ends of requests and, while requests wait, every second in which some
+ * replica sleeps or one of their own service is protected.
  */
 final class PublishedSimulator {
     private static final int TICK = 60;
@@ -123,8 +123,8 @@ final class PublishedSimulator {
     }
 
     /**
-     * Where a job never gets a GPU, the published simulators run on for ever: it asks for more than there are, or is only ever
-     * given GPUs that it loses to replicas asleep ({@link PublishedSettings#halves}).
+     * Where a job never gets a GPU, the published simulators run on for ever: it asks for more than there are, or is
+     * only ever given GPUs that it loses to replicas asleep ({@link PublishedSettings#halves}).
      */
     private void endsSometime() {
         if (!requests.isOver() || clock < lastArrival) {
@@ -176,8 +176,8 @@ final class PublishedSimulator {
     }
 
     /**
-     * Whether waiting requests would never be looked at again: those that have arrived at a tick, where nothing but ticks is to
-     * come. The published simulators run on for ever then. Here the next second is an event.
+     * Whether waiting requests would never be looked at again: those that have arrived at a tick, where nothing but
+     * ticks is to come. The published simulators run on for ever then. Here the next second is an event.
      */
     private boolean isForgotten() {
         return pods.all().findAny().isEmpty() && events.after(clock, EventSeconds.NEVER) == EventSeconds.NEVER;
@@ -252,8 +252,8 @@ final class PublishedSimulator {
     }
 
     /**
-     * Finds GPUs for whoever needs one. Even where nobody does, every job's GPUs are listed anew by node, which restarts those
-     * that were listed otherwise, and replicas that have lost their GPU in their sleep are forgotten.
+     * Finds GPUs for requests that need one. Even without any such request, the GPUs of every job are listed again by
+     * node, which restarts jobs that were listed otherwise, and sleeping replicas that lost their GPU are forgotten.
      */
     private void reclaim(List<TrainingRun> active) {
         List<Needy> needy = byService(needy());

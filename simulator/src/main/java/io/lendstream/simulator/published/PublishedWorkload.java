@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A workload of the DeepBoot or the Pollux simulator, row by row as it is in its file: the order of rows matters where times
- * are equal.
+ * A workload of the DeepBoot or the Pollux simulator, row by row as it is in its file: the order of rows matters where
+ * times are equal.
  */
 public record PublishedWorkload(String name, List<Row> rows) {
     private static final List<String> COLUMNS = List.of("name", "time", "application", "num_replicas", "batch_size");

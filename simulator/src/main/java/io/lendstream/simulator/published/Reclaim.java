@@ -11,9 +11,9 @@ import java.util.stream.IntStream;
 /**
  * Finds GPUs for waiting requests at once: idle ones, those of sleeping replicas, and then training's.
  *
- * <p>As published, all GPUs of the cluster are one pool, a job that was promised a number of GPUs may lose some of them, and
- * every job's GPUs are listed anew by node. With {@link PublishedSettings#halves} requests go to the second half of the nodes
- * and evict all training from the node they get a GPU on.
+ * <p>As published, all GPUs of the cluster are one pool, a job that was promised a number of GPUs may lose some of
+ * them, and the GPUs of every job are listed again by node. With {@link PublishedSettings#halves} requests go to the
+ * second half of the nodes and evict all training from the node they get a GPU on.
  */
 final class Reclaim {
     private final PublishedSettings settings;
@@ -34,7 +34,7 @@ final class Reclaim {
      * @param jobs training jobs in the order of the service they have had
      * @param sleeping sleeping replicas that have a GPU, in that order too
      * @param serving node of each replica that does not sleep
-     * @param waiting whoever needs a GPU, in order
+     * @param waiting the requests that need a GPU, in order
      */
     Reclaim(
             PublishedSettings settings,

@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 
 /**
- * A large zipped CSV of whole numbers whose lines are in the order of their first three. Lines are found by bisection and only
- * those that are asked for are parsed: a run needs some hundreds of tens of thousands.
+ * A large zipped CSV of whole numbers whose lines are in the order of their first three. Lines are found by bisection
+ * and only those that are asked for are parsed: a run needs some hundreds of tens of thousands.
  */
 final class SortedLines {
     private static final int KEYS = 3;
@@ -43,7 +43,7 @@ final class SortedLines {
         }
     }
 
-    /** What is after the greatest key with these first two numbers and at most this third one. */
+    /** The values of the greatest key with these first two numbers and at most this third one. */
     Optional<int[]> floor(int first, int second, int third) {
         int low = 0;
         int high = starts.length - 1;

@@ -17,10 +17,11 @@ import java.util.TreeMap;
 /**
  * Step times between measurements at any number of nodes, of replicas and any local batch, linear within tetrahedra.
  *
- * <p>Measurements are the means over placements of as many nodes and replicas, and then those of {@code scalability.csv}. They
- * form a grid, which may be cut into tetrahedra in many ways. How Qhull cut it for the published simulators, and which
- * tetrahedron they found for a placement where several would do, is kept as a resource: for a number of nodes and replicas
- * the local batches from which on another tetrahedron counts, and its corners' places in the order of measurements.
+ * <p>Measurements are the means over placements of as many nodes and replicas, and then those of
+ * {@code scalability.csv}. They form a grid, which may be cut into tetrahedra in many ways. How Qhull cut it for the
+ * published simulators, and which tetrahedron they found for a placement where several would do, is kept as a resource:
+ * for a number of nodes and replicas the local batches from which on another tetrahedron counts, and its corners'
+ * places in the order of measurements.
  *
  * @see <a href="https://doi.org/10.1145/235815.235821">Barber, Dobkin, Huhdanpaa: The Quickhull algorithm, 1996</a>
  */

@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Step times of an application as the published simulators look them up: up to four nodes a measured placement, interpolated
- * linearly in the local batch; above, the {@link StepGrid} of all measurements.
+ * Step times of an application as the published simulators look them up: up to four nodes a measured placement,
+ * interpolated linearly in the local batch; above, the {@link StepGrid} of all measurements.
  *
- * <p>On five nodes the published interpolation leans on rows that repeat measurements of smaller jobs, so that times there are
- * partly too short. They are taken as they are.
+ * <p>On five nodes the published interpolation leans on rows that repeat measurements of smaller jobs, so that times
+ * there are partly too short. They are taken as they are.
  */
 final class StepTable {
     private static final int LARGEST_MEASURED = 4;

@@ -160,7 +160,7 @@ final class TrainingRun {
         }
     }
 
-    /** Progress per second; what it shows of the job is told to whoever chooses its batch. */
+    /** Progress per second; the chooser of the batch learns from it. */
     private double speed() {
         if (speed.epoch != epoch || !speed.batch.equals(batch)) {
             StepTable.Point step = trace.step(placement, batch.local());

@@ -3,7 +3,7 @@ package io.lendstream.simulator.published;
 import io.lendstream.core.goodput.Batch;
 import io.lendstream.core.policy.Pace;
 
-/** The pace that published policies with known durations are told: that of the measurements themselves. */
+/** The pace of jobs for published policies with known durations: that of the measurements themselves. */
 final class TruePace implements Pace {
     private final TrainingRun run;
     private final int batch;

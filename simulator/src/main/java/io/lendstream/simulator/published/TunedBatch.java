@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A batch tuned to the goodput that is known of a job from its runs: the fit is made anew with each new placement or local
- * batch, the noise is always the latest.
+ * A batch tuned to the known goodput of a job: the fit is repeated with each new placement or local batch, the noise is
+ * always the latest.
  */
 final class TunedBatch implements Batches {
     private final ApplicationTrace trace;

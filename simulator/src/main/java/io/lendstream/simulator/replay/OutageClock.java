@@ -44,7 +44,7 @@ final class OutageClock {
         return Optional.ofNullable(turns.peek()).map(Turn::at);
     }
 
-    /** What is next, if it is due. */
+    /** The next turn, if it is due. */
     Optional<Turn> poll(Instant now) {
         if (turns.isEmpty() || turns.element().at.isAfter(now)) {
             return Optional.empty();

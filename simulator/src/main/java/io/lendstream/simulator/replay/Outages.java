@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * When nodes are lost, and when they are back. All that runs on a lost node dies at once, and its agent falls silent; after
- * a while somebody takes it out of the inventory, and when it is repaired it joins again and its GPUs are reset.
+ * The times when nodes are lost and back. All processes on a lost node die at once, and its agent falls silent. After a
+ * while the node is taken out of the inventory; when it is repaired, it joins again and its GPUs are reset.
  *
  * @param scripted outages that are known beforehand; of one node, each after the one before it
  * @param mtbf mean time that a node works until it is lost by chance; zero where none is

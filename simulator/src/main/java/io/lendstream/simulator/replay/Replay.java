@@ -107,7 +107,7 @@ public final class Replay {
     /**
      * Replays a workload.
      *
-     * @param progress is told now and then, by the wall clock, how far it has got
+     * @param progress receives the progress, now and then by the wall clock
      */
     public static Replayed run(Workload workload, ReplaySettings settings, Consumer<ReplayProgress> progress) {
         return run(workload, settings, progress, event -> {});
@@ -116,8 +116,8 @@ public final class Replay {
     /**
      * Replays a workload.
      *
-     * @param progress is told now and then, by the wall clock, how far it has got
-     * @param events is told every event of the log, whether the log is kept or not
+     * @param progress receives the progress, now and then by the wall clock
+     * @param events receives every event of the log, whether the log is kept or not
      */
     public static Replayed run(
             Workload workload,

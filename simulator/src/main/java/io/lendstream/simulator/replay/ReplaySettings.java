@@ -10,15 +10,15 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What a workload is replayed on, and how.
+ * The cluster and the conditions of a replay.
  *
  * @param policy name and settings of the policy ({@code name:key=value})
- * @param policyName what the run is called by; usually the same
- * @param scheduler what decisions depend on besides, lending and AFE included
+ * @param policyName the name of the run; usually the same
+ * @param scheduler the other settings of decisions, lending and AFE included
  * @param layout the nodes there are
  * @param delays how long transfers take
  * @param outages when nodes are lost
- * @param resetAfter how long after the scheduler quarantined a GPU an operator resets it; empty where nobody does
+ * @param resetAfter time from the quarantine of a GPU until an operator resets it; empty for never
  * @param samplePeriod how often nodes are sampled
  * @param keepsLog whether the log of domain events is kept, for the history checker
  * @param until when the replay is broken off; empty to play the workload to its end
@@ -35,7 +35,7 @@ public record ReplaySettings(
         Duration samplePeriod,
         boolean keepsLog,
         Optional<Instant> until) {
-    /** The name of a policy, {@code deepboot} with lending off, by which the floor of all comparisons is asked for. */
+    /** The name of the baseline of all comparisons: {@code deepboot} with lending off. */
     public static final String NO_LENDING = "no-lending";
 
     /** A replay with usual timing. */
@@ -100,7 +100,7 @@ public record ReplaySettings(
                 end);
     }
 
-    /** Whether nodes are sampled: where none is ever lost, samples say nothing that a decision hangs on. */
+    /** Whether nodes are sampled: if no node is ever lost, no decision depends on samples. */
     boolean samplesNodes() {
         return !outages.equals(Outages.NONE);
     }

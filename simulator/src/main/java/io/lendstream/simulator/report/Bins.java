@@ -6,9 +6,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A quantity over time in a bounded number of equal bins, each with its mean and its peak. Bins lie on whole multiples of
- * their width since 1970, and several are merged into one whenever they would become too many: 1, 5, 15, 30, 60 seconds,
- * and doublings from there. So those of any two quantities match once both are as wide.
+ * A quantity over time in a bounded number of equal bins, each with its mean and its peak. Bins lie on whole multiples
+ * of their width since 1970, and several are merged into one whenever they would become too many: 1, 5, 15, 30, 60
+ * seconds, and doublings from there. So those of any two quantities match once both are as wide.
  */
 final class Bins {
     /** So many points a screen can show; a bin more is no more to see. */

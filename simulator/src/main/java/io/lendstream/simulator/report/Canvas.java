@@ -13,7 +13,9 @@ import java.awt.image.BufferedImage;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Paints figures with their captions and legends into an image: wide ones below each other, narrow ones in two columns. */
+/**
+ * Paints figures with their captions and legends into an image: wide ones below each other, narrow ones in two columns.
+ */
 final class Canvas {
     /** Pixels per unit of a drawing. */
     private static final double SCALE = 1.5;

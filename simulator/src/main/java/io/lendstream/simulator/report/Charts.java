@@ -17,7 +17,7 @@ final class Charts {
     private static final int CURVE_POINTS = 300;
     private static final int RUN_STYLES = 6;
 
-    /** Delays below are not drawn: nobody notices them. */
+    /** Delays below are not drawn: they are too short to notice. */
     private static final double SHORTEST_DELAY = 0.1;
 
     /** A share of requests below which the curve ends. */
@@ -200,11 +200,7 @@ final class Charts {
         List<Swatch> legend = new ArrayList<>();
         for (int i = 0; i < runs.size(); i++) {
             if (runs.get(i).inference().sloAttainment().isPresent()) {
-                marks.addAll(lateBar(
-                        panel,
-                        i,
-                        late.get(i),
-                        runs.get(i).inference().sloAttainment().get()));
+                marks.addAll(lateBar(panel, i, late.get(i)));
                 legend.add(new Swatch(
                         "box bar " + runStyle(i),
                         runs.get(i).name(),
@@ -213,8 +209,8 @@ final class Charts {
         }
         marks.add(new Mark.Line("base", new Mark.Place(62, 220), new Mark.Place(Drawing.NARROW - 14, 220)));
         return new Drawing(
-                "SLO attainment",
-                "Share of requests answered within their SLO.",
+                "Requests beyond their SLO",
+                "Share of the requests that were not answered within their SLO; lower is better.",
                 legend,
                 Drawing.NARROW,
                 264,
@@ -222,14 +218,14 @@ final class Charts {
                 marks);
     }
 
-    private static List<Mark> lateBar(Panel panel, int place, double late, double attained) {
+    private static List<Mark> lateBar(Panel panel, int place, double late) {
         return List.of(
                 panel.bar(place + 0.2, place + 0.8, 0, late, "bar " + runStyle(place)),
                 new Mark.Label(
                         "tick",
                         Mark.Align.MIDDLE,
                         new Mark.Place(panel.xOf(place + 0.5), panel.yOf(late) - 5),
-                        Text.percent(attained)));
+                        Text.percent(late / 100)));
     }
 
     /** Every how many of them there may be, so that there are at most so many. */

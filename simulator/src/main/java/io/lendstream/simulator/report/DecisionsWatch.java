@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What was decided in the course of a run, and how many GPUs changed hands by it. */
+/** Counts the decisions of a run, and the GPUs that they lent and reclaimed. */
 final class DecisionsWatch {
     private static final int DECISIONS_AT_EACH_END = 100;
     private static final int MOST_REASONS = 50;
@@ -37,7 +37,7 @@ final class DecisionsWatch {
     void take(Decision decision) {
         decisions++;
         Action action = decision.action();
-        Kind kind = kinds.computeIfAbsent(action.kind(), each -> new Kind());
+        Kind kind = kinds.computeIfAbsent(decision.countedAs(), each -> new Kind());
         kind.decisions++;
         kind.gpus += action.gpus().size();
         String code = decision.reason().code();
@@ -52,6 +52,7 @@ final class DecisionsWatch {
         action.asLend()
                 .ifPresent(lend -> lentGpus.tally(decision.at(), lend.gpus().size()));
         action.asReclaim()
+                .filter(any -> decision.isReclaim())
                 .ifPresent(reclaim ->
                         reclaimedGpus.tally(decision.at(), reclaim.gpus().size()));
     }

@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
  * A drawing with its caption and legend.
  *
  * @param width of the drawing, {@link #WIDE} or {@link #NARROW}
- * @param described for those who cannot see it
- * @param marks what is drawn; nothing where the note says all
+ * @param described the description for readers who cannot see it
+ * @param marks the shapes; none if the note is enough
  */
 record Drawing(
         String title, String note, List<Swatch> legend, int width, int height, String described, List<Mark> marks) {
@@ -23,7 +23,7 @@ record Drawing(
     }
 
     /**
-     * What a colour stands for.
+     * The meaning of a colour.
      *
      * @param style {@code box} or {@code stroke}, and the colour's
      */

@@ -27,8 +27,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Makes the facts of a run from what an onlooker sees of it, record by record, roughly in the order of time. What it keeps
- * grows with the number of GPUs, jobs and services, not with the length of the run.
+ * Collects the facts of a run from its records, one by one, roughly in the order of time. Its memory grows with the
+ * number of GPUs, jobs and services, not with the length of the run.
  *
  * <p>Not safe for use by several threads at once.
  */
@@ -71,7 +71,7 @@ public final class FactsCollector {
         this.forecastLead = forecastLead;
     }
 
-    /** Takes what it has a use for, and lets other events pass. */
+    /** Takes the events it needs, and ignores the others. */
     public void take(Event event) {
         event.match(reader).run();
     }

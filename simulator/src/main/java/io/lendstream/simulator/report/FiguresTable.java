@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** The headline figures of all runs side by side, and what changes from the floor. */
+/** The headline figures of all runs side by side, and the changes against the baseline. */
 final class FiguresTable {
     private FiguresTable() {}
 
@@ -125,7 +125,11 @@ final class FiguresTable {
                         Better.MORE,
                         run -> known(run.training().submitted(), run.training().completed())),
                 Figure.number(
-                        "Job restarts",
+                        "Resizes in place (AFE)",
+                        Better.NEITHER,
+                        run -> run.training().inPlace().map(Integer::doubleValue)),
+                Figure.number(
+                        "Restarts from a checkpoint",
                         Better.LESS,
                         run -> run.training().restarts().map(Integer::doubleValue)),
                 Figure.share("GPU utilization", run -> run.training().gpuUtilization()));
@@ -165,7 +169,18 @@ final class FiguresTable {
                 Figure.delay("Response overhead, mean", overhead, Delays::meanSeconds),
                 Figure.delay("Response overhead, p99", overhead, Delays::p99Seconds),
                 Figure.delay("Response overhead, max", overhead, Delays::maxSeconds),
-                Figure.share("SLO attainment", run -> run.inference().sloAttainment()));
+                Figure.share("SLO attainment", run -> run.inference().sloAttainment()),
+                Figure.number("SLO misses", Better.LESS, run -> run.inference()
+                        .misses()
+                        .map(Math::rint)),
+                new Figure(
+                        "Error budget of %s used".formatted(SloObjective.written()),
+                        Unit.SHARE,
+                        Better.LESS,
+                        run -> run.inference().sloAttainment().map(SloObjective::budgetUsed)),
+                Figure.share(
+                        "SLO attainment of the worst service",
+                        run -> run.inference().worstService().map(ServiceSlo::attainment)));
     }
 
     /** A count, where anything of the sort was seen at all. */
@@ -205,7 +220,7 @@ final class FiguresTable {
         }
         String direction = difference < 0 ? "▼ " : "▲ ";
         if (unit == Unit.SHARE) {
-            return direction + Text.plain(Math.rint(Math.abs(difference) * 1e5) / 1e3) + " points";
+            return direction + Text.digits(Math.abs(difference)) + " points";
         }
         if (without.get() == 0) {
             return direction + written(unit, Math.abs(difference), DurationUnit.of(difference));
@@ -213,6 +228,6 @@ final class FiguresTable {
         double ratio = difference / without.get();
         return ratio >= 4
                 ? "▲ " + Text.number(1 + ratio) + " times"
-                : direction + Text.plain(Math.rint(Math.abs(ratio) * 1000) / 10) + " %";
+                : direction + Text.percent(Math.abs(ratio));
     }
 }

@@ -20,7 +20,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
-/** The report of an evaluation of forecasts: a page with the scores and the forecast bands, and the bands as PNG files. */
+/**
+ * The report of an evaluation of forecasts: a page with the scores and the forecast bands, and the bands as PNG files.
+ */
 public final class ForecastReport {
     private static final int HINTS = 96;
     /** Most characters of a file's name, without its ending: file systems take 255. */
@@ -41,7 +43,7 @@ public final class ForecastReport {
     }
 
     /**
-     * A step and what had been said of it.
+     * A step and its forecasts.
      *
      * @param actual NaN for missing
      */
@@ -50,7 +52,7 @@ public final class ForecastReport {
     /**
      * Writes {@code report.html} and a PNG file for each series.
      *
-     * @return what is to be said of it, if anything
+     * @return a line for the user, if there is one
      */
     public static Optional<String> write(List<Score> scores, List<Band> bands, Path directory, PngPlots plots) {
         Map<String, List<Drawing>> figures = new LinkedHashMap<>();
@@ -92,7 +94,7 @@ public final class ForecastReport {
         marks.addAll(hints(band, panel, end));
         return new Drawing(
                 "%s, %s".formatted(band.series(), band.model()),
-                "What had been said %s before, and what came."
+                "Forecasts issued %s before, and the demand that came."
                         .formatted(Text.duration(band.lead().toMillis() / 1000.0)),
                 List.of(
                         new Swatch("stroke demand", "what came", "the series"),

@@ -4,6 +4,7 @@ import static io.lendstream.simulator.report.Text.escape;
 
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.history.Verdict;
+import io.lendstream.simulator.report.ReportedRun.Inference;
 import io.lendstream.simulator.report.RunFacts.Parameter;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,12 +13,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The report of a run or of several: one HTML file that needs nothing else, with drawings in inline SVG and no script. Equal
- * facts give equal pages, byte by byte.
+ * The report of a run or of several: one HTML file that needs nothing else, with drawings in inline SVG and no script.
+ * Equal facts give equal pages, byte by byte.
  */
 public final class HtmlReport {
     private final RunFacts facts;
@@ -53,8 +55,10 @@ public final class HtmlReport {
         if (facts.runs().isEmpty()) {
             page.append("<p class=\"empty\">No run has been recorded yet.</p>\n");
         } else {
+            warnings();
             tiles();
-            standings();
+            page.append(Standings.html(facts));
+            facts.remarks().seeds().ifPresent(seeds -> page.append(SeedTable.html(seeds)));
             page.append(FiguresTable.html(facts));
             section("GPUs by owner", Plots.owners(facts));
             section("Training", Plots.training(facts));
@@ -87,8 +91,19 @@ public final class HtmlReport {
         facts.runs().stream()
                 .filter(run -> !run.complete())
                 .forEach(run -> page.append(
-                        "<p class=\"note broken\"><b>Broken off.</b> “%s” did not play the workload to its end; its figures are of what had happened by then.</p>\n"
+                        "<p class=\"note broken\"><b>Broken off.</b> “%s” did not play the workload to its end; its figures are up to that time.</p>\n"
                                 .formatted(escape(run.name()))));
+    }
+
+    /** The warnings, each with its level as a word. */
+    private void warnings() {
+        facts.remarks()
+                .warnings()
+                .forEach(warning -> page.append("<p class=\"warned %s\"><b>%s</b> %s</p>\n"
+                        .formatted(
+                                warning.level().name().toLowerCase(Locale.ROOT),
+                                warning.level(),
+                                escape(warning.text()))));
     }
 
     private void tiles() {
@@ -111,7 +126,7 @@ public final class HtmlReport {
     private void completionTile(ReportedRun subject) {
         Optional<Double> mean = subject.training().meanSeconds();
         Optional<Double> before = facts.baseline().flatMap(run -> run.training().meanSeconds());
-        Optional<Double> gapClosed = facts.anchors().flatMap(anchors -> anchors.gapClosed(subject.training()));
+        Optional<Double> shareOfGain = facts.references().flatMap(each -> each.shareOfPossibleGain(subject.training()));
         tile(
                 "Average job completion time",
                 mean.map(Text::duration).orElse(Text.NOTHING),
@@ -119,9 +134,9 @@ public final class HtmlReport {
                                 .formatted(
                                         FiguresTable.change(FiguresTable.Unit.DURATION, mean, before),
                                         Text.duration(without),
-                                        gapClosed
+                                        shareOfGain
                                                 .map(share ->
-                                                        ", %s of the way to the ceiling".formatted(Text.percent(share)))
+                                                        ", %s of the possible gain".formatted(Text.percent(share)))
                                                 .orElse("")))
                         .orElse("%s of %s jobs completed"
                                 .formatted(
@@ -132,8 +147,9 @@ public final class HtmlReport {
 
     private void requestsTile(ReportedRun subject) {
         Optional<Delays> overhead = subject.inference().responseOverhead();
-        Optional<Double> attainment = subject.inference().sloAttainment();
-        if (overhead.isPresent()) {
+        if (subject.inference().sloAttainment().isPresent()) {
+            sloTiles(subject);
+        } else if (overhead.isPresent()) {
             tile(
                     "Response overhead, p99",
                     Text.duration(overhead.get().p99Seconds()),
@@ -144,12 +160,40 @@ public final class HtmlReport {
                     "");
         } else {
             tile(
-                    "SLO attainment",
-                    attainment.map(Text::percent).orElse(Text.NOTHING),
-                    "%s requests offered"
-                            .formatted(Text.number(subject.inference().requests())),
+                    "Requests offered",
+                    Text.number(subject.inference().requests()),
+                    "no SLO is known",
                     "");
         }
+    }
+
+    private void sloTiles(ReportedRun subject) {
+        Inference requests = subject.inference();
+        Optional<Double> baseline = facts.baseline()
+                .filter(run -> !run.equals(subject))
+                .flatMap(run -> run.inference().missShare());
+        boolean missed = SloObjective.level(requests.sloAttainment().orElse(1.0)) != RunWarning.Level.NOTE;
+        tile(
+                "SLO misses",
+                Standings.misses(requests),
+                "%s of the error budget of %s%s"
+                        .formatted(
+                                Standings.budget(requests).replace(" used", ""),
+                                SloObjective.written(),
+                                baseline.map(without -> ", against the baseline: "
+                                                + Standings.against(
+                                                        requests.missShare().orElse(0.0), without))
+                                        .orElse("")),
+                missed ? "bad" : "");
+        requests.worstService()
+                .ifPresent(worst -> tile(
+                        "Worst service",
+                        "%s %s".formatted(worst.service(), Text.percent(worst.attainment())),
+                        "within its SLO; %s misses of %s requests"
+                                .formatted(
+                                        Standings.count(worst.misses()),
+                                        Standings.count(worst.requests())),
+                        SloObjective.level(worst.attainment()) == RunWarning.Level.ALARM ? "bad" : ""));
     }
 
     private void verdictTile() {
@@ -187,24 +231,6 @@ public final class HtmlReport {
 
     private static boolean kept(ReportedRun run) {
         return run.verdict().map(Verdict::isContent).orElse(true);
-    }
-
-    private void standings() {
-        if (facts.anchors().isEmpty()) {
-            return;
-        }
-        page.append(
-                "<section><h2>Between floor and ceiling</h2>\n<div class=\"scroll\"><table class=\"figures\">\n<thead><tr>");
-        Standings.COLUMNS.forEach(column -> page.append("<th class=\"number\">%s</th>".formatted(escape(column))));
-        page.append("</tr></thead>\n<tbody>\n");
-        for (List<String> row : Standings.rows(facts)) {
-            page.append("<tr><th>%s</th>".formatted(escape(row.get(0))));
-            row.stream().skip(1).forEach(cell -> page.append("<td class=\"number\">%s</td>".formatted(escape(cell))));
-            page.append("</tr>\n");
-        }
-        page.append(
-                        "</tbody></table></div>\n<p class=\"note\">The floor is the same input without lending, the ceiling one ")
-                .append("with a lender who knows how much work jobs have before them.</p></section>\n");
     }
 
     private void section(String title, List<Drawing> figures) {

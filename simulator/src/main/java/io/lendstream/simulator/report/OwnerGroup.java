@@ -9,7 +9,7 @@ public enum OwnerGroup {
     SERVING("serving", "replicas that demand needs"),
     WARM("warm", "replicas kept warm, protected or sleeping"),
     MOVING("starting or moving", "being bound, released or recut"),
-    FREE("free", "nobody's"),
+    FREE("free", "without owner"),
     QUARANTINED("quarantined", "out of service until a reset");
 
     private static final Groups GROUPS = new Groups();

@@ -40,7 +40,7 @@ final class OwnersWatch {
                 groups.put(each, new Steps(at));
             }
         }
-        // A lease that is told late changes all groups at once, now, so that no GPU counts twice in between.
+        // A lease that arrives late changes all groups at once, now, so that no GPU counts twice in between.
         ownersAt = at.isAfter(ownersAt) ? at : ownersAt;
         Optional<Held> before = Optional.ofNullable(holdings.remove(gpu));
         boolean same = before.map(Held::group).equals(group)

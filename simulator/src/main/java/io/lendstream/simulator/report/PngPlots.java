@@ -17,8 +17,8 @@ import javax.imageio.ImageIO;
 /**
  * The report's plots as PNG files, in the colours of the page.
  *
- * <p>A Java without fonts cannot paint them. It finds out beside whatever else is done until there is something to paint:
- * that takes some tenths of a second, as the first picture does.
+ * <p>A Java without fonts cannot paint them. It finds out beside whatever else is done until there is something to
+ * paint: that takes some tenths of a second, as the first picture does.
  */
 public final class PngPlots {
     private final CompletableFuture<Optional<String>> obstacle;

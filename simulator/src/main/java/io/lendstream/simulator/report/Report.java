@@ -6,16 +6,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
-/** The files of a report: {@code report.html}, and its plots. */
+/** Writes the files of a report: {@code report.html}, and its plots. */
 public final class Report {
     private Report() {}
 
     /**
      * Writes the files into a directory that exists.
      *
-     * @param plots what paints the plots, if they are wanted
-     * @return what is to be said of it, if anything
+     * @param plots the painter of the plots, if they are wanted
+     * @return a line for the user, if there is one
      */
     public static Optional<String> write(RunFacts facts, Path directory, Optional<PngPlots> plots) {
         CompletableFuture<Optional<String>> painted =
@@ -26,6 +27,13 @@ public final class Report {
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be written".formatted(page), e);
         }
-        return painted.join();
+        try {
+            return painted.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof UncheckedIOException unwritten) {
+                throw unwritten;
+            }
+            throw e;
+        }
     }
 }

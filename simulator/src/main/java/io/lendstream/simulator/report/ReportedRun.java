@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * One run, as a report shows it.
+ * A run, as a report shows it.
  *
- * @param name what tells it from the others: {@code lendstream, lending on}
- * @param verdict of the history checker, where it was asked
+ * @param name its name among the runs: {@code lendstream, lending on}
+ * @param verdict the verdict of the history checker, if it was asked
  * @param complete whether the workload was played to its end
  */
 public record ReportedRun(
@@ -27,7 +27,7 @@ public record ReportedRun(
         Figures figures,
         Optional<Verdict> verdict,
         boolean complete) {
-    /** A run of which only figures are known. */
+    /** A run of which only the figures are known. */
     public static ReportedRun ofFigures(
             String name, boolean lending, Training training, Inference inference, boolean complete) {
         return new ReportedRun(
@@ -41,7 +41,7 @@ public record ReportedRun(
     }
 
     /**
-     * The same with what somebody who knows the truth says of its jobs and requests.
+     * The same with the true figures of its jobs and requests.
      *
      * @param whole whether the workload was played to its end
      */
@@ -101,7 +101,7 @@ public record ReportedRun(
     }
 
     /**
-     * When a run was.
+     * The time of a run.
      *
      * @param from virtual time of the first record
      * @param to virtual time of the last record
@@ -142,7 +142,7 @@ public record ReportedRun(
     /** Mean and peak of a quantity over one bin of time, which begins at {@code at}. */
     public record Point(Instant at, double mean, double peak) {}
 
-    /** What had been expected of one bin of time, some while before: greatest forecasts, in requests per second. */
+    /** The greatest forecasts for one bin of time, issued earlier, in requests per second. */
     public record ForecastPoint(Instant at, double p50, double p99) {}
 
     /**
@@ -170,12 +170,14 @@ public record ReportedRun(
     }
 
     /**
-     * How training jobs fared.
+     * The results of training jobs.
      *
      * @param submitted jobs seen
      * @param completed jobs finished
      * @param completionSeconds time from submission to completion of each finished job, increasing
-     * @param restarts changes of GPUs that a job made from a checkpoint
+     * @param restarts starts of running jobs from a checkpoint: changes of GPUs, crashes and lost GPUs
+     * @param inPlace changes of the GPUs of running jobs in place, without a restart
+     * @param longestWaitSeconds the longest time from submission to the first start
      * @param gpuUtilization GPU-seconds spent computing over all GPU-seconds; a fraction
      */
     public record Training(
@@ -183,9 +185,28 @@ public record ReportedRun(
             int completed,
             List<Double> completionSeconds,
             Optional<Integer> restarts,
+            Optional<Integer> inPlace,
+            Optional<Double> longestWaitSeconds,
             Optional<Double> gpuUtilization) {
         public Training {
             completionSeconds = completionSeconds.stream().sorted().toList();
+        }
+
+        /** Jobs of which changes in place and waits are not known. */
+        public Training(
+                int submitted,
+                int completed,
+                List<Double> completionSeconds,
+                Optional<Integer> restarts,
+                Optional<Double> gpuUtilization) {
+            this(
+                    submitted,
+                    completed,
+                    completionSeconds,
+                    restarts,
+                    Optional.empty(),
+                    Optional.empty(),
+                    gpuUtilization);
         }
 
         public Optional<Double> meanSeconds() {
@@ -209,23 +230,55 @@ public record ReportedRun(
     }
 
     /**
-     * How requests fared.
+     * The results of requests.
      *
      * @param requests offered in all
      * @param coldStarts requests that waited for a replica to start
      * @param startDelay wait for a GPU
      * @param responseOverhead wait plus cold start
      * @param sloAttainment share of requests answered within their service's SLO; a fraction
+     * @param services the same for each service; empty where it is not known
      */
     public record Inference(
             long requests,
             Optional<Long> coldStarts,
             Optional<Delays> startDelay,
             Optional<Delays> responseOverhead,
-            Optional<Double> sloAttainment) {}
+            Optional<Double> sloAttainment,
+            List<ServiceSlo> services) {
+        public Inference {
+            services = List.copyOf(services);
+        }
+
+        /** Requests of which the services are not known. */
+        public Inference(
+                long requests,
+                Optional<Long> coldStarts,
+                Optional<Delays> startDelay,
+                Optional<Delays> responseOverhead,
+                Optional<Double> sloAttainment) {
+            this(requests, coldStarts, startDelay, responseOverhead, sloAttainment, List.of());
+        }
+
+        /** Share of requests that were not answered within their SLO. */
+        public Optional<Double> missShare() {
+            return sloAttainment.map(attained -> 1 - attained);
+        }
+
+        /** Requests that were not answered within their SLO. */
+        public Optional<Double> misses() {
+            return sloAttainment.map(attained -> services.isEmpty()
+                    ? (1 - attained) * requests
+                    : services.stream().mapToDouble(ServiceSlo::misses).sum());
+        }
+
+        public Optional<ServiceSlo> worstService() {
+            return ServiceSlo.worst(services);
+        }
+    }
 
     /**
-     * What was lent.
+     * The loans of a run.
      *
      * @param gpuHours GPUs lent times hours
      * @param ended loans of one GPU each that have ended
@@ -247,7 +300,7 @@ public record ReportedRun(
     public record Turnover(Instant at, int lentGpus, int reclaimedGpus) {}
 
     /**
-     * What was decided.
+     * The decisions of a run.
      *
      * @param kinds the most frequent first
      * @param first the earliest decisions

@@ -22,7 +22,7 @@ final class RunDetails {
 
     private RunDetails() {}
 
-    /** What is known of a run beside its figures, if anything, folded up unless it is {@code open}. */
+    /** The details of a run beside its figures, if there are any, folded up unless it is {@code open}. */
     static String html(ReportedRun run, boolean open) {
         if (run.services().isEmpty()
                 && run.decisions().total() == 0
@@ -122,12 +122,12 @@ final class RunDetails {
                     .limit(MOST_GPUS_NAMED)
                     .map(GpuId::value)
                     .collect(Collectors.joining(", ", "", gpus.size() > MOST_GPUS_NAMED ? ", …" : ""));
-            page.append("<tr><td class=\"time\" title=\"%s UTC, decision %s\">%s</td><td>%s%s</td><td>%s</td>"
+            page.append("<tr><td class=\"time\" title=\"%s, decision %s\">%s</td><td>%s%s</td><td>%s</td>"
                     .formatted(
                             Text.second(decision.at()),
                             escape(decision.id().toString()),
                             Text.elapsed(run.from(), decision.at()),
-                            badge(decision.action().kind()),
+                            badge(decision.countedAs()),
                             decision.advisory() ? " <small>advice</small>" : "",
                             escape(decision.action().target())));
             page.append("<td class=\"number\" title=\"%s\">%s</td><td>%s</td></tr>\n"
@@ -155,12 +155,13 @@ final class RunDetails {
                                             .formatted(Text.plural(
                                                     verdict.violations().size(), "violation")),
                             escape(
-                                    "Replayed %s events and %s decisions (%s lent GPUs, %s took them back); %s reports by actuators."
+                                    "Replayed %s events and %s decisions (%s lends, %s reclaims, %s releases by jobs that ended); %s reports by actuators."
                                             .formatted(
                                                     Text.number(verdict.events()),
                                                     Text.number(verdict.decisions()),
                                                     Text.number(verdict.lends()),
                                                     Text.number(verdict.reclaims()),
+                                                    Text.number(verdict.releases()),
                                                     Text.number(verdict.reports())))));
             if (!verdict.isContent()) {
                 page.append("<ul>\n");

@@ -7,13 +7,19 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Everything that a report shows about one run, or about several that are compared.
+ * The contents of a report about one run, or about several that are compared.
  *
  * @param parameters what the runs have in common, in the order in which it is shown
  * @param runs the run that the report is about first
- * @param anchors what the runs are measured against, where that was played
+ * @param references the two runs for comparison, if they were played
+ * @param remarks warnings and notes
  */
-public record RunFacts(String title, List<Parameter> parameters, List<ReportedRun> runs, Optional<Anchors> anchors) {
+public record RunFacts(
+        String title,
+        List<Parameter> parameters,
+        List<ReportedRun> runs,
+        Optional<References> references,
+        Remarks remarks) {
     public RunFacts {
         parameters = List.copyOf(parameters);
         runs = List.copyOf(runs);
@@ -23,21 +29,26 @@ public record RunFacts(String title, List<Parameter> parameters, List<ReportedRu
         this(title, parameters, runs, Optional.empty());
     }
 
-    /** The runs, and those of the anchors that are none of them. */
+    public RunFacts(
+            String title, List<Parameter> parameters, List<ReportedRun> runs, Optional<References> references) {
+        this(title, parameters, runs, references, Remarks.NONE);
+    }
+
+    /** The runs, and the references that are not among them. */
     public List<ReportedRun> shown() {
-        return Stream.concat(runs.stream(), anchors.stream().flatMap(Anchors::runs))
+        return Stream.concat(runs.stream(), references.stream().flatMap(References::runs))
                 .distinct()
                 .toList();
     }
 
-    /** The run that others are measured against: the floor, or the first without lending where there is one with it too. */
+    /** The no-lending baseline, or the first run without lending where another run lends. */
     public Optional<ReportedRun> baseline() {
-        return anchors.map(Anchors::floor).or(this::firstWithoutLending);
+        return references.map(References::baseline).or(this::firstWithoutLending);
     }
 
     private Optional<ReportedRun> firstWithoutLending() {
-        boolean somebodyLends = runs.stream().anyMatch(ReportedRun::lending);
-        return runs.stream().filter(run -> somebodyLends && !run.lending()).findFirst();
+        boolean anyLends = runs.stream().anyMatch(ReportedRun::lending);
+        return runs.stream().filter(run -> anyLends && !run.lending()).findFirst();
     }
 
     /** The run that the report is about: the first with lending, else the first. */
@@ -49,27 +60,38 @@ public record RunFacts(String title, List<Parameter> parameters, List<ReportedRu
     }
 
     /**
-     * The same input on the same cluster at its worst and at its best: what a run is worth lies between them.
+     * The two runs for comparison, with the same input on the same cluster.
      *
-     * @param floor without lending
-     * @param ceiling with a lender who knows how much work jobs have before them
+     * @param baseline the no-lending baseline
+     * @param oracle a policy with lending that knows how much work jobs have left (clairvoyant)
      */
-    public record Anchors(ReportedRun floor, ReportedRun ceiling) {
+    public record References(ReportedRun baseline, ReportedRun oracle) {
+        /** The possible gain below which a share of it is noise, and is not given. */
+        public static final double LEAST_POSSIBLE_GAIN = 0.01;
+
         Stream<ReportedRun> runs() {
-            return Stream.of(floor, ceiling);
+            return Stream.of(baseline, oracle);
         }
 
-        /** The fraction by which jobs took less time than on the floor; below 0 where they took more. */
-        public Optional<Double> shorterThanFloor(Training run) {
-            return allDone(run, floor.training())
-                    ? fraction(won(run), floor.training().meanSeconds().orElse(0.0))
+        /** The fraction by which jobs took less time than in the baseline; below 0 where they took more. */
+        public Optional<Double> gain(Training run) {
+            return allDone(run, baseline.training())
+                    ? fraction(won(run), baseline.training().meanSeconds().orElse(0.0))
                     : Optional.empty();
         }
 
-        /** How much of the way from the floor to the ceiling a run came; below 0 or above 1 it lies beyond them. */
-        public Optional<Double> gapClosed(Training run) {
-            return allDone(run, floor.training(), ceiling.training())
-                    ? fraction(won(run), won(ceiling.training()))
+        /** The gain of the oracle. */
+        public Optional<Double> possibleGain() {
+            return gain(oracle.training());
+        }
+
+        /** The gain of a run over the gain of the oracle; empty where the possible gain is too small for a share. */
+        public Optional<Double> shareOfPossibleGain(Training run) {
+            return allDone(run, baseline.training(), oracle.training())
+                            && possibleGain()
+                                    .filter(possible -> possible >= LEAST_POSSIBLE_GAIN)
+                                    .isPresent()
+                    ? fraction(won(run), won(oracle.training()))
                     : Optional.empty();
         }
 
@@ -79,7 +101,7 @@ public record RunFacts(String title, List<Parameter> parameters, List<ReportedRu
         }
 
         private double won(Training run) {
-            return floor.training().meanSeconds().orElse(0.0)
+            return baseline.training().meanSeconds().orElse(0.0)
                     - run.meanSeconds().orElse(0.0);
         }
 

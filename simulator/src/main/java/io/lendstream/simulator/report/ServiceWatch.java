@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** What is seen of one inference service. */
+/** Observes one inference service. */
 final class ServiceWatch {
     private final ServiceId service;
     private final Bins demand = new Bins();

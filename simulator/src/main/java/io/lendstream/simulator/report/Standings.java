@@ -1,79 +1,196 @@
 package io.lendstream.simulator.report;
 
+import io.lendstream.simulator.report.ReportedRun.Inference;
 import io.lendstream.simulator.report.ReportedRun.Training;
-import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.Text.DurationUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Runs between their floor and their ceiling: the rows of one table, for terminals and for the page. */
+/** The gain and the cost of runs beside the references: two tables, for terminals and for the page. */
 public final class Standings {
-    static final List<String> COLUMNS =
-            List.of("", "jobs done", "average JCT", "shorter than floor", "gap closed", "requests within SLO");
-
-    private static final int GAP = 3;
+    static final List<String> GAIN = List.of(
+            "",
+            "jobs done",
+            "average JCT",
+            "shorter than baseline",
+            "share of the possible gain",
+            "GPU-hours lent",
+            "resizes in place",
+            "restarts");
+    static final List<String> COST = List.of(
+            "",
+            "SLO misses",
+            "against baseline",
+            "error budget of " + SloObjective.written(),
+            "cold starts",
+            "worst service: its misses");
 
     private Standings() {}
 
-    /** A cell for each of {@link #COLUMNS}, from the floor up. */
-    static List<List<String>> rows(RunFacts facts) {
-        Optional<ReportedRun> floor = facts.anchors().map(Anchors::floor);
-        Optional<ReportedRun> ceiling = facts.anchors().map(Anchors::ceiling);
-        List<List<String>> rows = new ArrayList<>();
-        floor.ifPresent(run -> rows.add(row(facts, "floor: ", run)));
+    /** Both tables in characters, with their notes; the second only if there is any request. */
+    public static List<String> lines(RunFacts facts) {
+        List<String> lines = new ArrayList<>(TextTable.lines(GAIN, gain(facts)));
+        List<List<String>> cost = cost(facts);
+        if (!cost.isEmpty()) {
+            lines.add("");
+            lines.addAll(TextTable.lines(COST, cost));
+        }
+        List<String> notes = notes(facts);
+        if (!notes.isEmpty()) {
+            lines.add("");
+            lines.addAll(notes);
+        }
+        return lines;
+    }
+
+    /** Both tables of the page. */
+    static String html(RunFacts facts) {
+        StringBuilder page = new StringBuilder("<section><h2>Gain and cost</h2>\n");
+        page.append(TextTable.html(GAIN, gain(facts)));
+        List<List<String>> cost = cost(facts);
+        if (!cost.isEmpty()) {
+            page.append(TextTable.html(COST, cost));
+        }
+        notes(facts).forEach(note -> page.append("<p class=\"note\">%s</p>\n".formatted(Text.escape(note))));
+        return page.append("</section>\n").toString();
+    }
+
+    /** The runs with their roles, from the baseline to the oracle. */
+    private static <T> List<T> table(RunFacts facts, BiFunction<String, ReportedRun, T> row) {
+        Optional<ReportedRun> baseline = facts.references().map(References::baseline);
+        Optional<ReportedRun> oracle = facts.references().map(References::oracle);
+        List<T> rows = new ArrayList<>();
+        baseline.ifPresent(run -> rows.add(row.apply("no-lending baseline: " + run.name(), run)));
         facts.runs().stream()
                 .filter(run ->
-                        Stream.of(floor, ceiling).flatMap(Optional::stream).noneMatch(run::equals))
-                .forEach(run -> rows.add(row(facts, "", run)));
-        ceiling.ifPresent(run -> rows.add(row(facts, "ceiling: ", run)));
+                        Stream.of(baseline, oracle).flatMap(Optional::stream).noneMatch(run::equals))
+                .forEach(run -> rows.add(row.apply(run.name(), run)));
+        oracle.ifPresent(run -> rows.add(row.apply("oracle: " + run.name(), run)));
         return rows;
     }
 
-    private static List<String> row(RunFacts facts, String role, ReportedRun run) {
-        Training training = run.training();
-        return List.of(
-                role + run.name(),
-                "%s of %s".formatted(Text.number(training.completed()), Text.number(training.submitted())),
-                training.meanSeconds()
-                        .map(mean -> Text.duration(mean, DurationUnit.SECONDS))
-                        .orElse(Text.NOTHING),
-                share(facts, training, Anchors::shorterThanFloor),
-                share(facts, training, Anchors::gapClosed),
-                run.inference().sloAttainment().map(Text::percent).orElse(Text.NOTHING));
+    static List<List<String>> gain(RunFacts facts) {
+        DurationUnit unit = unit(facts);
+        return table(facts, (name, run) -> {
+            Training training = run.training();
+            return List.of(
+                    name,
+                    "%s of %s".formatted(Text.number(training.completed()), Text.number(training.submitted())),
+                    training.meanSeconds()
+                            .map(mean -> Text.duration(mean, unit))
+                            .orElse(Text.NOTHING),
+                    share(facts, training, References::gain),
+                    share(facts, training, References::shareOfPossibleGain),
+                    Text.number(run.loans().gpuHours()),
+                    training.inPlace().map(Text::number).orElse(Text.NOTHING),
+                    training.restarts().map(Text::number).orElse(Text.NOTHING));
+        });
+    }
+
+    /** The unit of average completion times, by the longest of all runs. */
+    private static DurationUnit unit(RunFacts facts) {
+        return DurationUnit.of(facts.shown().stream()
+                .flatMap(run -> run.training().meanSeconds().stream())
+                .mapToDouble(Double::doubleValue)
+                .filter(Double::isFinite)
+                .max()
+                .orElse(0));
     }
 
     private static String share(
-            RunFacts facts, Training training, BiFunction<Anchors, Training, Optional<Double>> share) {
-        return facts.anchors()
-                .flatMap(anchors -> share.apply(anchors, training))
+            RunFacts facts, Training training, BiFunction<References, Training, Optional<Double>> share) {
+        return facts.references()
+                .flatMap(references -> share.apply(references, training))
                 .map(Text::percent)
                 .orElse(Text.NOTHING);
     }
 
-    /** The table in characters, with aligned columns. */
-    public static List<String> lines(RunFacts facts) {
-        List<List<String>> table = new ArrayList<>(List.of(COLUMNS));
-        table.addAll(rows(facts));
-        int[] widths = IntStream.range(0, COLUMNS.size())
-                .map(column -> table.stream()
-                        .mapToInt(row -> row.get(column).length())
-                        .max()
-                        .orElse(0))
-                .toArray();
-        return table.stream().map(row -> line(row, widths)).toList();
+    static List<List<String>> cost(RunFacts facts) {
+        if (facts.shown().stream().noneMatch(run -> run.inference().sloAttainment().isPresent())) {
+            return List.of();
+        }
+        Optional<Double> baseline = facts.baseline().flatMap(run -> run.inference().missShare());
+        return table(facts, (name, run) -> {
+            Inference requests = run.inference();
+            return List.of(
+                    name,
+                    misses(requests),
+                    requests.missShare()
+                            .flatMap(share -> baseline.map(without -> against(share, without)))
+                            .orElse(Text.NOTHING),
+                    budget(requests),
+                    requests.coldStarts().map(Text::number).orElse(Text.NOTHING),
+                    worst(requests));
+        });
     }
 
-    private static String line(List<String> row, int[] widths) {
-        StringBuilder line = new StringBuilder(row.get(0))
-                .append(" ".repeat(widths[0] - row.get(0).length()));
-        for (int column = 1; column < widths.length; column++) {
-            line.append(" ".repeat(GAP + widths[column] - row.get(column).length()))
-                    .append(row.get(column));
+    /** SLO misses as a share and a count, with a word if they are a warning or an alarm. */
+    static String misses(Inference requests) {
+        return requests.sloAttainment()
+                .map(attained -> {
+                    RunWarning.Level level = SloObjective.level(attained);
+                    return "%s%s (%s)"
+                            .formatted(
+                                    level == RunWarning.Level.NOTE ? "" : level + " ",
+                                    Text.percent(1 - attained),
+                                    requests.misses()
+                                            .map(Standings::count)
+                                            .orElse(Text.NOTHING));
+                })
+                .orElse(Text.NOTHING);
+    }
+
+    /** The error budget that is used: {@code 110 % used}. */
+    static String budget(Inference requests) {
+        return requests.sloAttainment()
+                .map(attained -> "%s %% used".formatted(count(100 * SloObjective.budgetUsed(attained))))
+                .orElse(Text.NOTHING);
+    }
+
+    /** How many times the misses of the baseline. */
+    static String against(double share, double baseline) {
+        if (baseline <= 0) {
+            return share <= 0 ? "same" : "baseline has none";
         }
-        return line.toString();
+        return Text.number(Math.rint(100 * share / baseline) / 100) + " times";
+    }
+
+    static String worst(Inference requests) {
+        return requests.worstService()
+                .map(service -> "%s: %s (%s)"
+                        .formatted(
+                                service.service(),
+                                Text.percent(1 - service.attainment()),
+                                count(service.misses())))
+                .orElse(Text.NOTHING);
+    }
+
+    /** A count that may be of a fluid, rounded. */
+    static String count(double number) {
+        return Double.isFinite(number) ? Text.number(Math.round(number)) : Text.NOTHING;
+    }
+
+    static List<String> notes(RunFacts facts) {
+        List<String> notes = new ArrayList<>();
+        facts.remarks().baseline().ifPresent(text -> notes.add("Baseline: " + text + "."));
+        facts.references()
+                .flatMap(References::possibleGain)
+                .filter(possible -> possible < References.LEAST_POSSIBLE_GAIN)
+                .ifPresent(possible -> notes.add(
+                        "No share of the possible gain (%s): the oracle gains %s over the baseline, less than %s."
+                                .formatted(
+                                        Text.NOTHING,
+                                        Text.percent(possible),
+                                        Text.percent(References.LEAST_POSSIBLE_GAIN))));
+        if (facts.references().isPresent()) {
+            notes.add("Oracle: a clairvoyant policy with lending that knows how much work each job has left."
+                    + " It is a policy, not a bound.");
+        }
+        notes.add("Resizes in place keep the processes of a running job (AFE); restarts start it again from a checkpoint.");
+        return notes;
     }
 }

@@ -5,18 +5,19 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
-/** How numbers, times and foreign text are written on the page. */
-final class Text {
-    static final String NOTHING = "–";
+/** Writes numbers, times and foreign text, on terminals and on the page. */
+public final class Text {
+    /** The sign for a value that is not known. */
+    public static final String NOTHING = "–";
 
     private static final DateTimeFormatter MINUTE =
             DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm 'UTC'", Locale.ROOT).withZone(ZoneOffset.UTC);
     private static final DateTimeFormatter SECOND =
-            DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
+            DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss 'UTC'", Locale.ROOT).withZone(ZoneOffset.UTC);
 
     private Text() {}
 
-    /** Text from elsewhere, made harmless in HTML content and attributes. */
+    /** Text from other sources, made harmless in HTML content and attributes. */
     static String escape(String text) {
         StringBuilder safe = new StringBuilder(text.length() + 16);
         text.codePoints().forEach(c -> {
@@ -32,7 +33,10 @@ final class Text {
         return safe.toString();
     }
 
-    /** Not so control characters, halves of surrogate pairs, marks that reverse what follows, and what XML does not have. */
+    /**
+     * Not so control characters, halves of surrogate pairs, marks that reverse what follows, and what XML does not
+     * have.
+     */
     private static boolean isPrintable(int c) {
         if (c == '\n' || c == '\t') {
             return true;
@@ -48,7 +52,7 @@ final class Text {
     }
 
     /** Three digits that matter, thousands grouped: {@code 1,234}, {@code 12.3}, {@code 0.0123}. */
-    static String number(double value) {
+    public static String number(double value) {
         if (!Double.isFinite(value)) {
             return NOTHING;
         }
@@ -60,7 +64,7 @@ final class Text {
         return minus(String.format(Locale.ROOT, "%." + decimals + "f", value));
     }
 
-    /** A number as it is, without digits that say nothing: {@code 0.1}, {@code 1,500}. */
+    /** A number as it is, without trailing zeros: {@code 0.1}, {@code 1,500}. */
     static String plain(double value) {
         if (!Double.isFinite(value)) {
             return NOTHING;
@@ -71,12 +75,12 @@ final class Text {
     }
 
     /** A whole number, thousands grouped. */
-    static String number(long value) {
+    public static String number(long value) {
         return minus(String.format(Locale.ROOT, "%,d", value));
     }
 
     /** A count with its noun: {@code 1 run}, {@code 2 runs}. */
-    static String plural(long count, String noun) {
+    public static String plural(long count, String noun) {
         return number(count) + " " + noun + (count == 1 ? "" : "s");
     }
 
@@ -84,22 +88,26 @@ final class Text {
         return number.startsWith("-") ? "\u2212" + number.substring(1) : number;
     }
 
-    static String percent(double fraction) {
-        if (!Double.isFinite(fraction)) {
-            return NOTHING;
-        }
-        double percent = fraction * 100;
-        double missing = Math.abs(100 - percent);
-        int decimals = missing > 0 && missing < 1 ? 3 : 1;
-        return minus(String.format(Locale.ROOT, "%." + decimals + "f", percent)) + " %";
+    /** A fraction in percent: {@code 43.3 %}; with three decimals within one percent of 0 % and 100 %. */
+    public static String percent(double fraction) {
+        return Double.isFinite(fraction) ? digits(fraction) + " %" : NOTHING;
     }
 
-    /** A length of time in the unit that suits it. */
-    static String duration(double seconds) {
+    /** The number of percent of a fraction, without its sign. */
+    static String digits(double fraction) {
+        double percent = fraction * 100;
+        double distance = Math.min(Math.abs(percent), Math.abs(100 - percent));
+        int decimals = distance > 0 && distance < 1 ? 3 : 1;
+        return minus(String.format(Locale.ROOT, "%." + decimals + "f", percent));
+    }
+
+    /** A length of time in the unit that suits it: {@code 5.50 h}. */
+    public static String duration(double seconds) {
         return duration(seconds, DurationUnit.of(seconds));
     }
 
-    static String duration(double seconds, DurationUnit unit) {
+    /** A length of time in the unit of its column. */
+    public static String duration(double seconds, DurationUnit unit) {
         if (!Double.isFinite(seconds)) {
             return NOTHING;
         }
@@ -117,7 +125,8 @@ final class Text {
         return MINUTE.format(at);
     }
 
-    static String second(Instant at) {
+    /** A moment: {@code 2026-01-01 07:13:10 UTC}. */
+    public static String second(Instant at) {
         return SECOND.format(at);
     }
 
@@ -132,8 +141,8 @@ final class Text {
         return rest == 0 ? whole : whole + "." + rest;
     }
 
-    /** Units that lengths of time are shown in. */
-    enum DurationUnit {
+    /** The units of lengths of time. */
+    public enum DurationUnit {
         MILLISECONDS("ms", 0.001),
         SECONDS("s", 1),
         MINUTES("min", 60),
@@ -156,7 +165,8 @@ final class Text {
             return seconds;
         }
 
-        static DurationUnit of(double seconds) {
+        /** The unit that suits a length of time. */
+        public static DurationUnit of(double seconds) {
             double size = Math.abs(seconds);
             if (size == 0 || !Double.isFinite(seconds)) {
                 return SECONDS;

@@ -1,5 +1,5 @@
 /**
- * What a run looked like, for people: facts gathered from the records that anybody can see, in bounded memory, and one
+ * Reports of runs for people: facts gathered from the public records of a run, in bounded memory, and one
  * self-contained page made of them. The live demo and the replay in one thread feed the same collector.
  */
 @NullMarked

@@ -10,9 +10,9 @@ final class Csv {
     private Csv() {}
 
     /**
-     * A name as a cell. An ordinary name stays as it is. One that a spreadsheet would run as a formula gets a leading apostrophe,
-     * as OWASP recommends; one with a comma, a quotation mark or a line feed is quoted as in RFC 4180. Half of a surrogate pair
-     * becomes U+FFFD: a file in UTF-8 cannot have it.
+     * A name as a cell. An ordinary name stays as it is. One that a spreadsheet would run as a formula gets a leading
+     * apostrophe, as OWASP recommends; one with a comma, a quotation mark or a line feed is quoted as in RFC 4180. Half
+     * of a surrogate pair becomes U+FFFD: a file in UTF-8 cannot have it.
      */
     static String name(String name) {
         String whole = whole(name);

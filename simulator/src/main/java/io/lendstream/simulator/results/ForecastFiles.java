@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what an evaluation of forecasts came to: {@code forecasts.csv} as it goes, {@code summary.json} at its end, when both get
- * their names. Their fields are a contract with those who read them.
+ * Writes the results of an evaluation of forecasts: {@code forecasts.csv} as it goes, {@code summary.json} at its end,
+ * when both get their names. Their fields are a contract with the tools that read them.
  */
 public final class ForecastFiles implements Closeable {
     private static final ObjectMapper PAGES = Json.pages();
@@ -50,11 +50,11 @@ public final class ForecastFiles implements Closeable {
             forecasts.write("series,model,horizon,issued_epoch_s,target_epoch_s,p10,p50,p90,p99,actual"
                     + (capacity.isPresent() ? ",gpus10,gpus50,gpus90,gpus99,gpusActual\n" : "\n"));
         } catch (IOException e) {
-            throw new UncheckedIOException("forecasts cannot be written: " + e.getMessage(), e);
+            throw new UncheckedIOException("forecasts.csv cannot be written to %s".formatted(files.directory()), e);
         }
     }
 
-    /** A line of {@code forecasts.csv}; steps are told by when they begin. */
+    /** A line of {@code forecasts.csv}; a step is identified by its beginning. */
     public void forecast(RateSeries series, String model, int origin, int target, HorizonQuantiles said) {
         double actual = series.value(target);
         try {
@@ -82,7 +82,7 @@ public final class ForecastFiles implements Closeable {
             }
             forecasts.write('\n');
         } catch (IOException e) {
-            throw new UncheckedIOException("forecasts cannot be written: " + e.getMessage(), e);
+            throw new UncheckedIOException("forecasts.csv cannot be written to %s".formatted(files.directory()), e);
         }
     }
 
@@ -95,7 +95,7 @@ public final class ForecastFiles implements Closeable {
                     scores.stream().map(this::fields).toList());
             files.publish();
         } catch (IOException e) {
-            throw new UncheckedIOException("the summary cannot be written: " + e.getMessage(), e);
+            throw new UncheckedIOException("summary.json cannot be written to %s".formatted(files.directory()), e);
         }
     }
 
@@ -133,7 +133,7 @@ public final class ForecastFiles implements Closeable {
         try (files) {
             forecasts.close();
         } catch (IOException e) {
-            throw new UncheckedIOException("forecasts cannot be written: " + e.getMessage(), e);
+            throw new UncheckedIOException("forecasts.csv cannot be written to %s".formatted(files.directory()), e);
         }
     }
 }

@@ -13,7 +13,9 @@ final class Json {
 
     private Json() {}
 
-    /** Writes a value a line. Other characters than those of ASCII are escaped: half of a surrogate pair has no UTF-8. */
+    /**
+     * Writes a value a line. Other characters than those of ASCII are escaped: half of a surrogate pair has no UTF-8.
+     */
     static ObjectMapper lines() {
         return JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
     }

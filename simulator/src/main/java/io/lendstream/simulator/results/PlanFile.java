@@ -34,7 +34,7 @@ public final class PlanFile {
         try {
             PAGES.writeValue(file.toFile(), fields(result, lines));
         } catch (IOException e) {
-            throw new UncheckedIOException("the plan cannot be written: " + e.getMessage(), e);
+            throw new UncheckedIOException("%s cannot be written to %s".formatted(NAME, directory), e);
         }
         return file;
     }

@@ -9,7 +9,10 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
 import io.lendstream.simulator.report.ReportedRun;
-import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.RunFacts.References;
+import io.lendstream.simulator.report.RunWarning;
+import io.lendstream.simulator.report.RunWarnings;
+import io.lendstream.simulator.report.SeedFigures;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,18 +22,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what runs came to: {@code summary.json}, {@code jobs.csv}, {@code inference.csv} and {@code decisions.jsonl}. Their
- * fields are a contract with those who read them. Times in the tables are seconds since the workload's start. A number that is not
- * finite is an empty cell in a table, and null in JSON.
+ * Writes the results of runs: {@code summary.json}, {@code jobs.csv}, {@code inference.csv}, {@code delays.csv} and
+ * {@code decisions.jsonl}. Their fields are a contract with the tools that read them. Times in the tables are seconds
+ * since the workload's start. A number that is not finite is an empty cell in a table, and null in JSON.
  *
- * <p>Services of which only rates are known have no lines in {@code inference.csv}; they count in the summary.
+ * <p>Services of which only rates are known have no lines in {@code inference.csv}; they count in the summary and in
+ * the distributions of {@code delays.csv}.
  */
 public final class ResultFiles {
     private static final ObjectMapper LINES = Json.lines();
@@ -46,7 +52,7 @@ public final class ResultFiles {
     /**
      * Makes a directory for results, before there are any.
      *
-     * @return what is in the way, if anything: words to follow the directory's name
+     * @return the obstacle, if there is one: words to follow the directory's name
      */
     public static Optional<String> obstacle(Path directory) {
         if (Files.exists(directory) && !Files.isDirectory(directory)) {
@@ -75,45 +81,98 @@ public final class ResultFiles {
     }
 
     /**
-     * Writes the files of runs with what they are measured against.
-     *
-     * @param anchors have objects of their own only where they are among the runs
+     * Writes the files of runs that are measured against references; these are not written unless they are among the
+     * runs.
      */
-    public void write(List<RunOutcome> outcomes, Optional<Anchors> anchors) {
+    public void write(List<RunOutcome> outcomes, Optional<References> references) {
+        write(outcomes, references, List.of());
+    }
+
+    /**
+     * The same with warnings that hold for all runs.
+     *
+     * @param warnings are added to those of each run
+     */
+    public void write(List<RunOutcome> outcomes, Optional<References> references, List<RunWarning> warnings) {
+        write(
+                outcomes,
+                outcomes.stream()
+                        .map(outcome -> fields(outcome, references, warnings))
+                        .toList());
+    }
+
+    /**
+     * Writes the detailed files of some runs, and the summary of these and others.
+     *
+     * @param summaries objects as {@link #fields(RunOutcome, Optional, List)} makes them
+     */
+    public void write(List<RunOutcome> detailed, List<Map<String, @Nullable Object>> summaries) {
+        write(detailed, summaries, Optional.empty());
+    }
+
+    /**
+     * The same with the table of the runs over several seeds, {@code seeds.csv}.
+     *
+     * @param seeds the figures of each run by its name
+     */
+    public void write(
+            List<RunOutcome> detailed,
+            List<Map<String, @Nullable Object>> summaries,
+            Optional<Map<String, List<SeedFigures>>> seeds) {
         try (WholeFiles files = new WholeFiles(directory)) {
-            Files.createDirectories(directory);
-            writeJobs(files, outcomes);
-            writeRequests(files, outcomes);
-            writeDecisions(files, outcomes);
-            PAGES.writeValue(
-                    files.part("summary.json").toFile(),
-                    outcomes.stream().map(outcome -> fields(outcome, anchors)).toList());
-            files.publish();
+            try {
+                Files.createDirectories(directory);
+                writeJobs(files, detailed);
+                writeRequests(files, detailed);
+                DelayCurves.write(files, detailed);
+                writeDecisions(files, detailed);
+                if (seeds.isPresent()) {
+                    SeedsFile.write(files, seeds.get());
+                }
+                PAGES.writeValue(files.part("summary.json").toFile(), summaries);
+                files.publish();
+            } catch (IOException e) {
+                throw new UncheckedIOException("%s cannot be written to %s".formatted(files.current(), directory), e);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException("results cannot be written to %s".formatted(directory), e);
         }
     }
 
-    private static Map<String, @Nullable Object> fields(RunOutcome outcome, Optional<Anchors> anchors) {
+    /** The summary of a run by the names of {@code summary.json}. */
+    public static Map<String, @Nullable Object> fields(
+            RunOutcome outcome, Optional<References> references, List<RunWarning> general) {
         Map<String, @Nullable Object> fields = Summary.of(outcome).fields();
-        fields.putAll(anchorFields(RunFactsOf.training(outcome), anchors));
+        fields.putAll(referenceFields(RunFactsOf.training(outcome), references));
+        List<RunWarning> warnings = new ArrayList<>(general);
+        RunWarnings.slo(RunFactsOf.figures(outcome)).ifPresent(warnings::add);
+        RunWarnings.policy(outcome.run().policy()).ifPresent(warnings::add);
+        fields.put("warnings", warnings.stream().map(ResultFiles::fields).toList());
         return fields;
     }
 
-    /** How a run stands between its anchors, by the names of the summary; null where that is not known. */
-    public static Map<String, @Nullable Double> anchorFields(ReportedRun.Training run, Optional<Anchors> anchors) {
+    private static Map<String, String> fields(RunWarning warning) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        fields.put("level", warning.level().name().toLowerCase(Locale.ROOT));
+        fields.put("code", warning.code());
+        fields.put("text", warning.text());
+        return fields;
+    }
+
+    /** A run beside its references, by the names of the summary; null where a figure is not known. */
+    public static Map<String, @Nullable Double> referenceFields(ReportedRun.Training run, Optional<References> references) {
         Map<String, @Nullable Double> fields = new LinkedHashMap<>();
         fields.put(
                 "floorAvgJctSeconds",
-                Summary.rounded(anchors.flatMap(each -> each.floor().training().meanSeconds())));
+                Summary.rounded(references.flatMap(each -> each.baseline().training().meanSeconds())));
         fields.put(
                 "ceilingAvgJctSeconds",
                 Summary.rounded(
-                        anchors.flatMap(each -> each.ceiling().training().meanSeconds())));
-        fields.put("gapClosed", Summary.rounded(anchors.flatMap(each -> each.gapClosed(run))));
+                        references.flatMap(each -> each.oracle().training().meanSeconds())));
+        fields.put("gapClosed", Summary.rounded(references.flatMap(each -> each.shareOfPossibleGain(run))));
         fields.put(
                 "floorSloAttainment",
-                Summary.rounded(anchors.flatMap(each -> each.floor().inference().sloAttainment())));
+                Summary.rounded(references.flatMap(each -> each.baseline().inference().sloAttainment())));
         return fields;
     }
 
@@ -215,7 +274,7 @@ public final class ResultFiles {
         return rounded == null ? "" : Csv.number(rounded);
     }
 
-    private static String name(RunOutcome outcome) {
+    static String name(RunOutcome outcome) {
         return Csv.name(outcome.run().policy()) + ","
                 + RunIdentity.onOrOff(outcome.run().lending());
     }

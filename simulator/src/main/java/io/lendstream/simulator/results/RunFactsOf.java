@@ -5,11 +5,12 @@ import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.report.Delays;
 import io.lendstream.simulator.report.ReportedRun;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What a report shows of a run whose truth is known. */
+/** Makes the facts of a report from a run whose true figures are known. */
 public final class RunFactsOf {
     private static final int BODY_POINTS = 90;
     private static final double FINEST_TAIL = 1e-4;
@@ -17,7 +18,7 @@ public final class RunFactsOf {
 
     private RunFactsOf() {}
 
-    /** A run that nobody looked on at: its figures alone. */
+    /** A run that was not observed: its figures alone. */
     public static ReportedRun figures(RunOutcome outcome) {
         return ReportedRun.ofFigures(
                 outcome.run().title(),
@@ -27,7 +28,7 @@ public final class RunFactsOf {
                 outcome.complete());
     }
 
-    /** What an onlooker saw of a run, with the figures that only its world knows. */
+    /** A run as it was observed, with the true figures of its world. */
     public static ReportedRun run(ReportedRun seen, RunOutcome outcome) {
         return seen.withTruth(training(outcome), inference(Summary.of(outcome)), outcome.complete());
     }
@@ -42,7 +43,14 @@ public final class RunFactsOf {
                 jobs.size(),
                 completions.size(),
                 completions,
-                Optional.of(jobs.stream().mapToInt(JobResult::restarts).sum()),
+                Optional.of(jobs.stream()
+                        .mapToInt(job -> job.restarts() - job.inPlace())
+                        .sum()),
+                Optional.of(jobs.stream().mapToInt(JobResult::inPlace).sum()),
+                jobs.stream()
+                        .flatMap(job -> job.firstWait().stream())
+                        .max(Duration::compareTo)
+                        .map(wait -> Limits.millis(wait) / 1000.0),
                 Optional.of(outcome.results().gpuUtilization()));
     }
 
@@ -52,10 +60,11 @@ public final class RunFactsOf {
                 Optional.of(summary.requests().coldStarts()),
                 delays(summary.requests().startDelaySeconds()),
                 delays(summary.requests().overheadSeconds()),
-                summary.requests().sloAttainment());
+                summary.requests().sloAttainment(),
+                summary.requests().services());
     }
 
-    private static Optional<Delays> delays(Distribution sample) {
+    static Optional<Delays> delays(Distribution sample) {
         if (sample.count() == 0) {
             return Optional.empty();
         }

@@ -1,7 +1,7 @@
 package io.lendstream.simulator.results;
 
 /**
- * What tells a run from others.
+ * The identity of a run among others.
  *
  * @param policy by the name, and with the settings, that it was asked for by
  * @param lending whether inference GPUs might be lent

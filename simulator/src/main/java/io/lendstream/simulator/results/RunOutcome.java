@@ -6,11 +6,12 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What a run came to.
+ * The outcome of a run.
  *
  * @param decisions all of them, in order; the list itself, not a copy, for it may lie in a file
  * @param wallSeconds how long it took
- * @param complete whether the workload was played to its end; else the figures are of what had happened when it was broken off
+ * @param complete whether the workload was played to its end; else the figures are up to the time when it was broken
+ *     off
  */
 public record RunOutcome(
         RunIdentity run, WorldResults results, List<Decision> decisions, double wallSeconds, boolean complete) {

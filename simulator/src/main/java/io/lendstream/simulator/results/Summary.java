@@ -1,22 +1,28 @@
 package io.lendstream.simulator.results;
 
+import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
+import io.lendstream.simulator.report.ServiceSlo;
+import io.lendstream.simulator.report.SloObjective;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run in figures. Times of jobs are from submission to completion, of those that completed, and unknown where none did;
- * quantiles interpolate linearly.
+ * A run in figures. Times of jobs are from submission to completion, of those that completed, and unknown where none
+ * did; quantiles interpolate linearly.
  *
  * @param complete whether the workload was played to its end
  * @param gpuHoursRescaling GPU hours that went into changes of the size of jobs
@@ -32,11 +38,14 @@ public record Summary(
         double wallSeconds) {
 
     /**
-     * How training jobs fared.
+     * The results of training jobs.
      *
      * @param completed jobs that are over, however they ended
      * @param failed those of them that failed or were killed
      * @param makespanSeconds from the first training arrival to the last completion
+     * @param restarts changes of the GPUs of running jobs, those in place included, and crashes
+     * @param inPlace changes of GPUs in place
+     * @param longestWaitSeconds the longest time from submission to the first start
      */
     public record Jobs(
             int training,
@@ -44,29 +53,38 @@ public record Summary(
             int failed,
             Distribution jctSeconds,
             Optional<Double> makespanSeconds,
-            int restarts) {}
+            int restarts,
+            int inPlace,
+            Optional<Double> longestWaitSeconds) {}
 
     /**
-     * How inference requests fared.
+     * The results of inference requests.
      *
      * @param startDelaySeconds waits of requests for a GPU
      * @param overheadSeconds waits of requests for a GPU and for a replica to come up
      * @param sloAttainment share of all requests that were answered within their service's SLO
+     * @param services the same for each service
      */
     public record Requests(
             long answered,
             long coldStarts,
             Distribution startDelaySeconds,
             Distribution overheadSeconds,
-            Optional<Double> sloAttainment) {}
+            Optional<Double> sloAttainment,
+            List<ServiceSlo> services) {
+        double misses() {
+            return services.stream().mapToDouble(ServiceSlo::misses).sum();
+        }
+    }
 
     /**
-     * What was lent.
+     * The loans of a run.
      *
      * @param loans decisions that lent GPUs
-     * @param reclaims decisions that took GPUs back
+     * @param reclaims decisions that took GPUs back from jobs that had not ended
+     * @param releases decisions that released the GPUs of jobs that ended
      */
-    public record Lending(long loans, long reclaims, double gpuHours) {}
+    public record Lending(long loans, long reclaims, long releases, double gpuHours) {}
 
     /** The figures of a run. */
     public static Summary of(RunOutcome outcome) {
@@ -79,6 +97,7 @@ public record Summary(
         double offered = 0;
         double inTime = 0;
         long coldStarts = 0;
+        List<ServiceSlo> services = new ArrayList<>();
         for (ServiceResult service : results.services()) {
             delays.addAll(service.startDelaySeconds());
             overheads.addAll(service.overheadSeconds());
@@ -86,27 +105,46 @@ public record Summary(
             offered += service.requests() + service.unanswered();
             inTime += service.withinSlo();
             coldStarts += service.coldStarts();
+            services.add(new ServiceSlo(
+                    service.service().value(),
+                    service.requests() + service.unanswered(),
+                    service.withinSlo(),
+                    service.coldStarts()));
         }
         return new Summary(
                 outcome.run(),
                 outcome.complete(),
-                new Jobs(
-                        results.jobs().size(),
-                        (int) jct.count(),
-                        (int) results.jobs().stream().filter(Summary::failed).count(),
-                        jct,
-                        makespan(results),
-                        results.jobs().stream().mapToInt(JobResult::restarts).sum()),
+                jobs(results, jct),
                 new Requests(
                         Math.round(answered),
                         coldStarts,
                         delays,
                         overheads,
-                        offered > 0 ? Optional.of(Math.min(1, inTime / offered)) : Optional.empty()),
-                new Lending(decisions(outcome, "lend"), decisions(outcome, "reclaim"), results.lentGpuSeconds() / 3600),
+                        offered > 0 ? Optional.of(Math.min(1, inTime / offered)) : Optional.empty(),
+                        services),
+                new Lending(
+                        decisions(outcome, decision -> decision.action().kind().equals("lend")),
+                        decisions(outcome, Decision::isReclaim),
+                        decisions(outcome, Decision::isRelease),
+                        results.lentGpuSeconds() / 3600),
                 results.gpuUtilization(),
                 results.rescalingGpuSeconds() / 3600,
                 outcome.wallSeconds());
+    }
+
+    private static Jobs jobs(WorldResults results, Distribution jct) {
+        return new Jobs(
+                results.jobs().size(),
+                (int) jct.count(),
+                (int) results.jobs().stream().filter(Summary::failed).count(),
+                jct,
+                makespan(results),
+                results.jobs().stream().mapToInt(JobResult::restarts).sum(),
+                results.jobs().stream().mapToInt(JobResult::inPlace).sum(),
+                results.jobs().stream()
+                        .flatMap(job -> job.firstWait().stream())
+                        .max(Duration::compareTo)
+                        .map(wait -> Limits.millis(wait) / 1000.0));
     }
 
     private static Optional<Double> makespan(WorldResults results) {
@@ -121,10 +159,9 @@ public record Summary(
         return job.phase() == JobPhase.FAILED || job.phase() == JobPhase.CANCELLED;
     }
 
-    private static long decisions(RunOutcome outcome, String kind) {
+    private static long decisions(RunOutcome outcome, Predicate<Decision> counted) {
         return outcome.decisions().stream()
-                .filter(decision ->
-                        !decision.advisory() && decision.action().kind().equals(kind))
+                .filter(decision -> !decision.advisory() && counted.test(decision))
                 .count();
     }
 
@@ -133,9 +170,21 @@ public record Summary(
         return jobs.completed() == 0 ? Optional.empty() : Optional.of(figure.applyAsDouble(jobs.jctSeconds()));
     }
 
-    /** The figures by the names that other tools read them by; null where there is none. */
+    /** The figures by their names in {@code summary.json}; null where there is none. */
     Map<String, @Nullable Object> fields() {
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        trainingFields(fields);
+        inferenceFields(fields);
+        fields.put("loans", lending.loans());
+        fields.put("reclaims", lending.reclaims());
+        fields.put("releases", lending.releases());
+        fields.put("gpuHoursLent", rounded(lending.gpuHours()));
+        fields.put("gpuHoursRescaling", rounded(gpuHoursRescaling));
+        fields.put("wallSeconds", rounded(wallSeconds));
+        return fields;
+    }
+
+    private void trainingFields(Map<String, @Nullable Object> fields) {
         fields.put("workload", run.workload());
         fields.put("policy", run.policy());
         fields.put("lending", RunIdentity.onOrOff(run.lending()));
@@ -153,7 +202,12 @@ public record Summary(
         fields.put("p99JctSeconds", rounded(jct(sample -> sample.quantile(.99))));
         fields.put("makespanSeconds", rounded(jobs.makespanSeconds()));
         fields.put("restarts", jobs.restarts());
+        fields.put("resizesInPlace", jobs.inPlace());
+        fields.put("longestWaitSeconds", rounded(jobs.longestWaitSeconds()));
         fields.put("gpuUtilization", rounded(gpuUtilization));
+    }
+
+    private void inferenceFields(Map<String, @Nullable Object> fields) {
         fields.put("inferenceRequests", requests.answered());
         fields.put("coldStarts", requests.coldStarts());
         fields.put("startDelayMeanSeconds", rounded(requests.startDelaySeconds().mean()));
@@ -166,11 +220,22 @@ public record Summary(
         fields.put(
                 "responseOverheadMaxSeconds", rounded(requests.overheadSeconds().max()));
         fields.put("sloAttainment", rounded(requests.sloAttainment().orElse(1.0)));
-        fields.put("loans", lending.loans());
-        fields.put("reclaims", lending.reclaims());
-        fields.put("gpuHoursLent", rounded(lending.gpuHours()));
-        fields.put("gpuHoursRescaling", rounded(gpuHoursRescaling));
-        fields.put("wallSeconds", rounded(wallSeconds));
+        double misses = requests.misses();
+        fields.put("sloMisses", Double.isFinite(misses) ? Math.round(misses) : null);
+        fields.put("errorBudgetUsed", rounded(requests.sloAttainment().map(SloObjective::budgetUsed)));
+        fields.put(
+                "worstService",
+                ServiceSlo.worst(requests.services()).map(ServiceSlo::service).orElse(null));
+        fields.put("services", requests.services().stream().map(Summary::fields).toList());
+    }
+
+    private static Map<String, @Nullable Object> fields(ServiceSlo service) {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("service", service.service());
+        fields.put("requests", rounded(service.requests()));
+        fields.put("withinSlo", rounded(service.withinSlo()));
+        fields.put("sloAttainment", rounded(service.attainment()));
+        fields.put("coldStarts", service.coldStarts());
         return fields;
     }
 

@@ -9,22 +9,34 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Files that appear under their names only when all of them are written: half a result, as on a full disk, would look like a whole.
+ * Files that appear under their names only when all of them are written, so that half a result, as on a full disk, is
+ * not taken for a whole one.
  */
 final class WholeFiles implements AutoCloseable {
     private final Path directory;
     /** The names of the files, by where each is written. */
     private final Map<Path, Path> parts = new LinkedHashMap<>();
+    private String current = "results";
 
     WholeFiles(Path directory) {
         this.directory = directory;
     }
 
-    /** Where a file is written until {@link #publish}. */
+    /** The place where a file is written until {@link #publish}. */
     Path part(String name) {
+        current = name;
         Path part = directory.resolve(name + ".part");
         parts.put(part, directory.resolve(name));
         return part;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /** The file that was begun last. */
+    String current() {
+        return current;
     }
 
     BufferedWriter writer(String name) throws IOException {
@@ -39,7 +51,7 @@ final class WholeFiles implements AutoCloseable {
         parts.clear();
     }
 
-    /** Deletes what was not published. */
+    /** Deletes the files that were not published. */
     @Override
     public void close() throws IOException {
         for (Path part : parts.keySet()) {

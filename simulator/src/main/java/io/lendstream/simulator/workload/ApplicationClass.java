@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A kind of training job of the presets: an application of the Pollux and DeepBoot evaluations, as fast as its model that
- * {@link LeastSquaresThroughput} fitted to the public measurements, and as noisy as they say. How far the fits are off is in
- * docs/workloads.md. How many jobs it has and how long they take is made up.
+ * A kind of training job of the presets: an application of the Pollux and DeepBoot evaluations, as fast as its model
+ * that {@link LeastSquaresThroughput} fitted to the public measurements, and as noisy as they say. How far the fits are
+ * off is in docs/workloads.md. How many jobs it has and how long they take is made up.
  *
  * @param noiseScaleFirst gradient noise scale in the first epoch, in samples: the first quartile of its measured epochs
  * @param noiseScaleLast the same in the last: the third quartile

@@ -15,12 +15,12 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * A CSV file with a header, gzip or not. What it cannot read it reports by file, line, column, value and what was expected.
+ * A CSV file with a header, gzip or not. An unreadable cell is reported by file, line, column, value and expectation.
  *
  * @param columns the header
  */
 public record CsvTable(Path file, List<String> columns, List<CsvRow> rows) {
-    /** The first line of a file, by which formats are told apart. */
+    /** The first line of a file, which identifies its format. */
     public static List<String> header(Path file) {
         try (BufferedReader in = open(file)) {
             String first = in.readLine();
@@ -65,15 +65,19 @@ public record CsvTable(Path file, List<String> columns, List<CsvRow> rows) {
         }
     }
 
-    /** What is wrong with the file is for whoever named it: it is no fault of the program. */
+    /** The fault lies in the file, not in the program, so the message is for the user. */
     private static IllegalArgumentException unreadable(Path file, IOException cause) {
-        boolean packed = cause instanceof EOFException || cause instanceof ZipException;
-        return new IllegalArgumentException(
-                packed
-                        ? "%s is not a whole gzip file: %s. Copy it again, or take .gz from its name if it is not compressed."
-                                .formatted(file, cause.getMessage())
-                        : "%s cannot be read: %s".formatted(file, cause.getMessage()),
-                cause);
+        if (cause instanceof EOFException) {
+            return new IllegalArgumentException(
+                    "%s is cut off: the gzip stream ends early; copy it again".formatted(file), cause);
+        }
+        if (cause instanceof ZipException) {
+            return new IllegalArgumentException(
+                    "%s is not a valid gzip file: %s; copy it again, or take .gz from its name if it is not compressed"
+                            .formatted(file, cause.getMessage()),
+                    cause);
+        }
+        return new IllegalArgumentException("%s cannot be read: %s".formatted(file, cause.getMessage()), cause);
     }
 
     private static List<String> split(String header) {

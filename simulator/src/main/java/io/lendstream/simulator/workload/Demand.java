@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 
-/** What is asked of a service. */
+/** The demand for a service. */
 public sealed interface Demand {
     /** When the last of it arrives. */
     Instant end();
@@ -34,8 +34,8 @@ public sealed interface Demand {
      * @param start of the first step
      * @param step length of the steps of the series
      * @param perSecond requests expected per second, step by step
-     * @param dispersion how much counts vary beyond chance: the variance over the mean of a count with mean {@code m} is
-     *     {@code 1 + dispersion * m} (Gamma-Poisson); 0 is plain Poisson
+     * @param dispersion how much counts vary beyond chance: the variance over the mean of a count with mean {@code m}
+     *     is {@code 1 + dispersion * m} (Gamma-Poisson); 0 is plain Poisson
      * @param secondsPerRequest time that a replica needs for one of them when nothing else is to do
      */
     record Rates(Instant start, Duration step, List<Double> perSecond, double dispersion, double secondsPerRequest)

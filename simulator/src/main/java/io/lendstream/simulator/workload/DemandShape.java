@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * The shape of a service's demand over days: {@code rate(t) = L_day exp(sum_j a_j cos(2 pi j (h - phi_j) / 24) + weekend +
- * u_slow(t) + u_fast(t))}, in the parameters that fit public traces of inference and web services.
+ * The shape of a service's demand over days: {@code rate(t) = L_day exp(sum_j a_j cos(2 pi j (h - phi_j) / 24) +
+ * weekend + u_slow(t) + u_fast(t))}, in the parameters that fit public traces of inference and web services.
  *
  * @param amplitudes of the daily harmonics, in logarithms
  * @param peakHours when each harmonic peaks; what is missing peaks with the first

@@ -2,7 +2,9 @@ package io.lendstream.simulator.workload;
 
 import io.lendstream.core.goodput.GradientNoise;
 
-/** How a training job really behaves: how long its steps take, how noisy its gradients are, and how much is to be done. */
+/**
+ * How a training job really behaves: how long its steps take, how noisy its gradients are, and how much is to be done.
+ */
 public interface GroundTruth {
     StepTime stepTime(GpusByNode placement, int localBatch);
 

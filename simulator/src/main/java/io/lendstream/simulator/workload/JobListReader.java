@@ -10,9 +10,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known {@code
- * application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}) and {@code crashAtShare}, the share of
- * its work at which the job crashes once. Times are seconds since the start.
+ * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known
+ * {@code application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}) and {@code crashAtShare},
+ * the share of its work at which the job crashes once. Times are seconds since the start.
  */
 final class JobListReader {
     /** Some thirty years. */

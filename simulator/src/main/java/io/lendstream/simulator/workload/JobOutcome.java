@@ -4,10 +4,12 @@ import io.lendstream.core.event.JobPhase;
 import java.util.Optional;
 
 /**
- * What becomes of a job, which nobody is told beforehand.
+ * The end of a job, which policies do not know in advance.
  *
- * @param end how it ends once its work is done: a job that fails or is cancelled does no more work than it did until then
- * @param crashesAt share of its work at which its processes die, once, to go on from its last checkpoint; above 0, below 1
+ * @param end how it ends once its work is done: a job that fails or is cancelled does no more work than it did until
+ *     then
+ * @param crashesAt share of its work at which its processes die, once, to go on from its last checkpoint; above 0,
+ *     below 1
  */
 public record JobOutcome(JobPhase end, Optional<Double> crashesAt) {
     /** It finishes, and nothing befalls it. */

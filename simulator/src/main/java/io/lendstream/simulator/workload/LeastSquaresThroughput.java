@@ -13,7 +13,8 @@ import org.hipparchus.util.Pair;
 
 /**
  * The seven parameters that come closest to measured step times: least squares of the logarithms of computing time and
- * step time, so that small and large jobs count alike. Parameters are sought as logarithms, which keeps them above zero.
+ * step time, so that small and large jobs count alike. Parameters are sought as logarithms, which keeps them above
+ * zero.
  *
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, section 4.1</a>
  */

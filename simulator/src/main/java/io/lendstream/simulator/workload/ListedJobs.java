@@ -15,10 +15,10 @@ import java.util.Optional;
 /**
  * Jobs of which a list says no more than how many GPUs they had and how long.
  *
- * <p>A <em>rigid</em> job runs on exactly its GPUs for exactly its time. An <em>elastic</em> one may have from one to four
- * times its GPUs, by Amdahl's law: nine tenths of its time shrink with GPUs, a tenth does not, so that {@code n} GPUs take it
- * {@code 0.9 g/n + 0.1} of the time that its {@code g} took. Neither learns from larger batches. A start takes 10 s, a change
- * in place 1 s.
+ * <p>A <em>rigid</em> job runs on exactly its GPUs for exactly its time. An <em>elastic</em> one may have from one to
+ * four times its GPUs, by Amdahl's law: nine tenths of its time shrink with GPUs, a tenth does not, so that {@code n}
+ * GPUs take it {@code 0.9 g/n + 0.1} of the time that its {@code g} took. Neither learns from larger batches. A start
+ * takes 10 s, a change in place 1 s.
  */
 final class ListedJobs {
     private static final RescaleCosts COSTS = new RescaleCosts(Duration.ofSeconds(10), Duration.ofSeconds(1));

@@ -12,10 +12,10 @@ import java.util.Optional;
 /**
  * Reads the pods of Alibaba's GPU cluster of 2023 (openb): those that ran on GPUs.
  *
- * <p>Latency-sensitive pods (LS) are the demand of one service, {@code openb-ls}: every ten minutes as many requests per second
- * as GPUs ran for it, each of which a replica answers at 0.85 of its capacity. All others are training jobs from their creation,
- * as long as they ran. A part of a GPU counts as one. Time begins with the first pod that was created on GPUs after second 0,
- * for those at 0 were there before.
+ * <p>Latency-sensitive pods (LS) are the demand of one service, {@code openb-ls}: every ten minutes as many requests
+ * per second as GPUs ran for it, each of which a replica answers at 0.85 of its capacity. All others are training jobs
+ * from their creation, as long as they ran. A part of a GPU counts as one. Time begins with the first pod that was
+ * created on GPUs after second 0, for those at 0 were there before.
  *
  * @see <a href="https://github.com/alibaba/clusterdata">Alibaba cluster data, cluster-trace-gpu-v2023</a>
  */

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Reads the reduced list of Microsoft's Philly cluster, as Pollux published it: a line a job, in any order, with the time it
- * was submitted, the seconds it ran and its GPUs. The first job of all begins the workload.
+ * Reads the reduced list of Microsoft's Philly cluster, as Pollux published it: a line a job, in any order, with the
+ * time it was submitted, the seconds it ran and its GPUs. The first job of all begins the workload.
  *
- * @see <a href="https://www.usenix.org/conference/atc19/presentation/jeon">Analysis of Large-Scale Multi-Tenant GPU Clusters,
- *     ATC 2019</a>
+ * @see <a href="https://www.usenix.org/conference/atc19/presentation/jeon">Analysis of Large-Scale Multi-Tenant GPU
+ *     Clusters, ATC 2019</a>
  */
 final class PhillyReader {
     private static final List<String> COLUMNS = List.of("timestamp", "duration", "num_gpus", "gpu_time", "cluster");

@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The six applications of the Pollux and DeepBoot evaluations: batch sizes, epochs, and what it costs to change their GPUs.
+ * The six applications of the Pollux and DeepBoot evaluations: batch sizes, epochs, and what it costs to change their
+ * GPUs.
  *
  * @param epochs how many it trains
  * @param onlyOneGpu whether it trains on one GPU with its largest batch, whatever the scheduler would like

@@ -30,7 +30,7 @@ final class PolluxProfiles {
     /**
      * An application as measured.
      *
-     * @param known the model that fits it best, with its gradient noise at the beginning: what a scheduler is told
+     * @param known the model that fits it best, with its gradient noise at the beginning: what a scheduler knows
      */
     record Profile(GroundTruth truth, GoodputProfile known) {}
 

@@ -10,14 +10,16 @@ import java.util.SplittableRandom;
 import java.util.function.DoubleFunction;
 
 /**
- * Workloads of our own by name, made to fit the cluster they are for: demand that at its peak takes most of the inference
- * pool and leaves much of it idle otherwise, and more training than the training pool can do alone. Equal seeds give equal
- * workloads.
+ * Workloads of our own by name, made to fit the cluster they are for: demand that at its peak takes most of the
+ * inference pool and leaves much of it idle otherwise, and more training than the training pool can do alone. Equal
+ * seeds give equal workloads.
  */
 public final class Presets {
-    /** Demand at its peak, as a share of what the inference pool could answer. */
+    /** Demand at its peak, as a share of the capacity of the inference pool. */
     private static final double PEAK_SHARE = 0.68;
-    /** Share of the GPU time that training could have, its own and what inference leaves idle, that its jobs ask for. */
+    /**
+     * Share of the GPU time that training could have, its own and what inference leaves idle, that its jobs ask for.
+     */
     private static final double WORK_SHARE = 0.62;
 
     private static final String WEEK = "week";

@@ -9,10 +9,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads {@code --services}: a line a service, with a series of its request rate in an {@code epoch_s,value} file beside it.
+ * Reads {@code --services}: a line a service, with a series of its request rate in an {@code epoch_s,value} file beside
+ * it.
  *
- * <p>A series begins with the workload, whatever its own first second; its value times
- * {@code scale} is requests per second. A missing value repeats the one before it.
+ * <p>A series begins with the workload, whatever its own first second; its value times {@code scale} is requests per
+ * second. A missing value repeats the one before it.
  */
 final class RateServicesReader {
     private static final String[] COLUMNS = {

@@ -6,13 +6,14 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What a workload is made for: where and when it plays, and how large the cluster is that generators fit it to.
+ * The setting of a workload: its domain and start, and the size of the cluster that generators fit it to.
  *
  * @param trainingGpus GPUs of the training pool
  * @param inferenceGpus GPUs of the inference pool
  * @param profiles directory with training profiles, a directory an application
  * @param services file that makes request-rate series into services
- * @param elasticLists whether jobs of lists that know no profiles may change their GPUs; they keep to those of the list else
+ * @param elasticLists whether jobs of lists that know no profiles may change their GPUs; they keep to those of the list
+ *     else
  */
 public record Scene(
         DomainId domain,

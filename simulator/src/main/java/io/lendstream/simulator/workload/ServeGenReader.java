@@ -13,13 +13,15 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Reads the request rates of ServeGen's clients: {@code client,t_s,rate_rps,cv,...}, a line for each ten minutes of a client.
+ * Reads the request rates of ServeGen's clients: {@code client,t_s,rate_rps,cv,...}, a line for each ten minutes of a
+ * client.
  *
- * <p>The ten clients with most requests are a service each, {@code client-N}; the others together are {@code clients}. A replica
- * is as fast as makes the sum of all need three quarters of the inference GPUs at its peak, so that the shape of demand is the
- * trace's and its height the cluster's.
+ * <p>The ten clients with most requests are a service each, {@code client-N}; the others together are {@code clients}.
+ * A replica is as fast as makes the sum of all need three quarters of the inference GPUs at its peak, so that the shape
+ * of demand is the trace's and its height the cluster's.
  *
- * @see <a href="https://github.com/alibaba/ServeGen">ServeGen: workload characterization and generation of large language model serving in production</a>
+ * @see <a href="https://github.com/alibaba/ServeGen">ServeGen: workload characterization and generation of large
+ *     language model serving in production</a>
  */
 final class ServeGenReader {
     private static final List<String> COLUMNS = List.of("client", "t_s", "rate_rps", "cv");

@@ -3,7 +3,7 @@ package io.lendstream.simulator.workload;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.ServiceId;
 
-/** An inference service and what is asked of it. */
+/** An inference service and the demand for it. */
 public record ServiceLoad(InferenceService service, Demand demand) {
     ServiceLoad named(String name) {
         if (service.service().value().equals(name)) {

@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * Makes up the training of a shared cluster as Microsoft's Philly had it: sessions of people who submit one job or many alike,
- * at any hour; durations over five orders of magnitude that depend on the number of GPUs; and many jobs that fail or are
- * killed. The parameters were fitted to the reduced job list of 2017, without its two tenants that submit by the hundred;
- * sessions of more than ten jobs, of which those two have most, are of single GPUs.
+ * Makes up the training of a shared cluster as Microsoft's Philly had it: sessions of people who submit one job or many
+ * alike, at any hour; durations over five orders of magnitude that depend on the number of GPUs; and many jobs that
+ * fail or are killed. The parameters were fitted to the reduced job list of 2017, without its two tenants that submit
+ * by the hundred; sessions of more than ten jobs, of which those two have most, are of single GPUs.
  *
- * @see <a href="https://www.usenix.org/conference/atc19/presentation/jeon">Analysis of Large-Scale Multi-Tenant GPU Clusters,
- *     ATC 2019</a>
+ * @see <a href="https://www.usenix.org/conference/atc19/presentation/jeon">Analysis of Large-Scale Multi-Tenant GPU
+ *     Clusters, ATC 2019</a>
  */
 final class SessionGenerator {
     /** A session's jobs come within this many seconds of one another. */

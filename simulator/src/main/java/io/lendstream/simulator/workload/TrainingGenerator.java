@@ -14,8 +14,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * Makes up a queue of training jobs: sessions of a person who submits one or several similar jobs, with durations that
- * spread over three orders of magnitude, as in the published traces of training clusters. All jobs together take a given
- * number of GPU-hours.
+ * spread over three orders of magnitude, as in the published traces of training clusters. All jobs together take a
+ * given number of GPU-hours.
  */
 final class TrainingGenerator {
     /** A session's further jobs come within this many seconds of one another. */

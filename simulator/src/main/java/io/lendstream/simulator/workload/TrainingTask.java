@@ -8,7 +8,7 @@ import java.util.Optional;
  * A training job to arrive.
  *
  * @param job what its owner submits
- * @param truth how it really behaves, which nobody is told
+ * @param truth its real behaviour, which policies do not know
  */
 public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate) {
     /** A job that finishes. */

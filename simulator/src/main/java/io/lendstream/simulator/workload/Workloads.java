@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Finds workloads by the names that people give them: a preset, or a file in a published format. */
+/** Finds workloads by name: a preset, or a file in a published format. */
 public final class Workloads {
     /** Told apart by the header, in this order. */
     private static final List<Format> FORMATS = List.of(
@@ -23,8 +25,8 @@ public final class Workloads {
     private Workloads() {}
 
     /**
-     * Reads {@code W[,W...]}; several are merged in the order of time. Services of the scene's {@code --services} file are
-     * added.
+     * Reads {@code W[,W...]}; several are merged in the order of time. Services of the scene's {@code --services} file
+     * are added.
      */
     public static Workload load(String names, Scene scene) {
         List<Workload> parts = new ArrayList<>();
@@ -33,6 +35,19 @@ public final class Workloads {
         }
         scene.services().ifPresent(file -> parts.add(RateServicesReader.read(file, scene)));
         return Workload.merged(parts);
+    }
+
+    /** The names of workloads for titles: presets by name, files without their directories. */
+    public static String title(String names) {
+        return Stream.of(names.split(",", -1))
+                .map(String::trim)
+                .map(name -> Presets.has(name) ? name : fileName(name))
+                .collect(Collectors.joining(","));
+    }
+
+    private static String fileName(String name) {
+        Path file = Path.of(name).getFileName();
+        return file == null ? name : file.toString();
     }
 
     private static Workload one(String name, Scene scene) {

@@ -89,7 +89,7 @@ class LatencyLearnerTablesTest {
         return learner;
     }
 
-    /** Serves on a profile, with random arrivals at half of what its largest batches would do. */
+    /** Serves on a profile, with random arrivals at half the rate of its largest batches. */
     private static LatencyLearner serving(LatencyLearner learner, LatencyTable table, MigProfile profile, long seed) {
         Random random = new Random(seed);
         BatchLatency truth =

@@ -191,7 +191,10 @@ class PackingPlannerTest {
         assertThatThrownBy(() -> new PackingPlanner(A100, List.of())).hasMessageContaining("at least 1 service");
     }
 
-    /** Services whose instances answer a little less than in proportion to their slices, and some of which need large ones. */
+    /**
+     * Services whose instances answer a little less than in proportion to their slices, and some of which need large
+     * ones.
+     */
     private static List<Packing.Demand> random(SplittableRandom random, int services, double mostInstances) {
         List<Packing.Demand> demands = new ArrayList<>();
         for (int i = 0; i < services; i++) {

@@ -24,7 +24,7 @@ class PlanStudyTest {
     @TempDir
     private Path directory;
 
-    /** What nobody measured: a floor, and above it a line that larger slices shorten. */
+    /** Invented latencies: a minimum, and above it a line that larger slices shorten. */
     private static LatencyTable table(String model, double floor, double perInput, double exponent) {
         List<LatencyTable.Row> rows = new ArrayList<>();
         for (MigProfile profile : A100.profiles()) {

@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Errors on public series, where they are at hand: in LENDSTREAM_DATA, or in shared/data beside the project. The whole table is the
- * bench {@code forecast}'s; these are series that take a second.
+ * Errors on public series, where they are available: in LENDSTREAM_DATA, or in shared/data beside the project. The whole
+ * table is the bench {@code forecast}'s; these are series that take a second.
  */
 class PrintedForecastsTest {
     private final Path data =

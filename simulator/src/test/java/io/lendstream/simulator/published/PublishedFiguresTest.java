@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Published figures, on the published workloads where they are at hand: in LENDSTREAM_DATA, or in shared/data beside the
- * project. Policies that do not fit anything must give them to the second.
+ * Published figures, on the published workloads where they are available: in LENDSTREAM_DATA, or in shared/data beside
+ * the project. Policies that do not fit anything must give them to the second.
  */
 class PublishedFiguresTest {
     private static final int STARTS = 5;
@@ -186,9 +186,10 @@ class PublishedFiguresTest {
     }
 
     /**
-     * DeepBoot's figures hang on the last bit of its fits, so that only means over several starts can be compared. Of shared
-     * GPUs without AFE one run is published, and for the small workload it lies outside of what its own simulator gives: from
-     * twelve starts 2379 to 2529 s, on average 2467 s, which counts here in place of the published 2365 s.
+     * DeepBoot's figures depend on the last bit of its fits, so that only means over several starts can be compared. Of
+     * shared GPUs without AFE one run is published, and for the small workload it lies outside of what its own
+     * simulator gives: from twelve starts 2379 to 2529 s, on average 2467 s, which counts here in place of the
+     * published 2365 s.
      */
     @ParameterizedTest
     @CsvSource({
@@ -231,7 +232,10 @@ class PublishedFiguresTest {
         }
     }
 
-    /** The search draws by chance, and its figures hang on fits as DeepBoot's do: the reference has a run or two of each. */
+    /**
+     * The search draws by chance, and its figures depend on fits as DeepBoot's do: the reference has a run or two of
+     * each.
+     */
     @ParameterizedTest
     @CsvSource({
         // lending: average; p50, p95 and restarts, one run's where there was one

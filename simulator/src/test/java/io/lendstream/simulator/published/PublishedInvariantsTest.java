@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What must hold of every run in published timing, flaws and all, on random small clusters. {@code -Dlendstream.cases=20000}
- * tries more of them; what fails names its seed.
+ * What must hold of every run in published timing, flaws and all, on random small clusters.
+ * {@code -Dlendstream.cases=20000} tries more of them; what fails names its seed.
  */
 class PublishedInvariantsTest {
     private static final int CASES = Integer.getInteger("lendstream.cases", 160);
@@ -68,7 +68,7 @@ class PublishedInvariantsTest {
             this.simulator = new PublishedSimulator(part.workload(), traces, settings, Workload.EPOCH);
         }
 
-        /** Whether it ends; if not, that is said, and replicas asleep keep training from their nodes. */
+        /** Whether it ends; if not, an error names it, and sleeping replicas keep training from their nodes. */
         boolean ends() {
             while (!simulator.isOver()) {
                 int before = simulator.clock();

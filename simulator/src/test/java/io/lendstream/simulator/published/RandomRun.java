@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A small cluster with a workload in the format of the published simulators, drawn by a seed. Training's nodes alone have room
- * for every job, and every job's batch can be split over all GPUs. Many rows arrive at a tick, and some at once.
+ * A small cluster with a workload in the format of the published simulators, drawn by a seed. Training's nodes alone
+ * have room for every job, and every job's batch can be split over all GPUs. Many rows arrive at a tick, and some at
+ * once.
  *
  * @param trainingNodes nodes of training without lending
  */

@@ -10,8 +10,8 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
- * Measurements of one application, bert, that can be checked by hand: 2 s a step on any GPUs, 0.5 s of it to synchronise. On up
- * to four nodes of up to four GPUs.
+ * Measurements of one application, bert, that can be checked by hand: 2 s a step on any GPUs, 0.5 s of it to
+ * synchronise. On up to four nodes of up to four GPUs.
  */
 final class TinyTraces {
     /** Work of an epoch, in iterations at the initial batch of 12. */

@@ -30,9 +30,9 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * A small cluster with jobs and services drawn by a seed. Its training nodes alone have room for every job, and its inference
- * nodes for a replica of every service. In two cases of three transfers go wrong: tenants leave late or not at all, and do not come
- * up; an operator resets what is quarantined of it.
+ * A small cluster with jobs and services drawn by a seed. Its training nodes alone have room for every job, and its
+ * inference nodes for a replica of every service. In two cases of three transfers go wrong: tenants leave late or not
+ * at all, and do not come up; an operator resets what is quarantined of it.
  */
 record RandomCase(
         String policy,
@@ -171,7 +171,10 @@ record RandomCase(
         return outages;
     }
 
-    /** Where transfers go wrong, up to a fifth of them fail or hang, and a tenant may take longer to leave than its notice. */
+    /**
+     * Where transfers go wrong, up to a fifth of them fail or hang, and a tenant may take longer to leave than its
+     * notice.
+     */
     private static SimulatedDelays delays(SplittableRandom random) {
         if (random.nextInt(3) == 0) {
             return SimulatedDelays.realistic();

@@ -50,15 +50,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What must hold of every replay, on random small clusters with random jobs, services, losses of nodes and transfers that go wrong:
- * tenants that do not come up, that hang until they are killed, and that leave late. {@code -Dlendstream.cases=20000} tries more
- * of them; what fails names its seed.
+ * What must hold of every replay, on random small clusters with random jobs, services, losses of nodes and transfers
+ * that go wrong: tenants that do not come up, that hang until they are killed, and that leave late.
+ * {@code -Dlendstream.cases=20000} tries more of them; what fails names its seed.
  */
 class ReplayInvariantsTest {
     private static final int CASES = Integer.getInteger("lendstream.cases", 160);
     /**
-     * No tenant needs longer to leave by {@link SimulatedDelays#realistic()}: a checkpoint takes 4 s, and a step of these jobs under
-     * 3 s.
+     * No tenant needs longer to leave by {@link SimulatedDelays#realistic()}: a checkpoint takes 4 s, and a step of
+     * these jobs under 3 s.
      */
     private static final Duration PLAIN_RELEASE = Duration.ofSeconds(5);
 
@@ -227,8 +227,9 @@ class ReplayInvariantsTest {
     }
 
     /**
-     * Conservation: owners, by the scheduler's log, have had all GPU time between them; and each job had exactly the time
-     * that the log says, up to its end and without that on nodes that were lost, or on GPUs that the actuator refused it.
+     * Conservation: owners, by the scheduler's log, have had all GPU time between them; and each job had exactly the
+     * time that the log says, up to its end and without that on nodes that were lost, or on GPUs that the actuator
+     * refused it.
      */
     private static void gpuTimeAddsUp(RandomCase drawn, Replayed replayed) {
         Owners owners = new Owners(drawn, replayed);

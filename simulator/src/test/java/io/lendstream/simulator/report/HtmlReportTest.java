@@ -12,7 +12,7 @@ import io.lendstream.simulator.report.ReportedRun.Period;
 import io.lendstream.simulator.report.ReportedRun.Point;
 import io.lendstream.simulator.report.ReportedRun.ServiceFacts;
 import io.lendstream.simulator.report.ReportedRun.Training;
-import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.RunFacts.Parameter;
 import java.io.IOException;
 import java.io.StringReader;
@@ -140,7 +140,7 @@ class HtmlReportTest {
 
         String page = HtmlReport.render(new RunFacts("both", List.of(), List.of(with, without)));
 
-        assertThat(page).contains("▼ 50 %", "▼ 50 % against 100 s without lending");
+        assertThat(page).contains("▼ 50.0 %", "▼ 50.0 % against 100 s without lending");
     }
 
     @Test
@@ -157,22 +157,70 @@ class HtmlReportTest {
         String page = HtmlReport.render(new RunFacts("three", List.of(), List.of(none, first, second)));
 
         assertThat(page)
-                .contains("change, deepboot", "change, lendstream", "▼ 20 %", "▲ 5 times")
+                .contains("change, deepboot", "change, lendstream", "▼ 20.0 %", "▲ 5 times")
                 .contains("2 of 3 jobs of “lendstream” had not finished");
     }
 
     @Test
-    void showsRunsBetweenFloorAndCeiling() {
+    void showsRunsBetweenTheBaselineAndTheOracle() {
         ReportedRun run = ReportedRun.ofFigures("deepboot, lending on", true, completions(250.0), noRequests(), true);
-        Anchors anchors = new Anchors(
+        References references = new References(
                 ReportedRun.ofFigures("no-lending, lending off", false, completions(400.0), noRequests(), true),
                 ReportedRun.ofFigures("clairvoyant, lending on", true, completions(100.0), noRequests(), true));
 
-        String page = HtmlReport.render(new RunFacts("one", List.of(), List.of(run), Optional.of(anchors)));
+        String page = HtmlReport.render(new RunFacts("one", List.of(), List.of(run), Optional.of(references)));
 
         assertThat(page)
-                .contains("floor: no-lending, lending off", "ceiling: clairvoyant, lending on", ">50.0 %<")
-                .contains("▼ 37.5 % against 6.67 min without lending, 50.0 % of the way to the ceiling");
+                .contains("no-lending baseline: no-lending, lending off", "oracle: clairvoyant, lending on", ">50.0 %<")
+                .contains("▼ 37.5 % against 6.67 min without lending, 50.0 % of the possible gain");
+    }
+
+    @Test
+    void showsSloMissesAndTheWorstServiceFirst() {
+        Inference requests = new Inference(
+                1000,
+                Optional.of(3L),
+                Optional.empty(),
+                Delays.of(List.of(0.0, 5.0)),
+                Optional.of(.9989),
+                List.of(new ServiceSlo("chat", 500, 499, 1), new ServiceSlo("vision", 500, 499.9, 2)));
+        ReportedRun run = ReportedRun.ofFigures("deepboot, lending on", true, completions(250.0), requests, true);
+
+        String page = HtmlReport.render(new RunFacts("one", List.of(), List.of(run)));
+
+        assertThat(page)
+                .contains("<span>SLO misses</span><strong>WARNING 0.110 % (1)</strong>")
+                .contains("110 % of the error budget of 99.9 %")
+                .contains("<span>Worst service</span><strong>chat 99.800 %</strong>")
+                .doesNotContain("<span>Response overhead, p99</span>");
+    }
+
+    @Test
+    void marksAlarmsWithAWordAndNotByColourAlone() {
+        Inference requests =
+                new Inference(1000, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.844));
+        ReportedRun run = ReportedRun.ofFigures("lendstream, lending on", true, completions(250.0), requests, true);
+        Remarks remarks = new Remarks(
+                RunWarnings.slo(run).stream().toList(), Optional.of("no lending: same 16 GPUs"), Optional.empty());
+
+        String page = HtmlReport.render(new RunFacts("one", List.of(), List.of(run), Optional.empty(), remarks));
+
+        assertThat(page)
+                .contains("<p class=\"warned alarm\"><b>ALARM</b> lendstream, lending on: 84.4 % of the requests")
+                .contains("<td class=\"number alarm\">ALARM 15.6 % (156)</td>")
+                .contains("Baseline: no lending: same 16 GPUs.");
+    }
+
+    @Test
+    void barsShowWhatTheirTitleSays() {
+        Inference requests =
+                new Inference(1000, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.9989));
+        ReportedRun run = ReportedRun.ofFigures("deepboot, lending on", true, completions(250.0), requests, true);
+
+        Drawing bars = Charts.slo(List.of(run));
+
+        assertThat(bars.title()).isEqualTo("Requests beyond their SLO");
+        assertThat(bars.html()).contains("0.110 %").doesNotContain("99.890 %");
     }
 
     @Test

@@ -4,59 +4,84 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.simulator.report.ReportedRun.Inference;
 import io.lendstream.simulator.report.ReportedRun.Training;
-import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.RunFacts.References;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class StandingsTest {
-    private static final ReportedRun FLOOR = run("no-lending, lending off", 2, 300.0, 500.0);
-    private static final ReportedRun CEILING = run("clairvoyant, lending on", 2, 100.0, 100.0);
+    private static final ReportedRun BASELINE = run("no-lending, lending off", 2, 300.0, 500.0);
+    private static final ReportedRun ORACLE = run("clairvoyant, lending on", 2, 100.0, 100.0);
     private static final ReportedRun HALFWAY = run("deepboot, lending on", 2, 200.0, 300.0);
 
     @Test
-    void aRunStandsBetweenFloorAndCeiling() {
-        Anchors anchors = new Anchors(FLOOR, CEILING);
+    void aRunHasAShareOfThePossibleGain() {
+        References references = new References(BASELINE, ORACLE);
 
-        assertThat(anchors.shorterThanFloor(HALFWAY.training())).contains(.375);
-        assertThat(anchors.gapClosed(HALFWAY.training())).contains(.5);
-        assertThat(anchors.gapClosed(FLOOR.training())).contains(0.0);
-        assertThat(anchors.gapClosed(CEILING.training())).contains(1.0);
+        assertThat(references.gain(HALFWAY.training())).contains(.375);
+        assertThat(references.shareOfPossibleGain(HALFWAY.training())).contains(.5);
+        assertThat(references.shareOfPossibleGain(BASELINE.training())).contains(0.0);
+        assertThat(references.shareOfPossibleGain(ORACLE.training())).contains(1.0);
     }
 
     @Test
     void averagesOfOtherJobsAreNotCompared() {
-        Anchors anchors = new Anchors(FLOOR, CEILING);
+        References references = new References(BASELINE, ORACLE);
         ReportedRun oneLeft = run("deepboot, lending on", 2, 200.0);
 
-        assertThat(anchors.shorterThanFloor(oneLeft.training())).isEmpty();
-        assertThat(anchors.gapClosed(oneLeft.training())).isEmpty();
+        assertThat(references.gain(oneLeft.training())).isEmpty();
+        assertThat(references.shareOfPossibleGain(oneLeft.training())).isEmpty();
     }
 
     @Test
-    void noShareIsClosedWhereFloorAndCeilingAreOne() {
-        assertThat(new Anchors(FLOOR, FLOOR).gapClosed(HALFWAY.training())).isEmpty();
-    }
+    void thereIsNoShareOfAGainBelowOnePercent() {
+        ReportedRun hardlyBetter = run("clairvoyant, lending on", 2, 298.0, 499.0);
+        References references = new References(BASELINE, hardlyBetter);
+        RunFacts facts = new RunFacts("t", List.of(), List.of(HALFWAY), Optional.of(references));
 
-    @Test
-    void theTableGoesFromTheFloorToTheCeiling() {
-        RunFacts facts = new RunFacts("t", List.of(), List.of(HALFWAY), Optional.of(new Anchors(FLOOR, CEILING)));
-
+        assertThat(new References(BASELINE, BASELINE).shareOfPossibleGain(HALFWAY.training()))
+                .isEmpty();
+        assertThat(references.shareOfPossibleGain(HALFWAY.training())).isEmpty();
         assertThat(Standings.lines(facts))
-                .containsExactly(
-                        "                                   jobs done   average JCT   shorter than floor   gap closed   requests within SLO",
-                        "floor: no-lending, lending off        2 of 2         400 s                0.0 %        0.0 %                90.0 %",
-                        "deepboot, lending on                  2 of 2         250 s               37.5 %       50.0 %                90.0 %",
-                        "ceiling: clairvoyant, lending on      2 of 2         100 s               75.0 %      100.0 %                90.0 %");
+                .contains(
+                        "No share of the possible gain (–): the oracle gains 0.375 % over the baseline, less than 1.0 %.");
     }
 
     @Test
-    void anAnchorThatWasAskedForIsShownOnce() {
-        RunFacts facts =
-                new RunFacts("t", List.of(), List.of(FLOOR, HALFWAY), Optional.of(new Anchors(FLOOR, CEILING)));
+    void theTablesGoFromTheBaselineToTheOracle() {
+        RunFacts facts = new RunFacts("t", List.of(), List.of(HALFWAY), Optional.of(new References(BASELINE, ORACLE)));
 
-        assertThat(facts.shown()).containsExactly(FLOOR, HALFWAY, CEILING);
-        assertThat(Standings.rows(facts)).hasSize(3);
+        assertThat(Standings.gain(facts))
+                .extracting(row -> row.get(0) + "|" + row.get(2) + "|" + row.get(3) + "|" + row.get(4))
+                .containsExactly(
+                        "no-lending baseline: no-lending, lending off|6.67 min|0.0 %|0.0 %",
+                        "deepboot, lending on|4.17 min|37.5 %|50.0 %",
+                        "oracle: clairvoyant, lending on|1.67 min|75.0 %|100.0 %");
+        assertThat(Standings.cost(facts).get(1))
+                .containsExactly(
+                        "deepboot, lending on",
+                        "ALARM 10.0 % (10)",
+                        "1 times",
+                        "10,000 % used",
+                        "–",
+                        "vision: 20.0 % (10)");
+        assertThat(Standings.lines(facts).get(1)).startsWith("no-lending baseline: no-lending, lending off   ");
+    }
+
+    @Test
+    void aReferenceThatWasAskedForIsShownOnce() {
+        RunFacts facts =
+                new RunFacts("t", List.of(), List.of(BASELINE, HALFWAY), Optional.of(new References(BASELINE, ORACLE)));
+
+        assertThat(facts.shown()).containsExactly(BASELINE, HALFWAY, ORACLE);
+        assertThat(Standings.gain(facts)).hasSize(3);
+    }
+
+    @Test
+    void missesAreAgainstThoseOfTheBaseline() {
+        assertThat(Standings.against(.0011, .00019)).isEqualTo("5.79 times");
+        assertThat(Standings.against(0, 0)).isEqualTo("same");
+        assertThat(Standings.against(.1, 0)).isEqualTo("baseline has none");
     }
 
     private static ReportedRun run(String name, int submitted, Double... seconds) {
@@ -64,7 +89,13 @@ class StandingsTest {
                 name,
                 name.endsWith("on"),
                 new Training(submitted, seconds.length, List.of(seconds), Optional.empty(), Optional.empty()),
-                new Inference(10, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.9)),
+                new Inference(
+                        100,
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.of(.9),
+                        List.of(new ServiceSlo("chat", 50, 50, 0), new ServiceSlo("vision", 50, 40, 0))),
                 true);
     }
 }

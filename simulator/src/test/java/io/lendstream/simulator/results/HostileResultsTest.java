@@ -29,7 +29,7 @@ import io.lendstream.simulator.forecasting.Score;
 import io.lendstream.simulator.report.HtmlReport;
 import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts;
-import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.RunFacts.References;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -164,7 +164,7 @@ class HostileResultsTest {
         RunOutcome outcome = outcome("run", number, Instant.EPOCH);
         ReportedRun facts = RunFactsOf.figures(outcome);
 
-        new ResultFiles(folder).write(List.of(outcome), Optional.of(new Anchors(facts, facts)));
+        new ResultFiles(folder).write(List.of(outcome), Optional.of(new References(facts, facts)));
 
         List<String> job = table("jobs.csv").get(1);
         assertNumber(job.get(8), number);

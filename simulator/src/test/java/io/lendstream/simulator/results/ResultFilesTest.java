@@ -22,7 +22,7 @@ import io.lendstream.simulator.RequestResult;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.report.ReportedRun;
-import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.workload.Workload;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -145,6 +145,15 @@ class ResultFilesTest {
         assertThat(run.get("sloAttainment").asDouble()).isEqualTo(.5);
         assertThat(run.get("loans").asInt()).isEqualTo(1);
         assertThat(run.get("reclaims").asInt()).isZero();
+        assertThat(run.get("releases").asInt()).isZero();
+        assertThat(run.get("resizesInPlace").asInt()).isZero();
+        assertThat(run.get("longestWaitSeconds").asDouble()).isEqualTo(10);
+        assertThat(run.get("sloMisses").asLong()).isEqualTo(1);
+        assertThat(run.get("errorBudgetUsed").asDouble()).isEqualTo(500);
+        assertThat(run.get("worstService").asText()).isEqualTo("chat");
+        assertThat(run.at("/services/0/sloAttainment").asDouble()).isEqualTo(.5);
+        assertThat(run.at("/warnings/0/level").asText()).isEqualTo("alarm");
+        assertThat(run.at("/warnings/0/code").asText()).isEqualTo("slo-alarm");
         assertThat(run.get("gpuHoursLent").asDouble()).isEqualTo(1);
         assertThat(run.get("gpuHoursRescaling").asDouble()).isEqualTo(.5);
         assertThat(run.get("wallSeconds").asDouble()).isEqualTo(2.25);
@@ -165,10 +174,10 @@ class ResultFilesTest {
     }
 
     @Test
-    void aRunIsToldBesideItsFloorAndCeilingWhichHaveNoLinesOfTheirOwn() throws IOException {
+    void aRunHasTheFiguresOfItsReferencesWhichHaveNoLinesOfTheirOwn() throws IOException {
         ReportedRun.Inference requests =
                 new ReportedRun.Inference(10, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.75));
-        Anchors anchors = new Anchors(
+        References references = new References(
                 ReportedRun.ofFigures("floor", false, jobs(300, 500), requests, true),
                 ReportedRun.ofFigures("ceiling", true, jobs(100, 150), requests, true));
         RunOutcome outcome = new RunOutcome(
@@ -187,7 +196,7 @@ class ResultFilesTest {
                 List.of(),
                 1);
 
-        new ResultFiles(folder).write(List.of(outcome), Optional.of(anchors));
+        new ResultFiles(folder).write(List.of(outcome), Optional.of(references));
 
         assertThat(summary()).hasSize(1);
         JsonNode run = summary().get(0);
@@ -224,6 +233,45 @@ class ResultFilesTest {
         assertThat(Files.readAllLines(folder.resolve("inference.csv")))
                 .containsExactly(
                         "policy,lending,name,submit,start,completion,coldStart", "deepboot,on,r1,10,11.5,24.5,true");
+    }
+
+    @Test
+    void writesTheDistributionsOfDelaysForTheReport() throws IOException {
+        new ResultFiles(folder).write(List.of(outcome()));
+
+        assertThat(Files.readAllLines(folder.resolve("delays.csv")))
+                .startsWith("policy,lending,delay,seconds,share", "deepboot,on,startDelay,1.5,0");
+        assertThat(DelayCurves.read(folder.resolve("delays.csv"), "responseOverhead"))
+                .hasSizeGreaterThan(90)
+                .allMatch(point -> point.seconds() == 9.5)
+                .last()
+                .matches(point -> point.share() == 1);
+    }
+
+    @Test
+    void aJobsEndIsARelease() {
+        Decision over = decision(new Reason("over", "job a is finished", Map.of(), List.of()));
+        Decision demand = decision(new Reason("demand", "chat needs GPUs", Map.of(), List.of()));
+        RunOutcome plain = outcome();
+
+        Summary summary = Summary.of(new RunOutcome(plain.run(), plain.results(), List.of(over, demand), 1));
+
+        assertThat(summary.lending().reclaims()).isEqualTo(1);
+        assertThat(summary.lending().releases()).isEqualTo(1);
+    }
+
+    private static Decision decision(Reason reason) {
+        return new Decision(
+                new DecisionId(new DomainId("d"), 1, 8),
+                START,
+                START.plusSeconds(60),
+                false,
+                reason,
+                new Action.Reclaim(
+                        new JobId("a"),
+                        List.of(new GpuId("g1")),
+                        START.plusSeconds(60),
+                        Allocation.suspended(Mechanism.AFE)));
     }
 
     @Test
@@ -283,7 +331,7 @@ class ResultFilesTest {
 
         assertThatThrownBy(() -> new ResultFiles(folder).write(List.of(outcome())))
                 .isInstanceOf(UncheckedIOException.class)
-                .hasMessage("results cannot be written to " + folder)
+                .hasMessage("inference.csv cannot be written to " + folder)
                 .cause()
                 .hasMessageContaining("No space left on device");
         assertThat(folder).isEmptyDirectory();

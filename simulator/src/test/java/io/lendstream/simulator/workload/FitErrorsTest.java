@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The errors of our fits are those that docs/workloads.md tells: of the step time, over all measured placements of up to four
- * GPUs a node and batches. The measurements are in LENDSTREAM_DATA, or in shared/data beside the project.
+ * The errors of our fits are those that docs/workloads.md tells: of the step time, over all measured placements of up
+ * to four GPUs a node and batches. The measurements are in LENDSTREAM_DATA, or in shared/data beside the project.
  */
 class FitErrorsTest {
     private static final Path PAGE = Path.of("../docs/workloads.md");

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What is generated has the statistics that were measured on the public traces named; bounds are about the spread of the
- * traces, or where there is one trace, three standard errors of the sample drawn.
+ * What is generated has the statistics that were measured on the public traces named; bounds are about the spread of
+ * the traces, or where there is one trace, three standard errors of the sample drawn.
  */
 class GeneratorStatisticsTest {
     private static final int DAYS = 28;
@@ -35,8 +35,8 @@ class GeneratorStatisticsTest {
     }
 
     /**
-     * ServeGen m-small, client 5: peak over trough 8.2, daily maximum 2.39 times the mean, daily autocorrelation 0.97. What is
-     * generated comes to about 6.2 and 2.0, for the phases of the smaller harmonics were not measured.
+     * ServeGen m-small, client 5: peak over trough 8.2, daily maximum 2.39 times the mean, daily autocorrelation 0.97.
+     * What is generated comes to about 6.2 and 2.0, for the phases of the smaller harmonics were not measured.
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
@@ -49,7 +49,10 @@ class GeneratorStatisticsTest {
         assertThat(sd(residuals(rates, 144))).isBetween(.04, .09);
     }
 
-    /** NASA and WorldCup: peak over trough 4.0, weekends at 0.58 to 0.76 of weekdays, daily autocorrelation 0.47 to 0.58. */
+    /**
+     * NASA and WorldCup: peak over trough 4.0, weekends at 0.58 to 0.76 of weekdays, daily autocorrelation 0.47 to
+     * 0.58.
+     */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
     void webDemandIsAsThatOfWebSites(long seed) {
@@ -61,7 +64,10 @@ class GeneratorStatisticsTest {
         assertThat(shareAboveTwiceTheProfile(demand(DemandShape::web, seed))).isBetween(.001, .03);
     }
 
-    /** ServeGen m-mid and m-large: peak over trough 1.45, residual autocorrelation .8 at 10 and .33 to .53 at 60 minutes. */
+    /**
+     * ServeGen m-mid and m-large: peak over trough 1.45, residual autocorrelation .8 at 10 and .33 to .53 at 60
+     * minutes.
+     */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
     void switchingDemandIsAsThatOfFewLargeClients(long seed) {
@@ -141,7 +147,10 @@ class GeneratorStatisticsTest {
         assertThat(same / all).isBetween(.85, 1.0);
     }
 
-    /** Philly by AcmeTrace's summary: .604 completed, .090 killed, .305 failed. Sessions: near Poisson by the hour (1.97). */
+    /**
+     * Philly by AcmeTrace's summary: .604 completed, .090 killed, .305 failed. Sessions: near Poisson by the hour
+     * (1.97).
+     */
     @Test
     void jobsEndAndSessionsArriveAsPhillys() {
         assertThat(share(JobPhase.FINISHED)).isCloseTo(.604, within(.03));
@@ -157,7 +166,9 @@ class GeneratorStatisticsTest {
         assertThat(sd(counts) * sd(counts) / mean).as("variance over mean").isBetween(.8, 3.0);
     }
 
-    /** The presets of a day: single jobs and sessions of a few, by the same share of single ones, that spread as much. */
+    /**
+     * The presets of a day: single jobs and sessions of a few, by the same share of single ones, that spread as much.
+     */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void aDaysQueueSpreadsOverTwoOrdersOfMagnitudeAndMore(long seed) {

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Reads the published workloads where they are at hand: in LENDSTREAM_DATA, or in shared/data beside the project. */
+/** Reads the published workloads where they are available: in LENDSTREAM_DATA, or in shared/data beside the project. */
 class PublishedWorkloadsTest {
     private final Path data = Optional.ofNullable(System.getenv("LENDSTREAM_DATA"))
             .map(Path::of)

@@ -1,0 +1,265 @@
+package io.lendstream.launcher;
+
+import io.lendstream.launcher.ReplayExperiment.Lines;
+import io.lendstream.launcher.ReplayExperiment.Played;
+import io.lendstream.launcher.ReplayExperiment.Run;
+import io.lendstream.launcher.cli.UserError;
+import io.lendstream.simulator.report.RunFacts.References;
+import io.lendstream.simulator.report.RunWarning;
+import io.lendstream.simulator.report.SeedFacts;
+import io.lendstream.simulator.report.SeedFigures;
+import io.lendstream.simulator.report.SeedRow;
+import io.lendstream.simulator.results.ResultFiles;
+import io.lendstream.simulator.workload.Workload;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Replays of a workload over several seeds, some at a time. Of all seeds but the first, only figures are kept. */
+final class SeedExperiment {
+    private static final Duration PROGRESS_EVERY = Duration.ofSeconds(2);
+
+    private final String workload;
+    private final PlayOptions play;
+    private final ReplayExperiment.Conditions conditions;
+    private final List<Run> asked;
+    private final boolean referenced;
+    private final Consumer<String> say;
+    private final long began = System.nanoTime();
+    private final Set<String> noted = ConcurrentHashMap.newKeySet();
+    private int runsInAll;
+    private int runsDone;
+    private long spokeAt = began;
+
+    /**
+     * The runs of one seed, the baseline first and the oracle last.
+     *
+     * @param details the first seed's runs as they were asked for, and the references
+     * @param summaries objects of {@code summary.json}
+     */
+    private record OfSeed(
+            Map<Run, SeedFigures> figures,
+            List<Map<String, @Nullable Object>> summaries,
+            Optional<Run> baseline,
+            boolean content,
+            Optional<Details> details) {}
+
+    /**
+     * Everything about the runs of the first seed.
+     *
+     * @param asked the runs that were asked for
+     * @param references the baseline and the oracle; nothing where they were not played
+     * @param warnings warnings that hold for all its runs
+     * @param baseline a description of the baseline
+     */
+    record Details(List<Played> asked, List<Played> references, List<RunWarning> warnings, String baseline) {}
+
+    /**
+     * The results of all seeds.
+     *
+     * @param figures the figures of each run by its name, a seed each
+     * @param content whether every promise was kept, as far as histories were checked
+     */
+    record Result(
+            Details first,
+            SeedFacts facts,
+            Map<String, List<SeedFigures>> figures,
+            List<Map<String, @Nullable Object>> summaries,
+            boolean content) {}
+
+    /**
+     * An experiment.
+     *
+     * @param referenced whether the baseline and the oracle are played for each seed
+     * @param say receives lines about its progress
+     */
+    SeedExperiment(
+            String workload,
+            PlayOptions play,
+            ReplayExperiment.Conditions conditions,
+            List<Run> asked,
+            boolean referenced,
+            Consumer<String> say) {
+        this.workload = workload;
+        this.play = play;
+        this.conditions = conditions;
+        this.asked = List.copyOf(asked);
+        this.referenced = referenced;
+        this.say = say;
+    }
+
+    /** Replays all runs with each seed. */
+    Result replay(List<Long> seeds) {
+        runsInAll = seeds.size() * runsPerSeed();
+        int threads = Math.max(1, Math.min(seeds.size(), Runtime.getRuntime().availableProcessors()));
+        say.accept("%d runs: %d seeds, %d at a time".formatted(runsInAll, seeds.size(), threads));
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            List<Future<OfSeed>> futures = new ArrayList<>();
+            for (int i = 0; i < seeds.size(); i++) {
+                long seed = seeds.get(i);
+                boolean first = i == 0;
+                futures.add(pool.submit(() -> replay(seed, first)));
+            }
+            List<OfSeed> results = new ArrayList<>();
+            for (Future<OfSeed> future : futures) {
+                results.add(join(future));
+            }
+            return result(seeds, results);
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+
+    private int runsPerSeed() {
+        int missing = referenced
+                ? (asked.stream().anyMatch(Run::isBaseline) ? 0 : 1) + (asked.contains(Run.ORACLE) ? 0 : 1)
+                : 0;
+        return asked.size() + missing;
+    }
+
+    private static OfSeed join(Future<OfSeed> future) {
+        try {
+            return future.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw UserError.failed("interrupted while replaying");
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException failure) {
+                throw failure;
+            }
+            if (e.getCause() instanceof Error failure) {
+                throw failure;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    private OfSeed replay(long seed, boolean first) {
+        Workload played = play.load(workload, ReplayExperiment.DOMAIN, seed);
+        var lines = new Lines(line -> tell(), line -> runDone(), line -> note(seed, line));
+        var experiment = new ReplayExperiment(played, play, conditions, seed, lines);
+        List<Played> runs = asked.stream().map(experiment::replay).toList();
+        List<Played> compared = referenced ? experiment.references(runs) : List.of();
+        Optional<References> references = references(compared);
+        List<RunWarning> warnings = experiment.warnings(runs, references);
+        Map<Run, SeedFigures> figures = new LinkedHashMap<>();
+        List<Map<String, @Nullable Object>> summaries = new ArrayList<>();
+        for (Played run : ordered(runs, compared)) {
+            figures.put(run.run(), SeedFigures.of(seed, run.facts(), references));
+            Map<String, @Nullable Object> fields = ResultFiles.fields(run.outcome(), references, warnings);
+            fields.put("role", role(run, compared));
+            summaries.add(fields);
+        }
+        return new OfSeed(
+                figures,
+                summaries,
+                compared.stream().map(Played::run).findFirst(),
+                ordered(runs, compared).stream().allMatch(Played::isContent),
+                first
+                        ? Optional.of(new Details(runs, compared, warnings, experiment.baseline()))
+                        : Optional.empty());
+    }
+
+    static Optional<References> references(List<Played> compared) {
+        return compared.isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        new References(compared.get(0).facts(), compared.get(1).facts()));
+    }
+
+    private static String role(Played run, List<Played> compared) {
+        return switch (compared.stream().map(Played::run).toList().indexOf(run.run())) {
+            case 0 -> "baseline";
+            case 1 -> "oracle";
+            default -> "run";
+        };
+    }
+
+    /** The baseline, the runs that are no references, and the oracle. */
+    private static List<Played> ordered(List<Played> runs, List<Played> compared) {
+        List<Played> all = new ArrayList<>(compared.stream().limit(1).toList());
+        List<Run> references = compared.stream().map(Played::run).toList();
+        runs.stream().filter(run -> !references.contains(run.run())).forEach(all::add);
+        compared.stream().skip(1).forEach(all::add);
+        return all;
+    }
+
+    private Result result(List<Long> seeds, List<OfSeed> results) {
+        Optional<Run> baseline =
+                results.stream().flatMap(each -> each.baseline.stream()).findFirst();
+        Map<Run, List<SeedFigures>> byRun = new LinkedHashMap<>();
+        results.forEach(each -> each.figures.forEach((run, figures) ->
+                byRun.computeIfAbsent(run, any -> new ArrayList<>()).add(figures)));
+        List<SeedRow> rows = new ArrayList<>();
+        Map<String, List<SeedFigures>> byName = new LinkedHashMap<>();
+        byRun.forEach((run, figures) -> {
+            boolean isBaseline = baseline.filter(run::equals).isPresent();
+            boolean isOracle = baseline.isPresent() && run.equals(Run.ORACLE);
+            String role = isBaseline ? "no-lending baseline: " : isOracle ? "oracle: " : "";
+            rows.add(SeedRow.of(role + run.title(), figures, isBaseline, isOracle));
+            byName.put(run.title(), figures);
+        });
+        return new Result(
+                results.get(0).details.orElseThrow(),
+                new SeedFacts(seeds, isOneInput(results), rows),
+                byName,
+                results.stream().flatMap(each -> each.summaries.stream()).toList(),
+                results.stream().allMatch(OfSeed::content));
+    }
+
+    /** Whether all seeds have equal figures, so that nothing was drawn by the seed. */
+    private static boolean isOneInput(List<OfSeed> results) {
+        return results.size() > 1
+                && results.stream().map(each -> timeless(each.summaries)).distinct().count() == 1;
+    }
+
+    private static List<Map<String, @Nullable Object>> timeless(List<Map<String, @Nullable Object>> summaries) {
+        return summaries.stream()
+                .map(fields -> {
+                    Map<String, @Nullable Object> copy = new HashMap<>(fields);
+                    copy.remove("seed");
+                    copy.remove("wallSeconds");
+                    return copy;
+                })
+                .toList();
+    }
+
+    private void note(long seed, String line) {
+        if (noted.add(line)) {
+            say.accept("seed %d: %s".formatted(seed, line));
+        }
+    }
+
+    private synchronized void runDone() {
+        runsDone++;
+        tell();
+    }
+
+    /** Says now and then how many runs are done. */
+    private synchronized void tell() {
+        long now = System.nanoTime();
+        if (now - spokeAt > PROGRESS_EVERY.toNanos() && runsDone < runsInAll) {
+            spokeAt = now;
+            Duration wall = Duration.ofNanos(now - began);
+            say.accept("%d of %d runs after %d s%s"
+                    .formatted(
+                            runsDone,
+                            runsInAll,
+                            wall.toSeconds(),
+                            ReplayExperiment.left((double) runsDone / runsInAll, wall)));
+        }
+    }
+}

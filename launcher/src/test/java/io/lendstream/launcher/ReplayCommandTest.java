@@ -1,0 +1,176 @@
+package io.lendstream.launcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Small workloads on two nodes of two GPUs, one node of which is training's. */
+class ReplayCommandTest {
+    private static final String JOBS = "job,submitSeconds,gpus,runSeconds\n";
+
+    @TempDir
+    private Path directory;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private Path list = Path.of("");
+
+    @BeforeEach
+    void writeList() throws IOException {
+        list = Files.writeString(directory.resolve("list.csv"), JOBS + "a,0,2,3600\nb,0,2,3600\nc,60,1,1800\n");
+    }
+
+    @Test
+    void theBaselineOfAListWithoutInferenceHasTheSameGpus() throws IOException {
+        JsonNode run = replay("--policy", "deepboot").get(0);
+
+        assertThat(run.get("floorAvgJctSeconds").asDouble())
+                .isEqualTo(run.get("avgJctSeconds").asDouble());
+        assertThat(run.get("gapClosed").isNull()).isTrue();
+        assertThat(out.toString()).contains("Baseline: no lending: same 4 GPUs, no inference in this workload.");
+        assertThat(report()).contains("Baseline: no lending: same 4 GPUs, no inference in this workload.");
+    }
+
+    @Test
+    void trainingNodesDoNotHalveTheBaselineOfAListEither() throws IOException {
+        JsonNode run = replay("--policy", "deepboot", "--training-nodes", "1").get(0);
+
+        assertThat(run.get("floorAvgJctSeconds").asDouble())
+                .isLessThanOrEqualTo(run.get("avgJctSeconds").asDouble() * 1.05);
+        assertThat(out.toString()).contains("same 4 GPUs");
+    }
+
+    @Test
+    void severalSeedsGiveARunEachAndAnInterval() throws IOException {
+        JsonNode runs = replay("--policy", "deepboot,tiresias", "--seeds", "3", "--services", services("1", "0.4"));
+
+        assertThat(runs).hasSize(12);
+        assertThat(runs)
+                .extracting(run -> run.get("seed").asInt() + " " + run.get("role").asText())
+                .startsWith("1 baseline", "1 run", "1 run", "1 oracle", "2 baseline")
+                .endsWith("3 oracle");
+        assertThat(out.toString()).contains("Mean over 3 seeds: 1 to 3", "95 % confidence interval");
+        assertThat(report()).contains("Mean over 3 seeds: 1 to 3");
+        List<String> seeds = Files.readAllLines(directory.resolve("out").resolve("seeds.csv"));
+        assertThat(seeds).hasSize(13);
+        assertThat(seeds.get(0)).isEqualTo("run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent");
+    }
+
+    @Test
+    void aSeedGivesTheSameAloneAndAmongOthers() throws IOException {
+        String services = services("1", "0.4");
+        JsonNode among = replay("--policy", "deepboot", "--seeds", "2-4", "--references", "off", "--services", services)
+                .get(1);
+        JsonNode alone = replay("--policy", "deepboot", "--seed", "3", "--anchors", "off", "--services", services)
+                .get(0);
+
+        assertThat(among.get("seed")).isEqualTo(alone.get("seed"));
+        for (String field : List.of("avgJctSeconds", "inferenceRequests", "gpuHoursLent", "loans", "sloMisses")) {
+            assertThat(among.get(field)).as(field).isEqualTo(alone.get(field));
+        }
+    }
+
+    @Test
+    void seedsThatDrawNothingAreSaidToGiveTheSameInput() throws IOException {
+        replay("--policy", "deepboot", "--seeds", "2");
+
+        assertThat(out.toString()).contains("All seeds give the same input").doesNotContain("±");
+    }
+
+    @Test
+    void seedAndSeedsExcludeEachOther() {
+        assertThat(run("--policy", "deepboot", "--seed", "1", "--seeds", "2")).isEqualTo(2);
+        assertThat(err.toString().lines())
+                .containsExactly("--seed and --seeds exclude each other; leave one of them out.");
+    }
+
+    @Test
+    void overloadIsAnAlarmOnTheTerminalInTheReportAndInTheSummary() throws IOException {
+        JsonNode run = replay("--policy", "deepboot", "--services", services("60", "0.4"))
+                .get(0);
+
+        assertThat(out.toString())
+                .contains("ALARM: services need up to 24 GPUs, 2 exist", "Is a scale per minute taken as per second?")
+                .contains("of the requests within their SLO, below 99 %");
+        assertThat(report()).contains("<p class=\"warned alarm\"><b>ALARM</b> services need up to 24 GPUs, 2 exist");
+        assertThat(run.get("warnings"))
+                .extracting(warning -> warning.get("code").asText())
+                .contains("demand-beyond-gpus", "slo-alarm");
+    }
+
+    @Test
+    void aClusterThatIsNeverFullIsCalledOut() throws IOException {
+        Files.writeString(list, JOBS + "a,0,1,3600\nb,7200,1,1800\n");
+
+        JsonNode run = replay("--policy", "tiresias").get(0);
+
+        assertThat(out.toString())
+                .contains("WARNING: training never waits: all policies give the same result")
+                .contains("No share of the possible gain (–)");
+        assertThat(run.at("/warnings/0/code").asText()).isEqualTo("cluster-never-full");
+    }
+
+    @Test
+    void theVerdictIsPrinted() throws IOException {
+        replay("--policy", "deepboot", "--check", "--services", services("1", "0.4"));
+
+        assertThat(out.toString()).containsPattern("deepboot, lending on: checked .* releases\\): every promise was kept");
+    }
+
+    @Test
+    void anExperimentalPolicyIsCalledSo() throws IOException {
+        replay("--policy", "lendstream", "--references", "off");
+
+        assertThat(out.toString()).startsWith("WARNING: policy lendstream is experimental");
+        assertThat(report()).contains("<p class=\"warned warning\"><b>WARNING</b> policy lendstream is experimental");
+    }
+
+    @Test
+    void titlesHaveTheNameOfTheFileOnly() throws IOException {
+        replay("--policy", "deepboot", "--references", "off");
+
+        assertThat(report())
+                .contains("<title>Lendstream replay: list.csv</title>")
+                .doesNotContain(directory.toString());
+    }
+
+    /** A service with these requests per second and replicas of one request per second. */
+    private String services(String scale, String rate) throws IOException {
+        Files.writeString(
+                directory.resolve("rates.csv"), "epoch_s,value\n0,0\n1800,%s\n3600,%s\n5400,0\n".formatted(rate, rate));
+        return Files.writeString(
+                        directory.resolve("services.csv"),
+                        "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale\n"
+                                + "chat,rates.csv,0.1,1,5000,5,%s\n".formatted(scale))
+                .toString();
+    }
+
+    private String report() throws IOException {
+        return Files.readString(directory.resolve("out").resolve("report.html"));
+    }
+
+    private JsonNode replay(String... options) throws IOException {
+        assertThat(run(options)).as(err.toString()).isZero();
+        return new ObjectMapper()
+                .readTree(directory.resolve("out").resolve("summary.json").toFile());
+    }
+
+    private int run(String... options) {
+        List<String> arguments = new ArrayList<>(List.of("replay", "--nodes", "2", "--gpus-per-node", "2"));
+        arguments.addAll(List.of("--plots", "off", "--workload", list.toString()));
+        arguments.addAll(List.of("--out", directory.resolve("out").toString()));
+        arguments.addAll(List.of(options));
+        return LendstreamMain.run(arguments.toArray(String[]::new), new PrintWriter(out), new PrintWriter(err));
+    }
+}

@@ -1,0 +1,58 @@
+package io.lendstream.simulator.report;
+
+import java.util.Arrays;
+import java.util.List;
+import org.hipparchus.special.Beta;
+
+/**
+ * The mean of a sample with its 95 % confidence interval by Student's t distribution.
+ *
+ * @param size numbers in the sample
+ * @param half half the width of the interval; not a number for fewer than two numbers
+ */
+public record MeanInterval(int size, double mean, double half) {
+    private static final double CONFIDENCE = 0.95;
+
+    /** The mean of these numbers; not a number without any. */
+    public static MeanInterval of(List<Double> sample) {
+        double[] values = sample.stream().mapToDouble(Double::doubleValue).toArray();
+        int size = values.length;
+        double mean = Arrays.stream(values).average().orElse(Double.NaN);
+        if (size < 2) {
+            return new MeanInterval(size, mean, Double.NaN);
+        }
+        double squares = Arrays.stream(values)
+                .map(value -> (value - mean) * (value - mean))
+                .sum();
+        double error = Math.sqrt(squares / (size - 1) / size);
+        return new MeanInterval(size, mean, tQuantile(size - 1) * error);
+    }
+
+    /** The bound that a t-distributed number exceeds in size with a probability of 5 %. */
+    static double tQuantile(int degrees) {
+        double low = 0;
+        double high = 1;
+        while (within(high, degrees) < CONFIDENCE) {
+            high *= 2;
+        }
+        for (int i = 0; i < 100; i++) {
+            double middle = (low + high) / 2;
+            if (within(middle, degrees) < CONFIDENCE) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        return (low + high) / 2;
+    }
+
+    /** The probability that a t-distributed number is at most this far from 0. */
+    private static double within(double bound, int degrees) {
+        return 1 - Beta.regularizedBeta(degrees / (degrees + bound * bound), degrees / 2.0, 0.5);
+    }
+
+    /** Whether there is an interval. */
+    public boolean hasInterval() {
+        return Double.isFinite(half);
+    }
+}

@@ -1,0 +1,109 @@
+package io.lendstream.simulator.report;
+
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.PolicyInfo;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.simulator.report.RunFacts.References;
+import io.lendstream.simulator.workload.InferenceNeed;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Finds what readers of results must not overlook: overload, missed objectives, idle clusters, experimental policies.
+ */
+public final class RunWarnings {
+    /** A job that waits no longer than this for its first GPUs does not wait. */
+    private static final double NO_WAIT_SECONDS = 60;
+
+    private RunWarnings() {}
+
+    /** Demand beyond the inference GPUs. */
+    public static Optional<RunWarning> overload(InferenceNeed need) {
+        if (!need.exceeds()) {
+            return Optional.empty();
+        }
+        String when = "from %s to %s, %s in all"
+                .formatted(
+                        Text.minute(need.from()),
+                        Text.minute(need.to()),
+                        Text.duration(need.length().toMillis() / 1000.0));
+        return Optional.of(
+                need.isHopeless()
+                        ? new RunWarning(
+                                RunWarning.Level.ALARM,
+                                "demand-beyond-gpus",
+                                "services need up to %s GPUs, %d exist (%s): no policy can meet the SLO. Is a scale per minute taken as per second?"
+                                        .formatted(Text.number(need.peak()), need.gpus(), when))
+                        : new RunWarning(
+                                RunWarning.Level.WARNING,
+                                "demand-beyond-gpus",
+                                "services need up to %s whole GPUs at once, %d exist (%s): some requests will wait."
+                                        .formatted(Text.number(need.peak()), need.gpus(), when)));
+    }
+
+    /** An attainment below the objective, or so low that it is an alarm. */
+    public static Optional<RunWarning> slo(ReportedRun run) {
+        Optional<Double> attainment = run.inference().sloAttainment();
+        if (attainment.isEmpty()) {
+            return Optional.empty();
+        }
+        RunWarning.Level level = SloObjective.level(attainment.get());
+        if (level == RunWarning.Level.NOTE) {
+            return Optional.empty();
+        }
+        boolean alarm = level == RunWarning.Level.ALARM;
+        return Optional.of(new RunWarning(
+                level,
+                alarm ? "slo-alarm" : "slo-below-objective",
+                "%s: %s of the requests within their SLO, below %s; %s of the error budget of %s%s."
+                        .formatted(
+                                run.name(),
+                                Text.percent(attainment.get()),
+                                alarm ? Text.plain(100 * SloObjective.ALARM_BELOW) + " %" : SloObjective.written(),
+                                Standings.budget(run.inference()).replace(" used", ""),
+                                SloObjective.written(),
+                                run.inference()
+                                        .worstService()
+                                        .map(worst -> "; worst service %s with %s"
+                                                .formatted(worst.service(), Text.percent(worst.attainment())))
+                                        .orElse(""))));
+    }
+
+    /** A cluster that is never full: comparisons on it are noise. */
+    public static Optional<RunWarning> neverFull(List<ReportedRun> runs, References references) {
+        boolean noWait = references
+                .baseline()
+                .training()
+                .longestWaitSeconds()
+                .filter(wait -> wait <= NO_WAIT_SECONDS)
+                .isPresent();
+        boolean alike = isSmall(references.possibleGain())
+                && runs.stream().allMatch(run -> isSmall(references.gain(run.training())));
+        return noWait && alike
+                ? Optional.of(
+                        new RunWarning(
+                                RunWarning.Level.WARNING,
+                                "cluster-never-full",
+                                "training never waits: all policies give the same result, and the differences are noise. Replay on fewer GPUs, or with more jobs, to compare policies."))
+                : Optional.empty();
+    }
+
+    private static boolean isSmall(Optional<Double> gain) {
+        return gain.filter(each -> Math.abs(each) < References.LEAST_POSSIBLE_GAIN)
+                .isPresent();
+    }
+
+    /**
+     * The warning of an experimental policy.
+     *
+     * @param policy its name, with or without settings
+     */
+    public static Optional<RunWarning> policy(String policy) {
+        return Policies.all().stream()
+                .map(Policy::info)
+                .filter(each -> policy.equals(each.name()) || policy.startsWith(each.name() + ":"))
+                .findFirst()
+                .flatMap(PolicyInfo::warning)
+                .map(text -> new RunWarning(RunWarning.Level.WARNING, "policy-experimental", text));
+    }
+}

@@ -1,0 +1,30 @@
+package io.lendstream.simulator.report;
+
+import java.util.Optional;
+
+/**
+ * The figures of one run with one seed; empty where they are not known.
+ *
+ * @param jctSeconds average job completion time
+ * @param gain reduction of it against the baseline of the same seed, a fraction
+ * @param shareOfGain share of the possible gain, that of the oracle of the same seed
+ * @param misses requests beyond their SLO, a fraction
+ */
+public record SeedFigures(
+        long seed,
+        Optional<Double> jctSeconds,
+        Optional<Double> gain,
+        Optional<Double> shareOfGain,
+        Optional<Double> misses,
+        double gpuHoursLent) {
+    /** The figures of a run, measured against the references of the same seed where these were played. */
+    public static SeedFigures of(long seed, ReportedRun run, Optional<RunFacts.References> references) {
+        return new SeedFigures(
+                seed,
+                run.training().meanSeconds(),
+                references.flatMap(each -> each.gain(run.training())),
+                references.flatMap(each -> each.shareOfPossibleGain(run.training())),
+                run.inference().sloAttainment().map(attained -> 1 - attained),
+                run.loans().gpuHours());
+    }
+}

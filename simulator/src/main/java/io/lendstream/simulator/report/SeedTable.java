@@ -1,0 +1,93 @@
+package io.lendstream.simulator.report;
+
+import io.lendstream.simulator.report.Text.DurationUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.DoubleFunction;
+
+/** The table of runs over several seeds, for terminals and for the page. */
+public final class SeedTable {
+    private static final List<String> COLUMNS = List.of(
+            "", "average JCT", "shorter than baseline", "share of the possible gain", "SLO misses", "GPU-hours lent");
+
+    private SeedTable() {}
+
+    /** The table in characters, with a title and notes. */
+    public static List<String> lines(SeedFacts facts) {
+        List<String> lines = new ArrayList<>();
+        lines.add(title(facts));
+        lines.addAll(TextTable.lines(COLUMNS, rows(facts)));
+        lines.add(note(facts));
+        return lines;
+    }
+
+    static String html(SeedFacts facts) {
+        return "<section><h2>%s</h2>\n%s<p class=\"note\">%s</p></section>\n"
+                .formatted(
+                        Text.escape(title(facts)), TextTable.html(COLUMNS, rows(facts)), Text.escape(note(facts)));
+    }
+
+    private static String title(SeedFacts facts) {
+        return "Mean over %s: %s".formatted(Text.plural(facts.seeds().size(), "seed"), seeds(facts.seeds()));
+    }
+
+    /** The seeds in words, a range as such. */
+    private static String seeds(List<Long> seeds) {
+        boolean isRange = seeds.size() > 2
+                && seeds.get(seeds.size() - 1) - seeds.get(0) == seeds.size() - 1
+                && seeds.stream().sorted().toList().equals(seeds);
+        return isRange
+                ? "%d to %d".formatted(seeds.get(0), seeds.get(seeds.size() - 1))
+                : String.join(", ", seeds.stream().map(String::valueOf).toList());
+    }
+
+    private static String note(SeedFacts facts) {
+        if (facts.allEqual()) {
+            return "All seeds give the same input: nothing in this workload is drawn by the seed, so there is no interval.";
+        }
+        String references = facts.rows().stream().anyMatch(row -> row.gain().filter(SeedTable::known).isPresent())
+                ? " The gain is paired with the baseline of the same seed, the share of the possible gain with its oracle."
+                : "";
+        return "± is half the 95 % confidence interval of the mean over the seeds (Student's t)." + references;
+    }
+
+    private static boolean known(MeanInterval interval) {
+        return interval.size() > 0;
+    }
+
+    static List<List<String>> rows(SeedFacts facts) {
+        DurationUnit unit = DurationUnit.of(facts.rows().stream()
+                .mapToDouble(row -> row.jctSeconds().mean())
+                .filter(Double::isFinite)
+                .max()
+                .orElse(0));
+        int seeds = facts.seeds().size();
+        boolean plain = facts.allEqual();
+        return facts.rows().stream()
+                .map(row -> List.of(
+                        row.name(),
+                        cell(row.jctSeconds(), seeds, plain, value -> Text.number(value / unit.seconds()))
+                                + (known(row.jctSeconds()) ? " " + unit.symbol() : ""),
+                        percent(row.gain(), seeds, plain),
+                        percent(row.shareOfGain(), seeds, plain),
+                        percent(Optional.of(row.misses()), seeds, plain),
+                        cell(row.gpuHoursLent(), seeds, plain, Text::number)))
+                .toList();
+    }
+
+    private static String percent(Optional<MeanInterval> share, int seeds, boolean plain) {
+        return share.filter(SeedTable::known)
+                .map(interval -> cell(interval, seeds, plain, Text::digits) + " %")
+                .orElse(Text.NOTHING);
+    }
+
+    private static String cell(MeanInterval interval, int seeds, boolean plain, DoubleFunction<String> written) {
+        if (!known(interval)) {
+            return Text.NOTHING;
+        }
+        String known = interval.size() < seeds ? "(%d of %d seeds) ".formatted(interval.size(), seeds) : "";
+        String spread = plain || !interval.hasInterval() ? "" : " ± " + written.apply(interval.half());
+        return known + written.apply(interval.mean()) + spread;
+    }
+}

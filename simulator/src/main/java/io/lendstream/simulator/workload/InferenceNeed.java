@@ -1,0 +1,92 @@
+package io.lendstream.simulator.workload;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * The GPUs that the services of a workload need at their peak, against the inference GPUs there are.
+ *
+ * @param gpus inference GPUs
+ * @param peak most GPUs that the services need at once; each service needs whole ones
+ * @param peakShare the same if services could share GPUs
+ * @param from start of the first time in which they need more than there are
+ * @param to end of the last
+ * @param length all such times together
+ */
+public record InferenceNeed(int gpus, int peak, double peakShare, Instant from, Instant to, Duration length) {
+    private static final Duration BIN = Duration.ofMinutes(5);
+    private static final int MOST_BINS = 50_000;
+    private static final int SAMPLES = 5;
+
+    /** The need of a workload on a number of inference GPUs. */
+    public static InferenceNeed of(Workload workload, int gpus) {
+        long length = Math.max(
+                1, Duration.between(workload.start(), workload.demandEnd()).toMillis());
+        long bin = Math.max(BIN.toMillis(), length / MOST_BINS + 1);
+        int bins = (int) ((length + bin - 1) / bin);
+        double[] share = new double[bins];
+        double[] whole = new double[bins];
+        for (ServiceLoad load : workload.loads()) {
+            double[] need = need(load, workload.start(), bin, bins);
+            for (int i = 0; i < bins; i++) {
+                share[i] += need[i];
+                whole[i] += Math.ceil(need[i] - 1e-9);
+            }
+        }
+        return over(gpus, share, whole, workload.start(), bin);
+    }
+
+    private static InferenceNeed over(int gpus, double[] share, double[] whole, Instant start, long bin) {
+        double peak = 0;
+        double peakShare = 0;
+        Instant from = start;
+        Instant to = start;
+        long beyond = 0;
+        for (int i = 0; i < whole.length; i++) {
+            peak = Math.max(peak, whole[i]);
+            peakShare = Math.max(peakShare, share[i]);
+            if (whole[i] > gpus) {
+                from = beyond == 0 ? start.plusMillis(i * bin) : from;
+                to = start.plusMillis((i + 1) * bin);
+                beyond++;
+            }
+        }
+        return new InferenceNeed(
+                gpus, (int) Math.min(Integer.MAX_VALUE, peak), peakShare, from, to, Duration.ofMillis(beyond * bin));
+    }
+
+    /** GPUs that a service needs in each bin of time, on average over the bin. */
+    private static double[] need(ServiceLoad load, Instant start, long bin, int bins) {
+        double[] need = new double[bins];
+        if (load.demand() instanceof Demand.Requests some) {
+            double concurrency = load.service().replicaConcurrency().orElse(1);
+            for (Request request : some.requests()) {
+                long from = Math.max(0, Duration.between(start, request.at()).toMillis());
+                long to = from + request.duration().toMillis();
+                for (int i = (int) (from / bin); i < bins && i * bin < to; i++) {
+                    need[i] += (Math.min(to, (i + 1) * bin) - Math.max(from, i * bin)) / concurrency / bin;
+                }
+            }
+            return need;
+        }
+        Demand.Rates rates = (Demand.Rates) load.demand();
+        double capacity = load.service().replicaCapacityPerSecond();
+        for (int i = 0; i < bins; i++) {
+            for (int sample = 0; sample < SAMPLES; sample++) {
+                Instant at = start.plusMillis(i * bin + sample * bin / SAMPLES);
+                need[i] += at.isBefore(rates.end()) ? rates.at(at) / capacity / SAMPLES : 0;
+            }
+        }
+        return need;
+    }
+
+    /** Whether services need more GPUs than there are. */
+    public boolean exceeds() {
+        return peak > gpus;
+    }
+
+    /** Whether demand exceeds all GPUs even if services could share them, so that no policy can answer it in time. */
+    public boolean isHopeless() {
+        return peakShare > gpus;
+    }
+}

@@ -1,0 +1,86 @@
+package io.lendstream.simulator.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.simulator.report.ReportedRun.Inference;
+import io.lendstream.simulator.report.ReportedRun.Training;
+import io.lendstream.simulator.report.RunFacts.References;
+import io.lendstream.simulator.workload.InferenceNeed;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class RunWarningsTest {
+    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+    @Test
+    void demandBeyondTheGpusIsAnAlarmWithTheLikelyMistake() {
+        InferenceNeed need =
+                new InferenceNeed(8, 30, 29.5, START.plusSeconds(3600), START.plusSeconds(7200), Duration.ofHours(1));
+
+        assertThat(RunWarnings.overload(need)).hasValueSatisfying(warning -> {
+            assertThat(warning.level()).isEqualTo(RunWarning.Level.ALARM);
+            assertThat(warning.line())
+                    .isEqualTo(
+                            "ALARM: services need up to 30 GPUs, 8 exist (from 2026-01-01 01:00 UTC to 2026-01-01 02:00 UTC, 60 min in all): no policy can meet the SLO. Is a scale per minute taken as per second?");
+        });
+    }
+
+    @Test
+    void wholeGpusBeyondThoseThatExistAreAWarning() {
+        InferenceNeed need = new InferenceNeed(8, 9, 7, START, START.plusSeconds(300), Duration.ofMinutes(5));
+
+        assertThat(RunWarnings.overload(need).map(RunWarning::level)).contains(RunWarning.Level.WARNING);
+        assertThat(RunWarnings.overload(new InferenceNeed(8, 8, 7, START, START, Duration.ZERO)))
+                .isEmpty();
+    }
+
+    @Test
+    void anAttainmentIsJudgedByTheObjective() {
+        assertThat(slo(.9991)).isEmpty();
+        assertThat(slo(.9989).map(RunWarning::code)).contains("slo-below-objective");
+        assertThat(slo(.844).map(RunWarning::code)).contains("slo-alarm");
+        assertThat(slo(.844).orElseThrow().line())
+                .isEqualTo(
+                        "ALARM: run: 84.4 % of the requests within their SLO, below 99 %; 15,600 % of the error budget of 99.9 %.");
+    }
+
+    private static Optional<RunWarning> slo(double attained) {
+        Inference requests =
+                new Inference(100, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(attained));
+        return RunWarnings.slo(ReportedRun.ofFigures("run", true, training(1, 10), requests, true));
+    }
+
+    @Test
+    void aClusterThatIsNeverFullComparesNothing() {
+        References alike = new References(run(0, 100), run(0, 99.5));
+
+        assertThat(RunWarnings.neverFull(List.of(run(0, 100.2)), alike).map(RunWarning::code))
+                .contains("cluster-never-full");
+        assertThat(RunWarnings.neverFull(List.of(run(0, 130)), alike)).isEmpty();
+        assertThat(RunWarnings.neverFull(List.of(run(0, 100)), new References(run(3600, 100), run(0, 99.5))))
+                .isEmpty();
+        assertThat(RunWarnings.neverFull(List.of(run(0, 100)), new References(run(0, 100), run(0, 50))))
+                .isEmpty();
+    }
+
+    @Test
+    void anExperimentalPolicyIsAWarning() {
+        assertThat(RunWarnings.policy("lendstream:plan-every=30s").map(RunWarning::text))
+                .hasValueSatisfying(text -> assertThat(text).contains("experimental"));
+        assertThat(RunWarnings.policy("deepboot")).isEmpty();
+        assertThat(RunWarnings.policy("no-lending")).isEmpty();
+    }
+
+    private static ReportedRun run(double wait, double seconds) {
+        Inference none = new Inference(0, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+        return ReportedRun.ofFigures("run", true, training(wait, seconds), none, true);
+    }
+
+    private static Training training(double wait, double seconds) {
+        return new Training(
+                1, 1, List.of(seconds), Optional.of(0), Optional.of(0), Optional.of(wait), Optional.empty());
+    }
+}

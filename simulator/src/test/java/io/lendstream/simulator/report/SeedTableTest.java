@@ -1,0 +1,60 @@
+package io.lendstream.simulator.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class SeedTableTest {
+    @Test
+    void aRunHasItsMeanWithAnInterval() {
+        SeedFacts facts = new SeedFacts(List.of(1L, 2L, 3L), false, List.of(row(100, 110, 120)));
+
+        List<String> lines = SeedTable.lines(facts);
+
+        assertThat(lines.get(0)).isEqualTo("Mean over 3 seeds: 1 to 3");
+        assertThat(lines.get(2)).startsWith("deepboot, lending on").contains("110 ± 24.8 s", "40.0 ± 24.8 %");
+        assertThat(lines.get(3)).contains("95 % confidence interval", "Student's t", "paired");
+    }
+
+    @Test
+    void equalSeedsHaveNoIntervalButAReason() {
+        SeedFacts facts = new SeedFacts(List.of(4L, 9L), true, List.of(row(100, 100)));
+
+        List<String> lines = SeedTable.lines(facts);
+
+        assertThat(lines.get(0)).isEqualTo("Mean over 2 seeds: 4, 9");
+        assertThat(String.join("\n", lines)).doesNotContain("±").contains("All seeds give the same input");
+        assertThat(SeedTable.html(facts)).doesNotContain("±").contains("All seeds give the same input");
+    }
+
+    @Test
+    void aSeedWithoutAGainIsLeftOutAndCounted() {
+        SeedFigures first =
+                new SeedFigures(1, Optional.of(100.0), Optional.of(.3), Optional.empty(), Optional.empty(), 0);
+        SeedFigures second =
+                new SeedFigures(2, Optional.of(100.0), Optional.empty(), Optional.empty(), Optional.empty(), 0);
+        SeedRow row = SeedRow.of("deepboot, lending on", List.of(first, second), false, false);
+
+        List<List<String>> rows = SeedTable.rows(new SeedFacts(List.of(1L, 2L), false, List.of(row)));
+
+        assertThat(rows.get(0))
+                .containsExactly("deepboot, lending on", "100 ± 0 s", "(1 of 2 seeds) 30.0 %", "–", "–", "0 ± 0");
+    }
+
+    private static SeedRow row(double... seconds) {
+        List<SeedFigures> figures = new ArrayList<>();
+        for (double each : seconds) {
+            figures.add(new SeedFigures(
+                    figures.size() + 1L,
+                    Optional.of(each),
+                    Optional.of((each - 70) / 100),
+                    Optional.of(.5),
+                    Optional.of(.001),
+                    7));
+        }
+        return SeedRow.of("deepboot, lending on", figures, false, false);
+    }
+}

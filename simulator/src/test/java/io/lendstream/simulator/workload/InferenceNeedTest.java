@@ -1,0 +1,71 @@
+package io.lendstream.simulator.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class InferenceNeedTest {
+    @Test
+    void thePeakIsOfWholeGpusOfAllServicesTogether() {
+        Workload workload =
+                workload(rates("chat", 10, List.of(5.0, 45.0, 5.0)), rates("vision", 10, List.of(5.0, 5.0, 5.0)));
+
+        InferenceNeed need = InferenceNeed.of(workload, 5);
+
+        assertThat(need.peak()).isEqualTo(6);
+        assertThat(need.peakShare()).isCloseTo(5, within(1e-9));
+        assertThat(need.exceeds()).isTrue();
+        assertThat(need.isHopeless()).isFalse();
+        assertThat(need.from()).isEqualTo(Workload.EPOCH.plusSeconds(3600));
+        assertThat(need.to()).isEqualTo(Workload.EPOCH.plusSeconds(7200));
+        assertThat(need.length()).isEqualTo(Duration.ofHours(1));
+        assertThat(InferenceNeed.of(workload, 4).isHopeless()).isTrue();
+        assertThat(InferenceNeed.of(workload, 6).exceeds()).isFalse();
+    }
+
+    @Test
+    void singleRequestsNeedTheTimeThatTheyCompute() {
+        List<Request> requests = List.of(
+                new Request("a", Workload.EPOCH, Duration.ofMinutes(10)),
+                new Request("b", Workload.EPOCH.plusSeconds(10), Duration.ofMinutes(5)));
+        Workload workload =
+                workload(new ServiceLoad(service("chat", 1), new Demand.Requests(requests, Workload.EPOCH)));
+
+        assertThat(InferenceNeed.of(workload, 2).peak()).isEqualTo(2);
+        assertThat(InferenceNeed.of(workload, 2).peakShare()).isCloseTo(1, within(.1));
+    }
+
+    @Test
+    void noServiceNeedsNothing() {
+        assertThat(InferenceNeed.of(workload(), 1).exceeds()).isFalse();
+    }
+
+    private static Workload workload(ServiceLoad... loads) {
+        return new Workload("w", Workload.EPOCH, List.of(), List.of(loads));
+    }
+
+    private static ServiceLoad rates(String name, double capacity, List<Double> perSecond) {
+        return new ServiceLoad(
+                service(name, capacity), new Demand.Rates(Workload.EPOCH, Duration.ofHours(1), perSecond, 0, .1));
+    }
+
+    private static InferenceService service(String name, double capacity) {
+        return new InferenceService(
+                new ServiceId(name),
+                new DomainId("d"),
+                Workload.EPOCH,
+                List.of(name),
+                Duration.ofSeconds(1),
+                capacity,
+                Optional.empty(),
+                0,
+                Duration.ofSeconds(10));
+    }
+}

@@ -2,7 +2,7 @@ package io.lendstream.forecaster;
 
 import org.apache.flink.connector.base.DeliveryGuarantee;
 
-/** What the job promises about each forecast; the reasons are in docs/adr/0009-forecaster-delivery.md. */
+/** What the job promises about each forecast; the reasons are in docs/adr/0009-at-least-once-delivery-of-forecasts.md. */
 enum ForecastDelivery {
     /** Out at once; after a failure some come twice, with the same issue time. */
     AT_LEAST_ONCE(DeliveryGuarantee.AT_LEAST_ONCE),

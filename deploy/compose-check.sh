@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Brings docker-compose.yml up for real and looks at it from outside: a GPU is lent and taken back, a container of each kind is
-# killed and comes back, and what follows works; then brings it down and looks that nothing is left. Then it goes through the
-# steps of docs/deploy.md on the secured stack, each with its check, and runs the test on a containerised broker. Ends with a line
-# of JSON.
-# Gets an engine, images and ports of its own; see deploy/engine.sh and deploy/standins. Exit status 0 where all held, 1 where
-# something did not, 3 where no engine can be had (it says why).
+# Starts docker-compose.yml and checks it from outside: a GPU is lent and reclaimed, a container of each kind is killed and recovers,
+# and lending works again. Then it stops the stack and checks that nothing is left. Then it does the walk-through of docs/deploy.md on
+# the secured stack, each step with its check, and runs the test on a containerised broker. The last line of output is JSON.
+# It uses an engine, images and ports of its own; see deploy/engine.sh and deploy/standins. Exit status: 0 all checks passed, 1 a
+# check failed, 3 no engine is available (it prints the reason).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . deploy/engine.sh
@@ -15,7 +14,7 @@ work=$PWD/target/compose-check
 export SECURE=$work/secure
 files=(-f docker-compose.yml)
 at=(--bootstrap-server "localhost:$KAFKA_PORT" --registry "http://localhost:$REGISTRY_PORT/apis/ccompat/v7")
-as=() # who asks, where the broker wants to know
+as=() # the login of commands, if the broker requires one
 metrics=
 began=$SECONDS
 
@@ -35,7 +34,7 @@ fail() {
     exit 1
 }
 
-# A container's own word: its state, and what its health check says.
+# A container's state and the result of its health check.
 state() {
     "$DOCKER" inspect -f '{{.State.Status}} {{if .State.Health}}{{.State.Health.Status}}{{else}}healthy{{end}}' \
         "$(compose ps -q "$1" | tail -n 1)" 2>/dev/null
@@ -54,7 +53,7 @@ look() {
     ./lendstream top --once --json "${at[@]}" "${as[@]}" >"$work/top.new" 2>"$work/top.err" && mv "$work/top.new" "$work/top.json"
 }
 
-# Waits until what top shows holds: a description, seconds, a test of target/compose-check/top.json.
+# Waits until a test of target/compose-check/top.json succeeds: description, seconds, test.
 await_seen() {
     local what=$1 until=$((SECONDS + $2))
     shift 2
@@ -88,7 +87,7 @@ images() {
         if timeout "$patience" "$DOCKER" pull -q "$image" >"$work/pull.log" 2>&1; then
             pulled=$((pulled + 1))
         elif [ -z "$ENGINE_PID" ]; then
-            # A stand-in of that name would be taken for the image ever after.
+            # A stand-in of that name would later pass for the image.
             fail "$image cannot be pulled: $(tail -n 1 "$work/pull.log")"
         else
             DOCKER=$DOCKER deploy/standins/build.sh "$image" || fail "$image can neither be pulled nor made"
@@ -105,8 +104,8 @@ images() {
     say "our images: $("$DOCKER" images --format '{{.Repository}} {{.Size}}' | grep '^lendstream' | grep -v standin | paste -sd, -)"
 }
 
-# Docker does not restart a container after docker kill, so the process itself is killed if the engine is our own and its processes
-# are on this machine. Another engine restarts the container at once by command.
+# After docker kill the engine does not restart a container. If the engine is our own, its processes are on this machine, and the
+# process itself is killed. Another engine restarts the container at once.
 crash() {
     local id pid
     id=$(compose ps -q "$1")
@@ -128,11 +127,11 @@ leaves_nothing() {
     [ -z "$left" ] || fail "left behind: $left"
 }
 
-# The services as processes, on a broker in a container that a test of ours starts.
+# The services as processes, on a broker in a container of a test.
 containerised_broker() {
     local report=launcher/target/failsafe-reports/TEST-io.lendstream.launcher.services.ContainerIT.xml api
     rm -f "$report"
-    # Testcontainers speaks 1.44 unless an older version is set; its cleanup container has no stand-in.
+    # Testcontainers uses API 1.44 unless an older one is set; its clean-up container has no stand-in.
     api=$("$DOCKER" version --format '{{.Server.APIVersion}}')
     [ "${api#1.}" -ge 44 ] || export DOCKER_API_VERSION=$api
     TESTCONTAINERS_HOST_OVERRIDE=localhost TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true ./mvnw -B -ntp -q -Dspotless.check.skip \
@@ -166,7 +165,7 @@ bring_up() {
     say "up: $services"
     local user
     for service in $services load; do
-        user=$("$DOCKER" exec "$(compose ps -q "$service")" id -u) || fail "$service does not tell whom it runs as"
+        user=$("$DOCKER" exec "$(compose ps -q "$service")" id -u) || fail "$service does not report its user"
         [ "$user" -ne 0 ] || fail "$service runs as root, but none may"
     done
 }
@@ -208,7 +207,7 @@ recovers() { # services to be killed, one after another
     measured loanAfterFaultsSeconds $((SECONDS - phase))
 }
 
-bring_down() { # the name of its measurement
+bring_down() { # name of the metric
     local phase=$SECONDS
     compose down -v -t 20 >"$work/down.log" 2>&1 || fail "the stack does not go down"
     leaves_nothing
@@ -216,7 +215,7 @@ bring_down() { # the name of its measurement
     say "down, and nothing is left"
 }
 
-# A command beside the deployment; what it prints is in target/compose-check/COMMAND.txt.
+# A command beside the deployment; its output is in target/compose-check/COMMAND.txt.
 ask() {
     ./lendstream "$@" "${at[@]}" "${as[@]}" >"$work/$1.txt" 2>&1 ||
         fail "lendstream $*: $(grep '^FAIL' "$work/$1.txt" || tail -n 3 "$work/$1.txt")"
@@ -226,7 +225,7 @@ asked_by() { # a user in deploy/acl, or admin
     as=(--config "$SECURE/$1.properties")
 }
 
-advice() { # what top.json has of it: the last loan's ID
+advice() { # the ID of the last advised loan in top.json
     python3 - "$work/top.json" <<'PY'
 import json, sys
 made = [d for d in json.load(open(sys.argv[1]))["decisions"] if d["advisory"] and d["kind"] == "lend"]
@@ -238,7 +237,7 @@ advised() { [ -n "$(advice)" ]; }
 
 binding() { grep -q '"advisory" : false' "$work/top.json"; }
 
-# docs/deploy.md, step by step: a cluster that asks who one is, and ours beside it.
+# docs/deploy.md, step by step: a broker with logins, and Lendstream beside it.
 guide() {
     local phase=$SECONDS id
     files=(-f docker-compose.yml -f docker-compose.secure.yml)
@@ -277,7 +276,7 @@ guide() {
     id=$(advice)
     ask explain "$id"
     owned lent && fail "a GPU is lent in advisory mode"
-    binding && fail "a binding decision was made in advisory mode: $work/top.json"
+    binding && fail "a decision was binding in advisory mode: $work/top.json"
     say "guide, 7 and 8: the actuator is well, and does nothing; $id is advice and is explained"
     asked_by workload
     if ./lendstream freeze "${at[@]}" "${as[@]}" >"$work/freeze.txt" 2>&1; then

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes what a secured broker and its clients need, for trying: deploy/secure/prepare.sh DIR [NAME...] writes to DIR
-#   broker.p12                    the broker's key, for localhost and the NAMEs, signed by itself; trusted.pem is its certificate
+# Makes keys, passwords and settings for a secured broker and its clients, for trials: deploy/secure/prepare.sh DIR [NAME...] writes to DIR
+#   broker.p12                    the broker's key, for localhost and the NAMEs, self-signed; trusted.pem is its certificate
 #   passwords.properties          a password for every file in deploy/acl, for lendstream acls apply --passwords
-#   broker.env                    the broker's settings, as Kafka's image takes them
-#   broker.properties             the same, as a broker takes them
-#   USER.properties, admin.properties   what each service and the administrator are given with --config
-# What is there already stays. Where you have certificates and users of your own, only the last ones are of interest.
+#   broker.env                    the broker's settings for Kafka's image
+#   broker.properties             the same as a properties file
+#   USER.properties, admin.properties   the --config files of each service and of the administrator
+# Existing files stay. If you have certificates and users of your own, you need only the last ones as examples.
 set -euo pipefail
 out=${1:?Usage: deploy/secure/prepare.sh DIR [NAME...]}
 shift
@@ -22,7 +22,7 @@ fi
 umask 077
 mkdir -p "$(dirname "$out")"
 final=$(cd "$(dirname "$out")" && pwd)/$(basename "$out")
-# It is there as a whole or not at all.
+# The directory appears complete or not at all.
 trap 'rm -rf "$final.new"' EXIT
 rm -rf "$final.new"
 mkdir "$final.new"
@@ -39,7 +39,7 @@ store=$(secret)
     exit 1
 }
 rm keytool.log
-# As one line, in which a properties file has \n for the end of a line.
+# One line: a properties file has \n for the end of a line.
 trusted=$("$keytool" -exportcert -rfc -alias broker -keystore broker.p12 -storepass "$store" 2>/dev/null | tr -d '\r' |
     awk 'NF { printf "%s\\n", $0 }')
 printf '%b' "$trusted" >trusted.pem
@@ -62,7 +62,7 @@ for file in "$acls"/*.acl; do
     client "$user" SCRAM-SHA-512 scram.ScramLoginModule "$password" >"$user.properties"
 done
 
-# The broker and the administrator must be known before the first connection: their passwords are in its settings.
+# The broker needs its own and the administrator's password before it can store users: they are in its settings.
 broker=$(secret)
 admin=$(secret)
 client admin PLAIN plain.PlainLoginModule "$admin" >admin.properties
@@ -102,7 +102,7 @@ ssl.key.password=$store
 ssl.truststore.type=PEM
 ssl.truststore.certificates=$trusted
 BROKER
-# Containers have users of their own, and are given single files; the directory is its owner's.
+# Containers have other users and mount single files; only the owner may enter the directory.
 chmod 644 -- *
 chmod 700 .
 mv "$final.new" "$final"

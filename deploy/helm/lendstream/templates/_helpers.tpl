@@ -1,4 +1,4 @@
-{{/* What a part of the release is called. A StatefulSet's name may have 52 characters. */}}
+{{/* The name of a part of the release. A StatefulSet's name may have 52 characters. */}}
 {{- define "lendstream.name" -}}
 {{- if gt (len .root.Release.Name) 40 -}}
 {{- fail (printf "the release's name is %s, of %d characters, but may have 40; choose a shorter one" .root.Release.Name (len .root.Release.Name)) -}}
@@ -6,7 +6,7 @@
 {{ .root.Release.Name }}-{{ .service }}
 {{- end }}
 
-{{/* What a part's pods are found by; it stays for ever. */}}
+{{/* The selector of a part's pods; it must not change between versions. */}}
 {{- define "lendstream.selector" -}}
 app.kubernetes.io/name: lendstream
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -32,7 +32,7 @@ scheduler actuator
 {{- if .Values.agent.simulated.enabled }} simulated-agent{{ end }}
 {{- end }}
 
-{{/* The settings of a part, one on each line: its own override the common ones, which override those of the chart. */}}
+{{/* A part's settings, one a line. Its own override the common ones, which override the chart's. */}}
 {{- define "lendstream.settings" -}}
 {{- $values := .root.Values -}}
 {{- $said := dict "health.address" "0.0.0.0" "topic-prefix" $values.topicPrefix -}}
@@ -65,7 +65,7 @@ scheduler actuator
 {{- end }}
 {{- end }}
 
-{{/* Refuses a login that is not whole, and a keystore that probes know nothing of. */}}
+{{/* Refuses an incomplete login, and a keystore that the probes do not use. */}}
 {{- define "lendstream.health" -}}
 {{- $health := .root.Values.health -}}
 {{- if and $health.username (not $health.passwordSecret) -}}
@@ -80,7 +80,7 @@ scheduler actuator
 {{- end -}}
 {{- end }}
 
-{{/* As a properties file has it. Whole numbers come from YAML as 1e+06. */}}
+{{/* A value for a properties file. YAML gives whole numbers as 1e+06. */}}
 {{- define "lendstream.value" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) -}}
 {{ int64 . }}
@@ -89,7 +89,7 @@ scheduler actuator
 {{- end -}}
 {{- end }}
 
-{{/* The security context of every pod: an unprivileged user without rights; pods with an account name it. */}}
+{{/* Every pod: an unprivileged user and an account without rights, unless the part names its own account. */}}
 {{- define "lendstream.pod" -}}
 serviceAccountName: {{ .account | default .Release.Name }}
 automountServiceAccountToken: false
@@ -105,7 +105,7 @@ imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* Where pods go that go anywhere: all but the agents of real nodes. */}}
+{{/* Placement of all pods except the agents of real nodes. */}}
 {{- define "lendstream.placement" -}}
 {{- with .Values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
@@ -115,7 +115,7 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* One list of endpoints is every agent's: what each of them reads is counted once for each node. */}}
+{{/* All agents share one list of endpoints: what each of them reads counts once for each node. */}}
 {{- define "lendstream.agent.endpoints" -}}
 {{- $merged := merge (dict) (.Values.agent.settings | default dict) (.Values.settings | default dict) -}}
 {{- range $endpoint := splitList "," (get $merged "agent.rate-endpoints" | default "" | toString) -}}
@@ -140,7 +140,7 @@ securityContext:
   {{- end }}
 {{- end }}
 
-{{/* Native libraries are unpacked to tmp, and run. Settings, certificates, a token and what health needs lie in one directory. */}}
+{{/* Services run native libraries from tmp. Settings, certificates, a token and health's secrets are in one directory. */}}
 {{- define "lendstream.volumes" -}}
 - name: tmp
   emptyDir: {sizeLimit: 256Mi}
@@ -180,7 +180,7 @@ securityContext:
 - {name: tmp, mountPath: /tmp}
 {{- end }}
 
-{{/* Who a part is, to the brokers and to the registry. */}}
+{{/* A part's login for the brokers and the registry. */}}
 {{- define "lendstream.login" -}}
 - name: LENDSTREAM_KAFKA_SASL_JAAS_CONFIG
   valueFrom: {secretKeyRef: {name: {{ . | quote }}, key: sasl.jaas.config}}
@@ -191,13 +191,13 @@ securityContext:
 {{- define "lendstream.probes" -}}
 {{- $scheme := .Values.health.tlsSecret | empty | ternary "" ", scheme: HTTPS" -}}
 ports: [{name: http, containerPort: 9404}]
-# It may take minutes to read its log again; until then it is not ready, and not restarted either.
+# Reading the log may take minutes; until then the pod is not ready, and is not restarted.
 startupProbe: {httpGet: {path: /health/live, port: http{{ $scheme }}}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 60}
 livenessProbe: {httpGet: {path: /health/live, port: http{{ $scheme }}}, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6}
 readinessProbe: {httpGet: {path: /health/ready, port: http{{ $scheme }}}, periodSeconds: 5, timeoutSeconds: 5}
 {{- end }}
 
-{{/* A changed setting restarts the pod. */}}
+{{/* A pod restarts when its settings change. */}}
 {{- define "lendstream.annotations" -}}
 lendstream/settings: {{ include "lendstream.settings" . | sha256sum }}
 prometheus.io/scrape: "true"
@@ -210,7 +210,7 @@ prometheus.io/scheme: https
 {{- end }}
 {{- end }}
 
-{{/* A rule of a network policy: to these peers, or to any, at these TCP ports. */}}
+{{/* An egress rule: to these peers, or to any, at these TCP ports. */}}
 {{- define "lendstream.egress" -}}
 - ports:
     {{- range .ports }}
@@ -232,7 +232,7 @@ prometheus.io/scheme: https
 {{ $ports | uniq | toYaml }}
 {{- end }}
 
-{{/* Whether a service talks to more than brokers and registry: an actuator's driver to its system, an agent to the endpoints it reads. */}}
+{{/* True if a service needs more than brokers and registry: an actuator's real driver, an agent's endpoints. */}}
 {{- define "lendstream.reaches" -}}
 {{- $values := .root.Values -}}
 {{- if eq .service "actuator" -}}

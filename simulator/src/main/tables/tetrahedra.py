@@ -4,7 +4,7 @@ Usage: python tetrahedra.py TRACES OUT
 
 TRACES has a directory an application with placements.csv and scalability.csv, as DeepBoot publishes them; those of Pollux
 are among them. OUT is src/main/resources/io/lendstream/simulator/published. Needs numpy and scipy, whose Qhull decides how
-the grid of measurements is cut: see docs/adr/0012-published-simulators.md. What is written are places of measurements in
+the grid of measurements is cut: see docs/adr/0012-engine-for-published-simulators.md. What is written are places of measurements in
 their order, and no measurements.
 """
 

@@ -2,7 +2,7 @@ package io.lendstream.forecaster;
 
 import org.apache.flink.connector.base.DeliveryGuarantee;
 
-/** The delivery guarantee of forecasts; docs/adr/0009-forecaster-delivery.md has the reasons. */
+/** The delivery guarantee of forecasts; docs/adr/0009-at-least-once-delivery-of-forecasts.md has the reasons. */
 enum ForecastDelivery {
     /** Published at once; after a failure some are published twice, with the same issue time. */
     AT_LEAST_ONCE(DeliveryGuarantee.AT_LEAST_ONCE),

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
  *
  * <p>Each iteration goes along the projected gradient to the generalised Cauchy point of a quadratic model, minimises
  * the model over the variables that are not at a bound there, and searches from where it is towards that point. The
- * model's Hessian is a {@link Curvature}. See {@code docs/adr/0013-fit-of-throughput.md}.
+ * model's Hessian is a {@link Curvature}. See {@code docs/adr/0013-own-optimiser-for-the-throughput-fit.md}.
  *
  * <p>An instance holds the work space of one minimisation, so that iterations allocate nothing.
  *

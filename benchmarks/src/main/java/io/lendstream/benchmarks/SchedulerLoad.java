@@ -48,7 +48,7 @@ import org.apache.kafka.common.serialization.Deserializer;
 final class SchedulerLoad implements AutoCloseable {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Pattern NEED = Pattern.compile("^service (\\S+) needs (\\d+) ");
+    private static final Pattern SHORT_OF = Pattern.compile("(\\S+) is short of ");
     /**
      * Sends as agents do: all records of a node at one moment go in one request. Spikes and bare records are not
      * delayed.
@@ -182,16 +182,17 @@ final class SchedulerLoad implements AutoCloseable {
         if (!reclaims && !serves) {
             return;
         }
-        Matcher need = NEED.matcher(decision.reason().text());
-        if (!need.find()) {
+        Matcher service = SHORT_OF.matcher(decision.reason().text());
+        Double needed = decision.reason().numbers().get("needed");
+        if (needed == null || !service.find()) {
             return;
         }
-        var waiting = spikes.get(new ServiceId(need.group(1)));
+        var waiting = spikes.get(new ServiceId(service.group(1)));
         if (waiting == null) {
             return;
         }
         // A late decision may be superseded by the next spike of its service, and answers both.
-        var answered = waiting.headMap(Integer.parseInt(need.group(2)), true);
+        var answered = waiting.headMap(needed.intValue(), true);
         for (long due : answered.values()) {
             if (counts) {
                 synchronized (this) {

@@ -57,7 +57,7 @@ class LoadCommandTest {
         Path file = Files.write(directory.resolve("jobs.csv.gz"), Arrays.copyOf(packed.toByteArray(), 10_000));
 
         assertThat(run("--workload", file.toString())).isEqualTo(2);
-        assertThat(text()).contains(file + " is not a whole gzip file", "Copy it again").hasLineCount(1);
+        assertThat(text()).startsWith(file + " is ").contains("gzip").containsIgnoringCase("copy it again").hasLineCount(1);
     }
 
     private int run(String... arguments) {

@@ -7,6 +7,10 @@ import java.util.Arrays;
  *
  * <p>Successive samples are correlated, so the interval comes from blocks of them: the slope of the line through the
  * means of {@value #BLOCKS} blocks.
+ *
+ * @param perMinute the growth in the unit of the figure per minute
+ * @param low lower end of the interval
+ * @param high upper end of the interval
  */
 record Slope(double perMinute, double low, double high) {
     static final int BLOCKS = 8;

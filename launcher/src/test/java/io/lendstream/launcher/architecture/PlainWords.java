@@ -18,7 +18,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Searches a checkout for words that the style does not allow: in pages, in comments and texts of sources, and in scripts.
+ * Searches a checkout for words that the style does not allow: in pages, in comments and texts of sources, and in
+ * scripts.
  *
  * <p>{@code ./dev words} runs this file alone, on any checkout. It needs nothing but a JDK.
  */

@@ -18,7 +18,9 @@ public final class Nearest {
         return longer.isPresent() ? longer : fewestChanges(name, known);
     }
 
-    /** The known names nearest to a mistyped one, the best first: continuations, then names with few letters changed. */
+    /**
+     * The known names nearest to a mistyped one, the best first: continuations, then names with few letters changed.
+     */
     public static List<String> all(String name, Collection<String> known, int most) {
         Comparator<String> order =
                 Comparator.<String>comparingInt(other -> distance(name, other)).thenComparing(Comparator.naturalOrder());

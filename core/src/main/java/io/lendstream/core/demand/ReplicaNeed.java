@@ -45,7 +45,7 @@ public record ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakA
         if (floor > now) {
             return floor + " needed as its floor (" + now + " for the current load)";
         }
-        return now + (besideInstances ? " needed for the load beyond its MIG instances" : " needed for the current load");
+        return now + " needed for the " + (besideInstances ? "load beyond its MIG instances" : "current load");
     }
 
     /**

@@ -184,7 +184,8 @@ final class Approval {
 
         @Override
         public Optional<String> repartition(Action.Repartition repartition) {
-            return Optional.of("cuts depend on each other and cannot be approved one by one; use 'lendstream advisory off' for them");
+            return Optional.of(
+                    "cuts depend on each other and cannot be approved one by one; use 'lendstream advisory off' for them");
         }
 
         @Override

@@ -119,7 +119,8 @@ record Safety(SchedulerSettings settings) {
             if (stale >= enough || !isBefore(node, settings.nodeStaleAfter(), now)) {
                 break;
             }
-            boolean isPaused = node.getValue().node().status() == NodeStatus.PAUSED; // a paused agent announces its silence
+            // A paused agent announces its silence.
+            boolean isPaused = node.getValue().node().status() == NodeStatus.PAUSED;
             stale += !isPaused && isBefore(node, nodeStaleAfter(node.getValue()), now) ? 1 : 0;
         }
         return stale;
@@ -149,8 +150,7 @@ record Safety(SchedulerSettings settings) {
                         "the request rates of all services are fresh and lending is not stopped",
                         "new loans",
                         againstLoans(builder)),
-                new SafetyRule(
-                        "the demand of all services is known", "keeping loans", againstKeepingLoans(builder)),
+                new SafetyRule("the demand of all services is known", "keeping loans", againstKeepingLoans(builder)),
                 new SafetyRule(
                         "the domain is not frozen",
                         "changes of jobs, except reclaims for inference",

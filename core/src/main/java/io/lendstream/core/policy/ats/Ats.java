@@ -60,8 +60,7 @@ public final class Ats {
     /** A plan in which jobs whose size changes are placed from scratch. */
     Plan planAfresh() {
         List<JobView> open = leastServedFirst();
-        return FreshPlacement.place(
-                cluster, open, sizes(open), FreeGpusByNode.Fit.TIGHTEST, 0, this::reason);
+        return FreshPlacement.place(cluster, open, sizes(open), FreeGpusByNode.Fit.TIGHTEST, 0, this::reason);
     }
 
     /** The jobs that may be changed, by GPU time given so far, least first. */

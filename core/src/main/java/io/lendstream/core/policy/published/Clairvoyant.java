@@ -81,11 +81,7 @@ public record Clairvoyant(double scaling, Duration payback, Duration planEvery) 
                 .mapToObj(i -> values(jobs.get(i), capacity, weights[i], alone[i]))
                 .toList();
         int[] sizes = GroupKnapsack.choose(values, capacity);
-        return InPlacePlacement.place(
-                cluster,
-                jobs,
-                sizes,
-                (job, size) -> reason(reasons, job, size));
+        return InPlacePlacement.place(cluster, jobs, sizes, (job, size) -> reason(reasons, job, size));
     }
 
     private static PlanReason reason(SizeReasons reasons, JobView job, int size) {

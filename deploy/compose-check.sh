@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Brings docker-compose.yml up for real and looks at it from outside: a GPU is lent and taken back, a container of each kind is
-# killed and comes back, and what follows works; then brings it down and looks that nothing is left. Then it goes through the
-# steps of docs/deploy.md on the secured stack, each with its check, and runs the test on a containerised broker. Ends with a line
-# of JSON.
-# Gets an engine, images and ports of its own; see deploy/engine.sh and deploy/standins. Exit status 0 where all held, 1 where
-# something did not, 3 where no engine can be had (it says why).
+# Starts docker-compose.yml and checks it from outside: a GPU is lent and reclaimed, a container of each kind is
+# killed and restarts, and the following steps work. Then stops it and checks that nothing is left. Then runs the
+# steps of docs/deploy.md on the secured stack, each with its check, and the test on a containerised broker. Ends with
+# a line of JSON. Uses its own engine, images and ports; see deploy/engine.sh and deploy/standins. Exit status 0 if
+# all checks passed, 1 if one failed, 3 if no engine is available (with the reason).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . deploy/engine.sh
@@ -15,7 +14,7 @@ work=$PWD/target/compose-check
 export SECURE=$work/secure
 files=(-f docker-compose.yml)
 at=(--bootstrap-server "localhost:$KAFKA_PORT" --registry "http://localhost:$REGISTRY_PORT/apis/ccompat/v7")
-as=() # who asks, where the broker wants to know
+as=() # client login, if the broker requires one
 metrics=
 began=$SECONDS
 
@@ -35,7 +34,7 @@ fail() {
     exit 1
 }
 
-# A container's own word: its state, and what its health check says.
+# The state of a container, and the result of its health check.
 state() {
     "$DOCKER" inspect -f '{{.State.Status}} {{if .State.Health}}{{.State.Health.Status}}{{else}}healthy{{end}}' \
         "$(compose ps -q "$1" | tail -n 1)" 2>/dev/null
@@ -49,12 +48,12 @@ await_healthy() { # service, seconds
     done
 }
 
-# What the deployment shows to somebody with a command line beside it.
+# The output of a command on the deployment.
 look() {
     ./lendstream top --once --json "${at[@]}" "${as[@]}" >"$work/top.new" 2>"$work/top.err" && mv "$work/top.new" "$work/top.json"
 }
 
-# Waits until what top shows holds: a description, seconds, a test of target/compose-check/top.json.
+# Waits for a condition on the output of top: a description, seconds, a test of target/compose-check/top.json.
 await_seen() {
     local what=$1 until=$((SECONDS + $2))
     shift 2
@@ -68,7 +67,7 @@ await_seen() {
 owned() { grep -q "\"owner\" : \"$1" "$work/top.json"; }
 lent() { owned lent; }
 
-# Decisions of a kind that were made after a time of this machine's clock, seconds since 1970.
+# Decisions of a kind made after a time of this machine's clock, in seconds since 1970.
 decided_since() {
     python3 - "$1" "$2" "$work/top.json" <<'PY'
 import datetime, json, sys
@@ -82,13 +81,13 @@ PY
 
 images() {
     local image pulled=0 made=0 patience=600
-    [ -z "$ENGINE_PID" ] || patience=60 # there a stand-in does as well
+    [ -z "$ENGINE_PID" ] || patience=60 # for which a stand-in is sufficient
     for image in $(deploy/standins/images.sh); do
         "$DOCKER" image inspect "$image" >/dev/null 2>&1 && continue
         if timeout "$patience" "$DOCKER" pull -q "$image" >"$work/pull.log" 2>&1; then
             pulled=$((pulled + 1))
         elif [ -z "$ENGINE_PID" ]; then
-            # A stand-in of that name would be taken for the image ever after.
+            # A stand-in with that name would later be mistaken for the image.
             fail "$image cannot be pulled: $(tail -n 1 "$work/pull.log")"
         else
             DOCKER=$DOCKER deploy/standins/build.sh "$image" || fail "$image can neither be pulled nor made"
@@ -105,8 +104,9 @@ images() {
     say "our images: $("$DOCKER" images --format '{{.Repository}} {{.Size}}' | grep '^lendstream' | grep -v standin | paste -sd, -)"
 }
 
-# Nobody restarts what was stopped on purpose, and docker kill counts as that: the process itself is killed, where the engine is our
-# own and so its processes are this machine's. Another engine is told to restart the container at once.
+# Docker does not restart a container after an intended stop, which includes docker kill. With our own engine the
+# container's process is on this machine, so the process itself is killed. With another engine the container is
+# restarted at once.
 crash() {
     local id pid
     id=$(compose ps -q "$1")
@@ -128,11 +128,11 @@ leaves_nothing() {
     [ -z "$left" ] || fail "left behind: $left"
 }
 
-# The services as processes, on a broker in a container that a test of ours starts.
+# The services as processes, on a broker in a container that one of our tests starts.
 containerised_broker() {
     local report=launcher/target/failsafe-reports/TEST-io.lendstream.launcher.services.ContainerIT.xml api
     rm -f "$report"
-    # Testcontainers speaks 1.44 unless it is told to speak an older one; what it would start to clean up has no stand-in.
+    # Testcontainers uses API 1.44 unless an older one is set; its clean-up container has no stand-in.
     api=$("$DOCKER" version --format '{{.Server.APIVersion}}')
     [ "${api#1.}" -ge 44 ] || export DOCKER_API_VERSION=$api
     TESTCONTAINERS_HOST_OVERRIDE=localhost TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true ./mvnw -B -ntp -q -Dspotless.check.skip \
@@ -141,7 +141,7 @@ containerised_broker() {
         tail -n 30 "$work/container-test.log"
         fail "services on a containerised broker: all of it is in $work/container-test.log"
     }
-    grep -q ' tests="1".* skipped="0"' "$report" || fail "the test on a containerised broker was skipped: $report says why"
+    grep -q ' tests="1".* skipped="0"' "$report" || fail "the test on a containerised broker was skipped; see $report for the reason"
     say "a test of the services on a containerised broker has passed: $(grep -o '<testsuite [^>]*' "$report" | grep -oE '(tests|skipped)="[0-9]+"' | paste -sd' ' -)"
 }
 
@@ -166,7 +166,7 @@ bring_up() {
     say "up: $services"
     local user
     for service in $services load; do
-        user=$("$DOCKER" exec "$(compose ps -q "$service")" id -u) || fail "$service does not tell whom it runs as"
+        user=$("$DOCKER" exec "$(compose ps -q "$service")" id -u) || fail "$service does not report its user"
         [ "$user" -ne 0 ] || fail "$service runs as root, but none may"
     done
 }
@@ -191,7 +191,7 @@ recovers() { # services to be killed, one after another
             [ $SECONDS -lt $until ] || fail "$service was killed and is not started again within 30 s"
             sleep 0.5
         done
-        sleep 2 # until its health is asked for anew
+        sleep 2 # until its next health check
         for other in $services; do
             await_healthy "$other" 180
         done
@@ -208,7 +208,7 @@ recovers() { # services to be killed, one after another
     measured loanAfterFaultsSeconds $((SECONDS - phase))
 }
 
-bring_down() { # name of what it took
+bring_down() { # name of the stage
     local phase=$SECONDS
     compose down -v -t 20 >"$work/down.log" 2>&1 || fail "the stack does not go down"
     leaves_nothing
@@ -226,7 +226,7 @@ asked_by() { # a user in deploy/acl, or admin
     as=(--config "$SECURE/$1.properties")
 }
 
-advice() { # what top.json has of it: the last loan's ID
+advice() { # the ID of the last advised loan in top.json
     python3 - "$work/top.json" <<'PY'
 import json, sys
 made = [d for d in json.load(open(sys.argv[1]))["decisions"] if d["advisory"] and d["kind"] == "lend"]
@@ -238,7 +238,7 @@ advised() { [ -n "$(advice)" ]; }
 
 earnest() { grep -q '"advisory" : false' "$work/top.json"; }
 
-# docs/deploy.md, step by step: a cluster that asks who one is, and ours beside it.
+# docs/deploy.md, step by step: a cluster with authentication, and our services beside it.
 guide() {
     local phase=$SECONDS id
     files=(-f docker-compose.yml -f docker-compose.secure.yml)
@@ -277,11 +277,11 @@ guide() {
     id=$(advice)
     ask explain "$id"
     owned lent && fail "a GPU is lent in advisory mode"
-    earnest && fail "a decision was made in earnest in advisory mode: $work/top.json"
+    earnest && fail "a binding decision was made in advisory mode: $work/top.json"
     say "guide, 7 and 8: the actuator is well, and does nothing; $id is advice and is explained"
     asked_by workload
     if ./lendstream freeze "${at[@]}" "${as[@]}" >"$work/freeze.txt" 2>&1; then
-        fail "workload has frozen the cluster, to which it has no right"
+        fail "user workload could freeze the cluster without permission"
     fi
     asked_by operator
     until ./lendstream approve "$id" "${at[@]}" "${as[@]}" >"$work/approve.txt" 2>&1; do

@@ -1,4 +1,4 @@
-{{/* What a part of the release is called. A StatefulSet's name may have 52 characters. */}}
+{{/* The name of a part of the release. A StatefulSet's name may have 52 characters. */}}
 {{- define "lendstream.name" -}}
 {{- if gt (len .root.Release.Name) 40 -}}
 {{- fail (printf "the release's name is %s, of %d characters, but may have 40; choose a shorter one" .root.Release.Name (len .root.Release.Name)) -}}
@@ -6,7 +6,7 @@
 {{ .root.Release.Name }}-{{ .service }}
 {{- end }}
 
-{{/* What a part's pods are found by; it stays for ever. */}}
+{{/* The selector of a part's pods, which never changes. */}}
 {{- define "lendstream.selector" -}}
 app.kubernetes.io/name: lendstream
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -32,7 +32,7 @@ scheduler actuator
 {{- if .Values.agent.simulated.enabled }} simulated-agent{{ end }}
 {{- end }}
 
-{{/* A part's settings, a line each: what the chart knows, before it what all are told, before that its own. */}}
+{{/* A part's settings, one a line: its own take precedence over those of all parts, and these over the chart's. */}}
 {{- define "lendstream.settings" -}}
 {{- $values := .root.Values -}}
 {{- $said := dict "health.address" "0.0.0.0" "topic-prefix" $values.topicPrefix -}}
@@ -65,7 +65,7 @@ scheduler actuator
 {{- end }}
 {{- end }}
 
-{{/* Refuses a login that is not whole, and a keystore that probes know nothing of. */}}
+{{/* Refuses an incomplete login, and a keystore that probes do not use. */}}
 {{- define "lendstream.health" -}}
 {{- $health := .root.Values.health -}}
 {{- if and $health.username (not $health.passwordSecret) -}}
@@ -80,7 +80,7 @@ scheduler actuator
 {{- end -}}
 {{- end }}
 
-{{/* As a properties file has it. Whole numbers come from YAML as 1e+06. */}}
+{{/* A value in a properties file. Whole numbers come from YAML as 1e+06. */}}
 {{- define "lendstream.value" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) -}}
 {{ int64 . }}
@@ -89,7 +89,7 @@ scheduler actuator
 {{- end -}}
 {{- end }}
 
-{{/* What every pod is: nobody in particular, with no right to anything; those that have one name their account. */}}
+{{/* The common part of every pod: an unprivileged user without an account; parts with an account name it. */}}
 {{- define "lendstream.pod" -}}
 serviceAccountName: {{ .account | default .Release.Name }}
 automountServiceAccountToken: false
@@ -105,7 +105,7 @@ imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* Where pods go that go anywhere: all but the agents of real nodes. */}}
+{{/* The placement of all pods but the agents of real nodes. */}}
 {{- define "lendstream.placement" -}}
 {{- with .Values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
@@ -115,7 +115,7 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* One list of endpoints is every agent's: what each of them reads is counted once for each node. */}}
+{{/* The list of endpoints applies to every agent: an endpoint that all of them read is counted once for each node. */}}
 {{- define "lendstream.agent.endpoints" -}}
 {{- $merged := merge (dict) (.Values.agent.settings | default dict) (.Values.settings | default dict) -}}
 {{- range $endpoint := splitList "," (get $merged "agent.rate-endpoints" | default "" | toString) -}}
@@ -140,7 +140,7 @@ securityContext:
   {{- end }}
 {{- end }}
 
-{{/* Native libraries are unpacked to tmp, and run. Settings, certificates, a token and what health needs lie in one directory. */}}
+{{/* Native libraries are unpacked to tmp, and run. Settings, certificates, a token and the files for health are in one directory. */}}
 {{- define "lendstream.volumes" -}}
 - name: tmp
   emptyDir: {sizeLimit: 256Mi}
@@ -180,7 +180,7 @@ securityContext:
 - {name: tmp, mountPath: /tmp}
 {{- end }}
 
-{{/* Who a part is, to the brokers and to the registry. */}}
+{{/* A part's login at the brokers and at the registry. */}}
 {{- define "lendstream.login" -}}
 - name: LENDSTREAM_KAFKA_SASL_JAAS_CONFIG
   valueFrom: {secretKeyRef: {name: {{ . | quote }}, key: sasl.jaas.config}}
@@ -197,7 +197,7 @@ livenessProbe: {httpGet: {path: /health/live, port: http{{ $scheme }}}, periodSe
 readinessProbe: {httpGet: {path: /health/ready, port: http{{ $scheme }}}, periodSeconds: 5, timeoutSeconds: 5}
 {{- end }}
 
-{{/* A pod starts anew where its settings have changed. */}}
+{{/* A pod restarts when its settings have changed. */}}
 {{- define "lendstream.annotations" -}}
 lendstream/settings: {{ include "lendstream.settings" . | sha256sum }}
 prometheus.io/scrape: "true"

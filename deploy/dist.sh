@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lays out what an installation needs, from a build: deploy/dist.sh DIR writes
-#   DIR/base    other people's jars, each once, and links to them by module
+# Lays out the files of an installation, from a build: deploy/dist.sh DIR writes
+#   DIR/base    third-party jars, each once, and links to them by module
 #   DIR/ours    our jars, documents, rights and the lendstream script; base and ours together are a directory that lendstream runs in
 #   DIR/flink   the forecaster's job for a Flink cluster
 set -euo pipefail
@@ -9,7 +9,7 @@ case $out in /*) ;; *) out=$PWD/$out ;; esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 [ ! -e "$out" ] || [ -d "$out/base" ] || [ -z "$(ls -A "$out")" ] || {
-    echo "$out is there and has something else in it; give a directory of its own." >&2
+    echo "$out exists and has other content; give an empty or new directory." >&2
     exit 1
 }
 rm -rf "$out"
@@ -43,4 +43,4 @@ cp -r deploy/acl "$out/ours/deploy/"
 cp LICENSE NOTICE "$out/base/"
 [ ! -d actuator/python ] || cp -r actuator/python "$out/ours/actuator/"
 cp forecaster/target/flink/lendstream-forecaster-job.jar deploy/flink-job "$out/flink/"
-find "$out" -exec touch -h -d '2026-11-21T00:00:00Z' {} + # the same jars make the same layers
+find "$out" -exec touch -h -d '2026-11-21T00:00:00Z' {} + # equal jars give equal layers

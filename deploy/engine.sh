@@ -1,6 +1,6 @@
-# Sourced by scripts that need a Docker engine: finds one, or, as root, installs Debian's and starts one of our own, whose data lies
-# in target/engine and which leaves no bridge, no firewall rule and no image behind. Sets DOCKER, COMPOSE and DOCKER_HOST; says why
-# not in ENGINE_MISSING. engine_stop stops only what engine_start started.
+# Sourced by scripts that need a Docker engine: finds one, or, as root, installs Debian's and starts a private one
+# with its data in target/engine, which leaves no bridge, firewall rule or image behind. Sets DOCKER, COMPOSE and
+# DOCKER_HOST, or the reason in ENGINE_MISSING. engine_stop stops only an engine that engine_start started.
 
 ENGINE_DIR=$PWD/target/engine
 ENGINE_PID=
@@ -62,7 +62,7 @@ engine_start() {
     }
     mkdir -p "$ENGINE_DIR"
     export DOCKER_HOST=unix://$ENGINE_DIR/docker.sock
-    # What --bridge and --iptables leave out, the host would be left with.
+    # Otherwise the host keeps these settings despite --bridge and --iptables.
     dockerd --data-root "$ENGINE_DIR/data" --exec-root "$ENGINE_DIR/run" --pidfile "$ENGINE_DIR/pid" -H "$DOCKER_HOST" \
         --bridge none --iptables=false --ip6tables=false --ip-masq=false >"$ENGINE_DIR/log" 2>&1 </dev/null 9>&- &
     ENGINE_PID=$!

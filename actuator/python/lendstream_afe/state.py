@@ -39,7 +39,7 @@ class TrainingState:
     def send(self, group: Group, transfers: Sequence[Tuple[int, int]]) -> "Sending":
         """Starts to tell peers the state as it is now.
 
-        Until that is done, the model's parameters and the optimiser's state must stay as they are. All else may change:
+        Until it has finished, the model's parameters and the optimiser's state must not change. All else may change:
         it is copied, so the next forward and backward pass may run meanwhile.
         """
         tensors: List[torch.Tensor] = []

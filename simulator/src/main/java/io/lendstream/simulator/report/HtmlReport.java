@@ -124,16 +124,17 @@ public final class HtmlReport {
     }
 
     private void completionTile(ReportedRun subject) {
+        Text.DurationUnit unit = Standings.unit(facts);
         Optional<Double> mean = subject.training().meanSeconds();
         Optional<Double> before = facts.baseline().flatMap(run -> run.training().meanSeconds());
         Optional<Double> shareOfGain = facts.references().flatMap(each -> each.shareOfPossibleGain(subject.training()));
         tile(
                 "Average job completion time",
-                mean.map(Text::duration).orElse(Text.NOTHING),
+                mean.map(seconds -> Text.duration(seconds, unit)).orElse(Text.NOTHING),
                 before.map(without -> "%s against %s without lending%s"
                                 .formatted(
                                         FiguresTable.change(FiguresTable.Unit.DURATION, mean, before),
-                                        Text.duration(without),
+                                        Text.duration(without, unit),
                                         shareOfGain
                                                 .map(share ->
                                                         ", %s of the possible gain".formatted(Text.percent(share)))

@@ -92,7 +92,7 @@ public final class Standings {
     }
 
     /** The unit of average completion times, by the longest of all runs. */
-    private static DurationUnit unit(RunFacts facts) {
+    static DurationUnit unit(RunFacts facts) {
         return DurationUnit.of(facts.shown().stream()
                 .flatMap(run -> run.training().meanSeconds().stream())
                 .mapToDouble(Double::doubleValue)

@@ -223,9 +223,8 @@ public record Summary(
         double misses = requests.misses();
         fields.put("sloMisses", Double.isFinite(misses) ? Math.round(misses) : null);
         fields.put("errorBudgetUsed", rounded(requests.sloAttainment().map(SloObjective::budgetUsed)));
-        fields.put(
-                "worstService",
-                ServiceSlo.worst(requests.services()).map(ServiceSlo::service).orElse(null));
+        Optional<ServiceSlo> worst = ServiceSlo.worst(requests.services());
+        fields.put("worstService", worst.isEmpty() ? null : worst.get().service());
         fields.put("services", requests.services().stream().map(Summary::fields).toList());
     }
 

@@ -20,8 +20,8 @@ import java.util.Objects;
 import org.apache.avro.Schema;
 
 /**
- * A list of decisions that lie in a file until the results of a run are written: a long run makes more of them than
- * memory should hold. Each {@link #get} reads one; of all of them, memory holds 8 bytes each. Not for several threads.
+ * A list of decisions that lie in a file until the results of a run are written: a long run makes more of them than memory
+ * should hold. Each {@link #get} reads one; of all of them, memory holds 8 bytes each. Not for several threads.
  */
 final class DecisionSpool extends AbstractList<Decision> implements AutoCloseable {
     private static final Schema SCHEMA = Codecs.schema(TopicCatalogue.DECISIONS);

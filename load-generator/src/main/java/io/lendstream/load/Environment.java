@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
- * Moves virtual time on, a quantum at a time, keeping cause and effect: everything of a quantum is written before its
- * end is announced, and the next begins when all services have answered and every answer has been read.
+ * Moves virtual time on, a quantum at a time, keeping cause and effect: everything of a quantum is written before its end is
+ * announced, and the next begins when everybody has answered and every answer has been read.
  *
- * <p>A quantum is at most {@code quantum} long, or reaches to the next event if that is later and nothing
- * was decided in the one before.
+ * <p>A quantum is at most {@code quantum} long, or reaches to the next event of anybody if that is later and nothing was
+ * decided in the one before.
  */
 final class Environment {
     private final Play play;
@@ -85,7 +85,7 @@ final class Environment {
         quanta++;
     }
 
-    /** The next time to announce; not far ahead after decisions, whose effects are not known yet. */
+    /** The time to name next; not far ahead after decisions, for nobody knows yet what they will lead to. */
     private Instant next() {
         Instant earliest = now.plus(quantum);
         if (decided() > decidedBefore) {

@@ -41,7 +41,7 @@ final class KafkaWire implements Wire {
      * The topics of one domain.
      *
      * @param reader not started yet; reads everything from the beginning
-     * @param kept takes each decision once; empty if they are not needed at the end
+     * @param kept takes each decision once; empty where nobody wants them at the end
      */
     KafkaWire(RecordWriter writer, RecordReader reader, DomainId domain, Optional<DecisionSpool> kept) {
         this.writer = writer;

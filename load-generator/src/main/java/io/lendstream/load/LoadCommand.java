@@ -38,7 +38,7 @@ import picocli.CommandLine.Option;
         name = "load",
         description = {
             "Play a workload into Kafka as agents and jobs would: services, request rates, jobs and their progress.",
-            "By the wall clock, or (--set time=virtual) as fast as all services answer.",
+            "By the wall clock, or (--set time=virtual) as fast as everybody answers.",
             "Ends with the workload, or before (--set load.stop-after=5m)."
         },
         footer = {
@@ -89,7 +89,7 @@ final class LoadCommand extends ServiceCommand {
             description = "How many of the nodes are training's. Default: half.")
     private Optional<Integer> trainingNodes = Optional.empty();
 
-    @Option(names = "--seed", paramLabel = "S", description = "Seed of all random draws. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--seed", paramLabel = "S", description = "Of all chance. Default: ${DEFAULT-VALUE}.")
     private long seed = 1;
 
     @Option(
@@ -101,7 +101,7 @@ final class LoadCommand extends ServiceCommand {
     @Option(names = "--out", paramLabel = "DIR", description = "Where results are written. Default: nowhere.")
     private Optional<Path> out = Optional.empty();
 
-    /** The workload, once it is read. */
+    /** What is played, once it is read. */
     private Workload played = new Workload("nothing", Workload.EPOCH, List.of(), List.of());
 
     @Override
@@ -180,7 +180,7 @@ final class LoadCommand extends ServiceCommand {
         }
     }
 
-    /** A request lasts seconds and must be met in time; rates are reported a few times a minute. */
+    /** A request lasts seconds and must be met in time; rates are said a few times a minute. */
     private static Duration quantum(Settings settings, Workload played) {
         boolean singleRequests = played.loads().stream().anyMatch(load -> load.demand() instanceof Demand.Requests);
         Duration quantum =

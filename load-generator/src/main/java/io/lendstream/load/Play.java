@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** A workload being played: jobs that make progress and requests that arrive, answering to decisions. */
+/** A workload being played: jobs that make progress and requests that arrive, answering to what is decided. */
 interface Play {
     /** Everything that happens after the last call and up to {@code to}, in time order. */
     List<Event> advance(Instant to);

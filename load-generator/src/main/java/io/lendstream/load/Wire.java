@@ -16,10 +16,7 @@ interface Wire {
 
     void say(Progress progress);
 
-    /**
-     * Nodes, decisions, actuation reports and progress of its domain that came in, each topic in order; waits for the
-     * first.
-     */
+    /** Nodes, decisions, actuation reports and progress of its domain that came in, each topic in order; waits for the first. */
     List<Object> poll(Duration patience);
 
     /** Whether decisions and reports up to these end offsets have been polled. Topics it does not read do not count. */

@@ -49,7 +49,7 @@ await_healthy() { # service, seconds
     done
 }
 
-# What the deployment shows to somebody with a command line beside it.
+# The output of top, from outside the deployment.
 look() {
     ./lendstream top --once --json "${at[@]}" "${as[@]}" >"$work/top.new" 2>"$work/top.err" && mv "$work/top.new" "$work/top.json"
 }
@@ -105,8 +105,8 @@ images() {
     say "our images: $("$DOCKER" images --format '{{.Repository}} {{.Size}}' | grep '^lendstream' | grep -v standin | paste -sd, -)"
 }
 
-# Nobody restarts what was stopped on purpose, and docker kill counts as that: the process itself is killed, where the engine is our
-# own and so its processes are this machine's. Another engine is told to restart the container at once.
+# Docker does not restart a container after docker kill, so the process itself is killed if the engine is our own and its processes
+# are on this machine. Another engine restarts the container at once by command.
 crash() {
     local id pid
     id=$(compose ps -q "$1")
@@ -132,7 +132,7 @@ leaves_nothing() {
 containerised_broker() {
     local report=launcher/target/failsafe-reports/TEST-io.lendstream.launcher.services.ContainerIT.xml api
     rm -f "$report"
-    # Testcontainers speaks 1.44 unless it is told to speak an older one; what it would start to clean up has no stand-in.
+    # Testcontainers speaks 1.44 unless an older version is set; its cleanup container has no stand-in.
     api=$("$DOCKER" version --format '{{.Server.APIVersion}}')
     [ "${api#1.}" -ge 44 ] || export DOCKER_API_VERSION=$api
     TESTCONTAINERS_HOST_OVERRIDE=localhost TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true ./mvnw -B -ntp -q -Dspotless.check.skip \
@@ -191,7 +191,7 @@ recovers() { # services to be killed, one after another
             [ $SECONDS -lt $until ] || fail "$service was killed and is not started again within 30 s"
             sleep 0.5
         done
-        sleep 2 # until its health is asked for anew
+        sleep 2 # until the next health check
         for other in $services; do
             await_healthy "$other" 180
         done
@@ -208,7 +208,7 @@ recovers() { # services to be killed, one after another
     measured loanAfterFaultsSeconds $((SECONDS - phase))
 }
 
-bring_down() { # name of what it took
+bring_down() { # the name of its measurement
     local phase=$SECONDS
     compose down -v -t 20 >"$work/down.log" 2>&1 || fail "the stack does not go down"
     leaves_nothing
@@ -236,7 +236,7 @@ PY
 
 advised() { [ -n "$(advice)" ]; }
 
-earnest() { grep -q '"advisory" : false' "$work/top.json"; }
+binding() { grep -q '"advisory" : false' "$work/top.json"; }
 
 # docs/deploy.md, step by step: a cluster that asks who one is, and ours beside it.
 guide() {
@@ -277,7 +277,7 @@ guide() {
     id=$(advice)
     ask explain "$id"
     owned lent && fail "a GPU is lent in advisory mode"
-    earnest && fail "a decision was made in earnest in advisory mode: $work/top.json"
+    binding && fail "a binding decision was made in advisory mode: $work/top.json"
     say "guide, 7 and 8: the actuator is well, and does nothing; $id is advice and is explained"
     asked_by workload
     if ./lendstream freeze "${at[@]}" "${as[@]}" >"$work/freeze.txt" 2>&1; then

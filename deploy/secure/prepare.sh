@@ -62,7 +62,7 @@ for file in "$acls"/*.acl; do
     client "$user" SCRAM-SHA-512 scram.ScramLoginModule "$password" >"$user.properties"
 done
 
-# The broker itself and the administrator are known before there is anybody to ask: their passwords are in its settings.
+# The broker and the administrator must be known before the first connection: their passwords are in its settings.
 broker=$(secret)
 admin=$(secret)
 client admin PLAIN plain.PlainLoginModule "$admin" >admin.properties

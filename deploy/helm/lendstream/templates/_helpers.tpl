@@ -32,7 +32,7 @@ scheduler actuator
 {{- if .Values.agent.simulated.enabled }} simulated-agent{{ end }}
 {{- end }}
 
-{{/* A part's settings, a line each: what the chart knows, before it what all are told, before that its own. */}}
+{{/* The settings of a part, one on each line: its own override the common ones, which override those of the chart. */}}
 {{- define "lendstream.settings" -}}
 {{- $values := .root.Values -}}
 {{- $said := dict "health.address" "0.0.0.0" "topic-prefix" $values.topicPrefix -}}
@@ -89,7 +89,7 @@ scheduler actuator
 {{- end -}}
 {{- end }}
 
-{{/* What every pod is: nobody in particular, with no right to anything; those that have one name their account. */}}
+{{/* The security context of every pod: an unprivileged user without rights; pods with an account name it. */}}
 {{- define "lendstream.pod" -}}
 serviceAccountName: {{ .account | default .Release.Name }}
 automountServiceAccountToken: false
@@ -197,7 +197,7 @@ livenessProbe: {httpGet: {path: /health/live, port: http{{ $scheme }}}, periodSe
 readinessProbe: {httpGet: {path: /health/ready, port: http{{ $scheme }}}, periodSeconds: 5, timeoutSeconds: 5}
 {{- end }}
 
-{{/* A pod starts anew where its settings have changed. */}}
+{{/* A changed setting restarts the pod. */}}
 {{- define "lendstream.annotations" -}}
 lendstream/settings: {{ include "lendstream.settings" . | sha256sum }}
 prometheus.io/scrape: "true"

@@ -36,9 +36,9 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 
 /**
- * What an agent costs its node: processor time, memory and how long a look takes, on the largest machine that there is (eight
- * H100 of seven instances each), played by the double of NVML that the agent's tests use; at one look a second, at ten, and at
- * one with ten pods beside, whose requests it counts.
+ * The cost of an agent on its node: processor time, memory and the time of a reading. The node is the largest
+ * scripted machine (eight H100 with seven instances each) of the NVML double of the agent's tests. Measured at one
+ * and at ten readings per second, and at one with ten pods whose requests the agent counts.
  */
 final class AgentCost {
     private static final Path DOUBLE = Path.of("telemetry-agent/src/test/native/build.sh");
@@ -177,7 +177,7 @@ final class AgentCost {
                 .orElseThrow(() -> new IllegalStateException("the agent ended"));
     }
 
-    /** One meter of those that the agent shows, the first with that label. */
+    /** The first meter of the agent with this name and label. */
     private static double meter(URI health, String name, String label) {
         try {
             return HttpClient.newHttpClient()
@@ -208,7 +208,7 @@ final class AgentCost {
         }
     }
 
-    /** Compiles the double, and gives it the machine to play. */
+    /** Compiles the double with its script of the machine. */
     private static Path driver(Path directory) {
         try {
             Files.createDirectories(directory);
@@ -236,7 +236,7 @@ final class AgentCost {
         }
     }
 
-    /** What the double plays, in the words of its {@code machine.c}. */
+    /** The script of the double, in the format of its {@code machine.c}. */
     private static String machine() {
         MigGpu kind = MigGpu.named("H100-SXM5").orElseThrow();
         MigProfile smallest = kind.profile("1g.10gb").orElseThrow();

@@ -28,9 +28,10 @@ import java.util.TreeMap;
 import java.util.function.IntSupplier;
 
 /**
- * Plans of batches and MIG instances: GPUs beside the exact optimum, bounds and simpler ways, whether all requests are in time, and
- * how long planning takes. On ParvaGPU's six scenarios and measurements (SC 2024), on MIGPerf's encoders with inputs of many
- * lengths (arXiv 2301.00407), and on services drawn at random from the former.
+ * A study of plans of batches and MIG instances. It compares GPUs with the exact optimum, bounds and simpler methods,
+ * checks that all requests are in time, and measures planning time. It uses ParvaGPU's six scenarios and measurements
+ * (SC 2024), MIGPerf's encoders with inputs of many lengths (arXiv 2301.00407), and random services drawn from the
+ * former.
  */
 final class BatchPlanStudy implements Bench {
     private static final String PARVAGPU = "mig/parvagpu";
@@ -139,7 +140,7 @@ final class BatchPlanStudy implements Bench {
         reference.put(probes, (double) scenario.gpus());
     }
 
-    /** By formula, without any margin: what plans need that only just hold on paper. */
+    /** By formula without margin: the GPUs of a plan that is just sufficient on paper. */
     private static BatchPlan careless(MigGpu gpu, List<LatencyTable> tables, List<ServiceLine> lines) {
         return BatchPlan.of(
                 gpu,
@@ -187,8 +188,8 @@ final class BatchPlanStudy implements Bench {
     }
 
     /**
-     * A service of a model with an objective of 4 to 32 times what a single input takes on the smallest instance, and a rate of so
-     * many whole GPUs; all evenly on a logarithmic scale.
+     * A service with an objective of 4 to 32 times the time of a single input on the smallest instance, and a rate
+     * that needs this many whole GPUs; both uniform on a logarithmic scale.
      */
     private static ServiceLine drawn(
             SplittableRandom random, int number, MigGpu gpu, LatencyTable table, double leastGpus, double mostGpus) {
@@ -208,7 +209,7 @@ final class BatchPlanStudy implements Bench {
         return least * Math.pow(most / least, random.nextDouble());
     }
 
-    /** Scenarios that nobody tuned for, and the same with bursts. */
+    /** Random scenarios, with and without bursts. */
     private void random(MigGpu gpu, List<LatencyTable> tables) {
         SplittableRandom random = new SplittableRandom(11);
         int all = 0;
@@ -244,7 +245,7 @@ final class BatchPlanStudy implements Bench {
         ratio.put("random scenarios GPUs from " + PROBES + " probes", (double) few / all);
     }
 
-    /** Two hundred services. */
+    /** A random scenario of two hundred services. */
     private void many(MigGpu gpu, List<LatencyTable> tables) {
         SplittableRandom random = new SplittableRandom(12);
         List<ServiceCapacity> capacities = new ArrayList<>();
@@ -265,7 +266,7 @@ final class BatchPlanStudy implements Bench {
         ratio.put("200 services GPUs", (double) plan.gpus() / plan.bounds().linearGpus());
     }
 
-    /** Encoders of texts whose lengths are lognormal: 108 tokens in the mean, 297 at the 95th percentile, at most 512. */
+    /** Encoders of texts with lognormal lengths: 108 tokens on average, 297 at the 95th percentile, at most 512. */
     private void encoders() {
         MigGpu gpu = MigGpu.named("A100-40GB").orElseThrow();
         List<LatencyTable> tables = LatencyTables.read(data.resolve(MIGPERF), gpu);

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How forecasts fare while little is known: the error of our model over that of a moving average, tuned on all that came before, on the
- * second day of a series and on the fourth.
+ * The accuracy of forecasts with little history: the second and fourth day of a series. It is the error of our model
+ * relative to a moving average that was tuned on all earlier data.
  */
 final class ColdStart {
     private static final String OURS = "lendstream";
@@ -16,9 +16,9 @@ final class ColdStart {
     private ColdStart() {}
 
     /**
-     * Geometric mean over horizons of what the one's MAE is of the other's, for forecasts made within one day.
+     * Geometric mean over horizons of the ratio of both MAEs, for forecasts made within one day.
      *
-     * @param daysKnown days before it
+     * @param daysKnown days of history before it
      */
     static double overMovingAverage(RateSeries series, List<Duration> horizons, int daysKnown) {
         int day = (int) (Duration.ofDays(1).toMillis() / series.step().toMillis());

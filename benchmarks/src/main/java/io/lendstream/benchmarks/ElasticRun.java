@@ -33,8 +33,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * One mode of {@link ElasticTraining}, from start to stop: resizes a job between four and two processes, and kills its ranks where
- * the mode recovers from that.
+ * One mode of {@link ElasticTraining} from start to stop. Resizes a job between four and two processes, and kills its
+ * ranks if the mode recovers from that.
  */
 final class ElasticRun implements AutoCloseable, JobListener {
     private static final JobId JOB = new JobId("bench");
@@ -58,7 +58,7 @@ final class ElasticRun implements AutoCloseable, JobListener {
     private int recoveries;
     private boolean exited;
 
-    /** From the death of a worker to the first step that was completed after it, and how many completed steps were lost. */
+    /** The recovery from the death of a worker: time to the first completed step, and completed steps lost. */
     private record CrashRecovery(double seconds, long stepsLost) {}
 
     ElasticRun(Mode mode, Repetitions repetitions) {
@@ -76,7 +76,7 @@ final class ElasticRun implements AutoCloseable, JobListener {
         host = JobHost.open(state, this);
     }
 
-    /** Measures the mode; figures by name. */
+    /** Measures the mode; returns figures by name. */
     Map<String, Double> measure() {
         int resizes = repetitions.resizes();
         System.out.printf("%s: %d resizes between four and two processes%n", name, resizes);
@@ -191,7 +191,7 @@ final class ElasticRun implements AutoCloseable, JobListener {
                 "four workers");
     }
 
-    /** The worker that has noted the last step of all as this rank. */
+    /** The worker that logged the last step as this rank. */
     private long processOf(int rank) {
         List<Long> found = new ArrayList<>();
         await(
@@ -212,7 +212,7 @@ final class ElasticRun implements AutoCloseable, JobListener {
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > until) {
-                throw new IllegalStateException("%s: waited %s in vain for %s; the job runs on, its logs are in %s"
+                throw new IllegalStateException("%s: waited %s in vain for %s; the job still runs, its logs are in %s"
                         .formatted(name, PATIENCE, what, state));
             }
             try {
@@ -228,7 +228,7 @@ final class ElasticRun implements AutoCloseable, JobListener {
     public void close() {
         host.close();
         if (!exited) {
-            return; // somebody will want to see why
+            return; // kept for the analysis of the failure
         }
         for (Path each : List.of(log, state)) {
             try (Stream<Path> all = Files.walk(each)) {

@@ -10,19 +10,21 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What resizing a real PyTorch job between four and two processes costs: in place, by restart from a checkpoint in memory, and
- * with torchrun; and what it costs to lose a rank. The model has 101 MB of parameters, and twice that in Adam's state.
+ * The cost of resizing a PyTorch job between four and two processes, and of losing a rank. Resizes are made in place,
+ * by restart from a checkpoint in memory, and with torchrun. The model has 101 MB of parameters, and twice that in
+ * Adam's state.
  *
- * <p>Pause: end of the last step before to end of the first completed step after, less a median step; of the medians before and
- * after, the shorter. All times are those that the workers note on the machine's monotonic clock, which is also Java's.
+ * <p>Pause: from the end of the last step before to the end of the first completed step after, less a median step
+ * (the shorter of the medians before and after). All times come from the workers, by the monotonic clock of the
+ * machine, which Java uses too.
  */
 final class ElasticTraining implements Bench {
     private final Repetitions repetitions;
 
     /**
-     * How much is measured in one mode.
+     * The amount of measurement in one mode.
      *
-     * @param cap after so long in one mode no further change is begun
+     * @param cap the time in one mode after which no further change begins
      */
     record Repetitions(int resizes, int crashes, Duration cap) {}
 
@@ -30,7 +32,7 @@ final class ElasticTraining implements Bench {
         this.repetitions = repetitions;
     }
 
-    /** Reads {@code [--resizes N] [--crashes N] [--seconds-cap S]}; empty where that is not what the arguments say. */
+    /** Reads {@code [--resizes N] [--crashes N] [--seconds-cap S]}; empty if the arguments are different. */
     static Optional<ElasticTraining> parse(List<String> arguments) {
         Map<String, Integer> options = new TreeMap<>(Map.of("--resizes", 50, "--crashes", 10, "--seconds-cap", 1800));
         for (int i = 0; i < arguments.size(); i += 2) {
@@ -81,7 +83,7 @@ final class ElasticTraining implements Bench {
         return new BenchReport(metrics, reference, ratio, misses);
     }
 
-    /** Ends the benchmark at once where its interpreter has no PyTorch. */
+    /** Ends the benchmark if the interpreter has no PyTorch. */
     private static void needPyTorch() {
         boolean has = false;
         try {

@@ -17,19 +17,22 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * The forecast model on public series, against figures of {@code select} that were measured before this project began, with another
- * program: see forecast-reference.csv. And what it costs: processor time and state. It is held to the bounds of docs/forecasting.md.
+ * The accuracy and the cost of the forecast model on public series. Accuracy is compared with figures of {@code
+ * select} from an earlier program (forecast-reference.csv); cost is processor time and state. Held to the bounds of
+ * docs/forecasting.md.
  */
 final class ForecastStudy implements Bench {
     private static final String OURS = "lendstream";
     private static final String THEIRS = "select";
     private static final int RESAMPLES = 400;
 
-    /** Of MAE and pinball loss at 0.99 over those of select, in the geometric mean. */
+    /** Bounds of MAE and of pinball loss at 0.99, relative to select, as geometric means. */
     private static final double MOST_MAE = 0.97;
 
     private static final double MOST_PINBALL = 0.90;
-    /** By so much may a quantile cover more or less than it promises; of a single series more, where chance explains it. */
+    /**
+     * The allowed difference of coverage from the quantile; larger for single series, as far as chance explains it.
+     */
     private static final double COVERAGE_BOUND = 0.005;
 
     private static final double MOST_MICROS = 20;
@@ -45,7 +48,7 @@ final class ForecastStudy implements Bench {
         data = PublicData.with("forecast", "traces/series").resolve("traces/series");
     }
 
-    /** A series of the reference, and the part of it that is taken. */
+    /** A series of the reference, with the part that is used. */
     private record Source(String series, int stepSeconds, int trainDays, OptionalDouble untilDays) {
         private String key() {
             return series + " " + stepSeconds / 60 + "m";
@@ -73,7 +76,7 @@ final class ForecastStudy implements Bench {
         }
     }
 
-    /** Ratios that are averaged geometrically. */
+    /** Ratios for a geometric mean. */
     private static final class Ratios {
         private double logs;
         private int count;
@@ -90,7 +93,7 @@ final class ForecastStudy implements Bench {
         }
     }
 
-    /** Our model and our select against select as printed, over all series. */
+    /** Our model and our select relative to the printed select, over all series. */
     private static final class Comparison {
         private final Ratios mae = new Ratios();
         private final Ratios selectMae = new Ratios();
@@ -139,7 +142,7 @@ final class ForecastStudy implements Bench {
         return new BenchReport(metrics, reference, ratio, misses);
     }
 
-    /** Our model and our select beside the printed figures. */
+    /** Compares our model and our select with the printed figures. */
     private void againstPrinted(Map<String, List<Line>> byKey) {
         var all = new Comparison();
         System.out.println(
@@ -191,7 +194,7 @@ final class ForecastStudy implements Bench {
                 keeps99 ? "" : " MISSES p99");
     }
 
-    /** All models, tuned on the training parts, beside our select on the same forecasts. */
+    /** All models, tuned on the training parts, compared with our select on the same forecasts. */
     private void sideBySide(Map<String, List<Line>> byKey) {
         Map<String, List<Score>> select = new LinkedHashMap<>();
         byKey.forEach((key, lines) -> select.put(key, scores(lines, THEIRS)));
@@ -302,10 +305,10 @@ final class ForecastStudy implements Bench {
         return PublicData.reference("forecast-reference.csv").map(Line::of).toList();
     }
 
-    /** How often demand stayed under two quantiles of one horizon. */
+    /** Coverage of two quantiles of one horizon. */
     private record Covered(Coverage p90, Coverage p99) {}
 
-    /** How often demand stayed under a quantile, day by day, since days are what differs. */
+    /** Coverage of a quantile by day, as days differ most. */
     private static final class Coverage {
         private final int perDay;
         private final List<int[]> days = new ArrayList<>();
@@ -323,7 +326,7 @@ final class ForecastStudy implements Bench {
             day[1]++;
         }
 
-        /** Standard deviation of the share, from days drawn anew. */
+        /** Standard deviation of the share, by bootstrap over days. */
         double deviation() {
             SplittableRandom random = new SplittableRandom(1);
             double sum = 0;
@@ -344,7 +347,7 @@ final class ForecastStudy implements Bench {
         }
     }
 
-    /** What one update with its forecasts costs, and the size of the state, at the job's own settings. */
+    /** The cost of one update with its forecasts, and the size of the state, with the settings of the job. */
     private void time() {
         double micros = ForecastTime.micros();
         int bytes = ForecastTime.stateBytes();

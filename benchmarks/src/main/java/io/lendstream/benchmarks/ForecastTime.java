@@ -22,7 +22,7 @@ import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
-/** How long a model takes for a step of demand and the forecasts after it, at the job's own settings; and how large it is. */
+/** The time of a model for a step of demand with its forecasts, and its state size. Uses the settings of the job. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -31,7 +31,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 @Measurement(iterations = 5, time = 2)
 public class ForecastTime {
     private static final int DAY_MINUTES = 1440;
-    /** After which the model has learned its seasons, and steps cost what they cost from then on. */
+    /** The number of steps after which the model has learned its seasons and its cost is constant. */
     private static final int LEARNED = 10 * DAY_MINUTES;
 
     private ForecastModel model = Models.create(ForecastSettings.DEFAULT);
@@ -70,7 +70,7 @@ public class ForecastTime {
         }
     }
 
-    /** Bytes of a model's state once it has learned. */
+    /** The bytes of a trained model's state. */
     static int stateBytes() {
         var learned = new ForecastTime();
         learned.learn();

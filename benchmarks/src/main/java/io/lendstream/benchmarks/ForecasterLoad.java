@@ -42,7 +42,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.utils.Utils;
 
-/** A forecaster, as a process, with a broker, and the request rates of many services, one source each. */
+/** A forecaster process, a broker, and the request rates of many services with one source each. */
 final class ForecasterLoad implements AutoCloseable {
     static final int WINDOWS_PER_STEP = 4;
 
@@ -51,9 +51,9 @@ final class ForecasterLoad implements AutoCloseable {
     private static final int TASKS = 2;
     private static final Duration STEP = Duration.ofMinutes(1);
     private static final Duration WINDOW = STEP.dividedBy(WINDOWS_PER_STEP);
-    /** Most of a step in one window: nobody completes the step, so that event time has to close it. */
+    /** Most of a step in one window: no source completes the step, so event time has to close it. */
     private static final Duration LONG_WINDOW = Duration.ofSeconds(45);
-    /** Beyond three long windows of patience and the disorder that is allowed. */
+    /** Longer than three long windows and the allowed disorder. */
     private static final Duration CLOSES_ALL = Duration.ofMinutes(5);
 
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -105,7 +105,7 @@ final class ForecasterLoad implements AutoCloseable {
         forecasts.seekToBeginning(forecasts.assignment());
     }
 
-    /** A service of which no forecast is waited for; its records move event time on in a partition. */
+    /** A service without an awaited forecast; its records advance event time in a partition. */
     private static ServiceId mover(int partition) {
         return IntStream.iterate(0, number -> number + 1)
                 .mapToObj(number -> "mover-" + number)
@@ -115,7 +115,7 @@ final class ForecasterLoad implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** Writes so many windows of every service, before anybody reads them. */
+    /** Writes this many windows of every service before the forecaster starts. */
     void fill(int count) {
         windows = count / WINDOWS_PER_STEP * WINDOWS_PER_STEP;
         for (int window = 0; window < windows; window++) {
@@ -126,12 +126,12 @@ final class ForecasterLoad implements AutoCloseable {
     }
 
     /**
-     * Records a second from the first answer to the last, and in the later half of them, when a process that has just begun has
-     * compiled most of what it runs.
+     * Records per second, from the first answer to the last. The second figure is for the later half, when the JVM
+     * has compiled most of its code.
      */
     record Drained(double perSecond, double laterPerSecond) {}
 
-    /** Starts the forecaster and waits until it has answered all of them. */
+    /** Starts the forecaster and waits until it has answered all windows. */
     Drained drain() {
         var child = stack.start(ServiceKind.FORECASTER
                 .child(stack.installation())
@@ -177,14 +177,14 @@ final class ForecasterLoad implements AutoCloseable {
 
     private List<ConsumerRecord<byte[], byte[]>> poll(long deadline) {
         if (System.nanoTime() - deadline > 0) {
-            throw new IllegalStateException("no more forecasts after " + PATIENCE);
+            throw new IllegalStateException("no further forecasts within " + PATIENCE);
         }
         List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
         forecasts.poll(Duration.ofMillis(5)).forEach(records::add);
         return records;
     }
 
-    /** What Flink says of its checkpoints since the topic was drained: bytes of one, and the longest of three. */
+    /** Flink's checkpoints since the topic was drained: the bytes of one, and the longest of three. */
     record Checkpoints(double bytes, double longestMillis) {}
 
     Checkpoints checkpoints() {
@@ -222,8 +222,8 @@ final class ForecasterLoad implements AutoCloseable {
     }
 
     /**
-     * Milliseconds from the record that moves event time past a step of every service to each forecast, as it was read. Each
-     * round goes on with another step, when all that came before has been dealt with.
+     * Milliseconds from the record that advances event time past a step of every service to each forecast, as read.
+     * Each round adds a step after the round before is complete.
      */
     List<Double> delays(int rounds) {
         List<Double> delays = new ArrayList<>();
@@ -240,7 +240,7 @@ final class ForecasterLoad implements AutoCloseable {
         return delays;
     }
 
-    /** Waits until every service has a forecast that was issued then. */
+    /** Waits until every service has a forecast with this issue time. */
     private void awaitForecasts(Instant issued, long began, List<Double> delays) {
         byte[] end = ("/" + issued.toEpochMilli()).getBytes(UTF_8);
         int left = services.size();
@@ -255,7 +255,7 @@ final class ForecasterLoad implements AutoCloseable {
         }
     }
 
-    /** By the id of the record, which ends with the time of issue. */
+    /** The issue time, from the end of the record's id. */
     private static boolean isAt(ConsumerRecord<byte[], byte[]> record, byte[] end) {
         String id = new String(record.headers().lastHeader("ce_id").value(), UTF_8);
         return id.startsWith("service-") && id.endsWith(new String(end, UTF_8));

@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * How many records of request rates the forecaster takes in a second from a filled topic, what its state and its checkpoints come
- * to, and how long after event time closes a step of every service the forecasts can be read; at both delivery guarantees, read by
- * consumers that see only what was committed.
+ * The pace of the forecaster: throughput, state size, checkpoints and delay of forecasts. Throughput is in records
+ * per second from a filled topic. The delay counts from the event time that closes a step of every service to
+ * readable forecasts. Measured for both delivery guarantees, with consumers of committed records.
  */
 final class ForecasterPace implements Bench {
     private static final List<Integer> SERVICES = List.of(1000, 10_000);
@@ -26,7 +26,10 @@ final class ForecasterPace implements Bench {
     private final int windows;
     private final int rounds;
 
-    /** @param checkpointSeconds between two checkpoints; under exactly-once no forecast is read before the next one */
+    /**
+     * @param checkpointSeconds seconds between checkpoints; under exactly-once, forecasts become readable at the next
+     *     one
+     */
     private record Guarantee(String delivery, int checkpointSeconds) {}
 
     private ForecasterPace(List<Integer> services, List<Guarantee> guarantees, int windows, int rounds) {
@@ -37,8 +40,8 @@ final class ForecasterPace implements Bench {
     }
 
     /**
-     * Reads {@code [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]}; empty where that is not what the arguments
-     * say.
+     * Reads {@code [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]}; empty if the arguments are
+     * different.
      */
     static Optional<ForecasterPace> parse(List<String> arguments) {
         Map<String, Integer> options = new TreeMap<>(Map.of("--services", 0, "--windows", 100, "--rounds", 5));

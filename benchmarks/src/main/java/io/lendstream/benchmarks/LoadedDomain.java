@@ -35,17 +35,17 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A domain of nodes with eight GPUs each, a hundred services with steady demand, fifty that have none unless they spike, and a job
- * for each node; and its actuator, which does everything at once.
+ * A domain with services, jobs, nodes of eight GPUs, and its actuator, which acts at once. A hundred services have
+ * steady demand and fifty only spikes; there is a job for each node.
  */
 final class LoadedDomain {
     static final int STEADY = 100;
     static final int SPIKING = 50;
     static final Duration WINDOW = Duration.ofSeconds(15);
-    /** Requests per second that one replica answers, and that a spike adds: one replica's, as long as there are at most 80. */
+    /** Requests per second of one replica, which is also the size of a spike, for at most 80 replicas. */
     static final double CAPACITY = 1000;
 
-    /** Of its jobs: old enough for many changes to be worth their while. */
+    /** The age of its jobs: old enough for many changes to pay off. */
     private static final Duration AGE = Duration.ofDays(7);
 
     private static final int PER_SPIKE = 840;
@@ -73,7 +73,7 @@ final class LoadedDomain {
         return nodeCount;
     }
 
-    /** A sample of each node, as they are now. */
+    /** A sample of each node in its present state. */
     List<GpuTelemetry> samples() {
         return nodes.sampleNow(now()).stream()
                 .map(sample -> new GpuTelemetry(
@@ -81,7 +81,7 @@ final class LoadedDomain {
                 .toList();
     }
 
-    /** Nodes of several domains have names of their own: a name stands for one node. */
+    /** Names are unique over domains, as a name stands for one node. */
     private NodeId named(NodeId node) {
         return new NodeId(id + "-" + node);
     }
@@ -90,7 +90,7 @@ final class LoadedDomain {
         return actuation;
     }
 
-    /** GPUs that are on loan, as the actuator said. */
+    /** The GPUs on loan by the reports of the actuator. */
     int lent() {
         return lent.get();
     }
@@ -103,7 +103,7 @@ final class LoadedDomain {
         return new ServiceId("%s-steady-%02d".formatted(id, number));
     }
 
-    /** Says what there is. */
+    /** Declares nodes, services and jobs. */
     void describe(RecordWriter writer) {
         for (Node each : nodes.inventory()) {
             Node node = new Node(
@@ -162,7 +162,7 @@ final class LoadedDomain {
                 Optional.empty());
     }
 
-    /** That a job trains, and has run on a whole node before, up to which it may grow at once. */
+    /** A job that trains and has run on a whole node, up to which it may grow at once. */
     TrainingProgress progress(int number, long iterations) {
         return new TrainingProgress(
                 jobName(number),
@@ -176,7 +176,7 @@ final class LoadedDomain {
                 TrainingProgress.GradientStatistics.NOT_MEASURED);
     }
 
-    /** That no requests are expected. */
+    /** A forecast of no requests. */
     DemandForecast nothing(ServiceId service) {
         return new DemandForecast(
                 service,
@@ -189,7 +189,7 @@ final class LoadedDomain {
                 Optional.empty());
     }
 
-    /** Demand that needs so many replicas. */
+    /** A rate that needs this many replicas. */
     RequestRate spike(ServiceId service, int replicas, long sequence) {
         return window(service, "gateway", sequence, (long) replicas * PER_SPIKE * WINDOW.toSeconds());
     }
@@ -210,7 +210,7 @@ final class LoadedDomain {
                 List.of());
     }
 
-    /** Counts the loans that a report tells of. */
+    /** Counts the loans in a report. */
     void follow(ActuationReport report) {
         if (report.tenant().filter(Tenant::isJob).isEmpty()) {
             return;

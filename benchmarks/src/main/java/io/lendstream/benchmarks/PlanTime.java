@@ -47,8 +47,8 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 /**
- * How long a policy plans for: a whole plan for a cluster of four GPUs a node, with a job per five GPUs; and what the plan is
- * worth beside the exact optimum ({@link PlanValue}).
+ * The planning time of a policy, and the value of its plan compared with the exact optimum ({@link PlanValue}). The
+ * cluster has four GPUs per node and a job per five GPUs.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -59,7 +59,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 public class PlanTime {
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
     private static final int GPUS_PER_NODE = 4;
-    /** What a plan may take, in milliseconds, by the number of GPUs. */
+    /** The time limit of a plan in milliseconds, by the number of GPUs. */
     private static final Map<Integer, Double> BUDGET = Map.of(64, 0.2, 1000, 5.0, 10_000, 50.0);
 
     @Param({"deepboot", "lendstream"})
@@ -130,7 +130,7 @@ public class PlanTime {
                 new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3)));
     }
 
-    /** Nobody asks: the policy does without durations. */
+    /** Not used: the policy needs no durations. */
     private record NoPace() implements Pace {
         @Override
         public double iterationSeconds(int count) {

@@ -15,11 +15,11 @@ import org.ojalgo.optimisation.integer.IntegerStrategy;
 import org.ojalgo.type.context.NumberContext;
 
 /**
- * What a plan of ATS is worth, and the most that any could be: the exact optimum, found without the planner's code.
+ * The value of a plan of ATS, and the exact optimum, found without the planner's code.
  *
- * <p>Worth is the objective of the knapsack that ATS sizes jobs by: the sum of speedups over a fair share, each with as few
- * nodes as its size needs, and those of jobs whose size changes weighed by {@code (age - 10 s x changes) / (age + 10 s)}.
- * Which GPUs jobs are placed on is no part of it.
+ * <p>The value is the objective of the knapsack by which ATS sizes jobs: the sum of speedups over a fair share, each
+ * on as few nodes as its size needs. The speedup of a job whose size changes is multiplied by {@code (age - 10 s x
+ * changes) / (age + 10 s)}. The placement of jobs on GPUs does not count.
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, section 4</a>
  */

@@ -25,7 +25,7 @@ record PlannedScenario(
         return all.plan().gpus();
     }
 
-    /** GPUs without MIG. */
+    /** The number of GPUs without MIG. */
     int off() {
         return all.comparison().migOff().orElseThrow();
     }

@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A Kubernetes node for an agent to look at: an API server that lists its pods and has no news of them, and the page of requests that
- * each pod has.
+ * A simulated Kubernetes node for an agent. Its API server lists its pods without changes, and each pod has a page of
+ * requests.
  */
 final class PlayedNode implements AutoCloseable {
     static final String NAME = "bench-node";
@@ -63,7 +63,7 @@ final class PlayedNode implements AutoCloseable {
                 .collect(Collectors.joining(",")));
     }
 
-    /** What vLLM counts, all of it moving. */
+    /** The counters of vLLM, all increasing. */
     private String page() {
         long served = requests.addAndGet(10);
         String bars = IntStream.rangeClosed(1, 20)
@@ -87,7 +87,7 @@ final class PlayedNode implements AutoCloseable {
     private static void answer(HttpExchange exchange, String list) throws IOException {
         if (exchange.getRequestURI().getQuery().contains("watch=1")) {
             exchange.sendResponseHeaders(200, 0);
-            exchange.getResponseBody().flush(); // and says no more
+            exchange.getResponseBody().flush(); // and sends no more
         } else {
             send(exchange, list);
         }

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Public workloads, which are no part of the project: in LENDSTREAM_DATA, or in shared/data beside the project; and the reference
- * figures that are part of it.
+ * Public workloads outside the project, in LENDSTREAM_DATA or in shared/data beside the project, and the reference
+ * figures inside it.
  */
 final class PublicData {
     private static final Path DIRECTORY =
@@ -20,7 +20,7 @@ final class PublicData {
 
     private PublicData() {}
 
-    /** Lines of a table of reference figures that is part of this module, without its comments and its header. */
+    /** The lines of a table of reference figures in this module, without comments and header. */
     static Stream<String> reference(String name) {
         try (InputStream in = Objects.requireNonNull(PublicData.class.getResourceAsStream(name), name)) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8)
@@ -32,7 +32,7 @@ final class PublicData {
         }
     }
 
-    /** The directory; where it has not got all of what a benchmark needs, that is said, and the benchmark ends. */
+    /** The directory of the data; if a benchmark lacks a part of it, the benchmark ends with an error. */
     static Path with(String benchmark, String... needed) {
         for (String path : needed) {
             if (!Files.exists(DIRECTORY.resolve(path))) {

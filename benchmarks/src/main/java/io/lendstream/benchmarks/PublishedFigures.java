@@ -13,16 +13,16 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
 
 /**
- * Published figures of policies beside ours in published timing: average JCT, quantiles, restarts, cold starts and response
- * overhead of DeepBoot's simulator, averages of the artefact of Pollux. Policies that fit step times online run from several
- * starts in the former, of which the mean counts.
+ * Published figures of policies compared with ours in published timing. From DeepBoot's simulator: average JCT,
+ * quantiles, restarts, cold starts and response overhead; from the artefact of Pollux: averages. Policies that fit
+ * step times online run from several starts in DeepBoot's simulator; their mean counts.
  */
 final class PublishedFigures implements Bench {
     private static final int STARTS = 5;
-    /** Policies whose runs hang on the last bit of a fit. */
+    /** Policies whose runs depend on the last bit of a fit. */
     private static final Set<String> CHAOTIC = Set.of("deepboot", "pollux");
 
-    /** What a figure was in runs of the reference that differ by chance alone. */
+    /** The range of a figure in runs of the reference that differ by chance alone. */
     private record Range(double least, double most) {
         private static final double MARGIN = .05;
 
@@ -31,7 +31,7 @@ final class PublishedFigures implements Bench {
             return new Range(Double.parseDouble(ends[0]), Double.parseDouble(ends[ends.length - 1]));
         }
 
-        /** Whether a figure is in it, or nearly. */
+        /** Whether a figure is in the range or close to it. */
         boolean has(double figure) {
             return figure >= (1 - MARGIN) * least && figure <= (1 + MARGIN) * most;
         }
@@ -88,7 +88,7 @@ final class PublishedFigures implements Bench {
         }
     }
 
-    /** Averages in the artefact of Pollux, of its workloads 1 to 5 at a load. */
+    /** Averages of the artefact of Pollux, for its workloads 1 to 5 at a load. */
     private record Load(String policy, String workloads, List<Double> averages) {}
 
     private static final List<Load> LOADS = List.of(
@@ -112,7 +112,7 @@ final class PublishedFigures implements Bench {
 
     @Override
     public BenchReport measure() {
-        System.out.println("Ours of what is published; ! is outside of what the reference gives by more than 5 %.");
+        System.out.println("Our figures against the published ones; ! is more than 5 % outside the range of the reference.");
         PublicData.reference("published-reference.csv").map(Row::of).forEach(this::measure);
         LOADS.forEach(this::measure);
         return new BenchReport(ours, published, ratio);

@@ -2,11 +2,11 @@ package io.lendstream.benchmarks;
 
 import java.util.Collection;
 
-/** Quantiles of what was measured. */
+/** Quantiles of measurements. */
 final class Quantiles {
     private Quantiles() {}
 
-    /** Between two values, on the line through them. */
+    /** Interpolates linearly between two values. */
     static double of(Collection<Double> values, double share) {
         double[] sorted = values.stream().mapToDouble(each -> each).sorted().toArray();
         if (sorted.length == 0) {

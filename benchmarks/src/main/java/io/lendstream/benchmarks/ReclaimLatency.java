@@ -9,16 +9,16 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * From a request-rate record that breaks the floor to the reclaim that it calls for, read by a consumer that sees only what was
- * committed; at 1,000 GPUs and 2,000 records a second. Beside it, in the same run, a record written and read on the same broker.
- * For each processing guarantee and commit interval that was considered.
+ * The latency from a request-rate record that exceeds the capacity to the reclaim for it. A consumer of committed
+ * records reads it, at 1,000 GPUs and 2,000 records per second. In the same run, a bare record is written and read on
+ * the same broker. For each processing guarantee and commit interval under comparison.
  */
 final class ReclaimLatency implements Bench {
     private static final int GPUS = 1000;
     private static final int SAMPLES_PER_SECOND = GPUS / 8;
     private static final int BURST = 750;
     private static final int HEAP_MEGABYTES = 384;
-    /** What may become of the p99 where another domain declares many nodes. */
+    /** The bound of the p99 while another domain declares many nodes. */
     private static final double MOST_CROWDED = 1.2;
 
     private final int samples;
@@ -55,8 +55,9 @@ final class ReclaimLatency implements Bench {
     }
 
     /**
-     * Reads {@code [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd N] [--setting NAME]}, records and spikes a second,
-     * and nodes that are declared in another domain before all is measured once more; empty where that is not what the arguments say.
+     * Reads {@code [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd N] [--setting NAME]}: records and
+     * spikes per second, and nodes declared in another domain before a second measurement; empty if the arguments are
+     * different.
      */
     static Optional<ReclaimLatency> parse(List<String> arguments) {
         Map<String, String> options = new TreeMap<>(Map.of(
@@ -159,7 +160,7 @@ final class ReclaimLatency implements Bench {
         }
     }
 
-    /** Fills in what is measured of a domain by itself; gives what is measured beside a crowded one, if that is wanted. */
+    /** Adds the measurements of a domain alone; returns those beside a crowded domain, if requested. */
     private List<Double> run(Setting setting, List<Double> reclaims, List<Double> bare) {
         System.out.printf(
                 "%s, commits every %d ms, at %d records and %d spikes a second: %d reclaims, after %d s of warm-up%n",

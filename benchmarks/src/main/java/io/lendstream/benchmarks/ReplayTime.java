@@ -15,11 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * How long a replay takes whoever types it: {@code ./lendstream replay}, from the start of the process to its end, on one core
- * where {@code taskset} is there; and the most memory that it had resident, as Linux counts it, read every 20 ms.
+ * The time and the peak resident memory of {@code ./lendstream replay}. Time counts from the start of the process to
+ * its end, on one core if {@code taskset} exists; memory is as Linux counts it, read every 20 ms.
  */
 final class ReplayTime implements Bench {
-    /** How often each replay is run where the command does not say it. */
+    /** The default number of runs of each replay. */
     static final int RUNS = 3;
 
     private static final Path PROCESSES = Path.of("/proc");
@@ -33,7 +33,7 @@ final class ReplayTime implements Bench {
      */
     private record Case(String name, double goal, List<String> arguments) {}
 
-    /** What one run took: seconds, and KiB where they are known. */
+    /** The cost of one run: seconds, and KiB if known. */
     private record Taken(double seconds, OptionalLong peak) {}
 
     private final int runs;
@@ -47,7 +47,7 @@ final class ReplayTime implements Bench {
         this.runs = runs;
     }
 
-    /** Reads {@code [RUNS]}; empty where that is not what the arguments say. */
+    /** Reads {@code [RUNS]}; empty if the arguments are different. */
     static Optional<ReplayTime> parse(List<String> arguments) {
         if (arguments.isEmpty()) {
             return Optional.of(new ReplayTime(RUNS));
@@ -62,12 +62,12 @@ final class ReplayTime implements Bench {
         try {
             Path directory = Files.createTempDirectory("lendstream-bench-");
             try {
-                run(List.of("./lendstream", "--version"), directory); // builds what is missing
+                run(List.of("./lendstream", "--version"), directory); // builds missing modules
                 System.out.printf(
                         "Processes from start to end, %d of each, %s; ! misses its goal.%n",
                         runs,
                         pinned.isEmpty()
-                                ? "on all cores, for taskset is not there"
+                                ? "on all cores, without taskset"
                                 : "on one core: " + String.join(" ", pinned));
                 System.out.printf("%-36s %8s %8s %6s %9s %9s%n", "", "best", "median", "goal", "peak", "goal");
                 for (Case each : cases()) {
@@ -180,14 +180,14 @@ final class ReplayTime implements Bench {
         return new Taken(seconds, peak);
     }
 
-    /** The most that a process has had resident, in KiB; nothing where Linux does not tell, or no longer. */
+    /** The peak resident memory of a process in KiB; empty if Linux does not report it. */
     private static OptionalLong peakKibibytes(long process) {
         return field(PROCESSES.resolve(Long.toString(process)), "VmHWM").stream()
                 .mapToLong(value -> Long.parseLong(value.replace(" kB", "")))
                 .findFirst();
     }
 
-    /** The last core that this process may use, by the command that keeps to it; nothing where that is not there. */
+    /** The command that pins a process to the last core; empty without taskset. */
     private static List<String> pinned() {
         List<String> cores = field(PROCESSES.resolve("self"), "Cpus_allowed_list");
         boolean there = Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))

@@ -12,25 +12,25 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
-/** How long resizes took, from the steps that the job's workers have noted. */
+/** The times of resizes, from the steps that the workers of the job logged. */
 final class ResizeTimes {
-    /** Steps between changes; their median is that of the size. */
+    /** Steps between changes; their median is the step time of the size. */
     static final int STEPS = 6;
 
     private ResizeTimes() {}
 
     /**
-     * A change of the job's size.
+     * A change of the size of the job.
      *
      * @param kind shrink or grow
-     * @param askedNanos when it was asked for, by the machine's monotonic clock
+     * @param askedNanos the time of the request, by the monotonic clock of the machine
      */
     record AskedChange(String kind, long askedNanos, DecisionId id) {}
 
     /**
-     * Seconds that the changes took, by what was measured.
+     * The seconds of the changes, by measurement.
      *
-     * @param released when the last worker that had to leave was gone, by change
+     * @param released the time when the last leaving worker had ended, by change
      */
     static Map<String, List<Double>> of(
             List<Step> steps, List<AskedChange> asked, Map<DecisionId, ChangeTimings> released) {
@@ -62,7 +62,7 @@ final class ResizeTimes {
         return values;
     }
 
-    /** The first step that was completed at the new size. */
+    /** The first completed step at the new size. */
     private static int firstAfter(List<Step> steps, AskedChange change) {
         int world = change.kind().equals("shrink") ? 2 : 4;
         return IntStream.range(0, steps.size())

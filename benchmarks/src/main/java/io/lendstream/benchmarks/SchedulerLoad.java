@@ -40,16 +40,19 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Deserializer;
 
 /**
- * A scheduler, as a process, with a broker, and all that it has to hear: nodes' samples and request rates at a steady pace, an
- * actuator that does everything at once, and spikes. A spike raises the rate of a service by what one replica answers, when every
- * GPU that is not needed is on loan, so that its record calls for a reclaim; in between, a record is written and read that nobody
- * looks at. All times count from when a record was to be written, whether the writer was in time or not.
+ * A scheduler process, a broker, and a steady load with spikes. The load has node samples, request rates, and an
+ * actuator that acts at once. A spike raises the rate of a service by the capacity of one replica while every
+ * unneeded GPU is on loan, so its record causes a reclaim. Between spikes a bare record is written and read without
+ * processing. All times count from the due time of a record, whether the writer was in time or not.
  */
 final class SchedulerLoad implements AutoCloseable {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Pattern NEED = Pattern.compile("^service (\\S+) needs (\\d+) ");
-    /** As agents do: what a node has to say at one moment goes in one request. Spikes and bare records wait for nothing. */
+    private static final Pattern SHORT_OF = Pattern.compile("(\\S+) is short of ");
+    /**
+     * Sends as agents do: all records of a node at one moment go in one request. Spikes and bare records are not
+     * delayed.
+     */
     private static final int AGENT_LINGER_MILLIS = 5;
 
     private final Plan plan;
@@ -59,7 +62,7 @@ final class SchedulerLoad implements AutoCloseable {
     private final RecordWriter writer;
     private final List<LoadedDomain> domains = new ArrayList<>();
     private final AtomicBoolean over = new AtomicBoolean();
-    /** When the spikes that wait for a decision were due, by service and replicas that are needed. */
+    /** The due times of spikes that wait for a decision, by service and needed replicas. */
     private final Map<ServiceId, NavigableMap<Integer, Long>> spikes = new ConcurrentHashMap<>();
 
     private final Map<Long, Long> bares = new ConcurrentHashMap<>();
@@ -72,7 +75,7 @@ final class SchedulerLoad implements AutoCloseable {
     private long sequence;
 
     /**
-     * What is to be scheduled, and how.
+     * The load of a scheduler.
      *
      * @param gpus of each domain
      * @param samplesPerSecond records of nodes, eight GPUs each, over all domains
@@ -91,7 +94,7 @@ final class SchedulerLoad implements AutoCloseable {
         }
     }
 
-    /** Milliseconds from a record to what was read of it. */
+    /** Milliseconds from a record to its effect. */
     static final class Samples {
         final List<Double> reclaims = new ArrayList<>();
         final List<Double> bare = new ArrayList<>();
@@ -126,7 +129,7 @@ final class SchedulerLoad implements AutoCloseable {
         }
     }
 
-    /** Reads decisions and says that they are carried out; notes how old those are that spikes wait for. */
+    /** Reads decisions and reports them as carried out; records the latency of spikes. */
     private void carryOut() {
         Deserializer<GenericRecord> deserializer = SerdeFactory.of(kafka.serdes())
                 .reading(Codecs.readerSchemas(TOPICS))
@@ -179,16 +182,17 @@ final class SchedulerLoad implements AutoCloseable {
         if (!reclaims && !serves) {
             return;
         }
-        Matcher need = NEED.matcher(decision.reason().text());
-        if (!need.find()) {
+        Matcher service = SHORT_OF.matcher(decision.reason().text());
+        Double needed = decision.reason().numbers().get("needed");
+        if (needed == null || !service.find()) {
             return;
         }
-        var waiting = spikes.get(new ServiceId(need.group(1)));
+        var waiting = spikes.get(new ServiceId(service.group(1)));
         if (waiting == null) {
             return;
         }
-        // What comes late may be overtaken by the next spike of its service, and is answered with it.
-        var answered = waiting.headMap(Integer.parseInt(need.group(2)), true);
+        // A late decision may be superseded by the next spike of its service, and answers both.
+        var answered = waiting.headMap(needed.intValue(), true);
         for (long due : answered.values()) {
             if (counts) {
                 synchronized (this) {
@@ -204,9 +208,10 @@ final class SchedulerLoad implements AutoCloseable {
     }
 
     /**
-     * Spikes at a steady pace, turn by turn over the domains, each half way between two bare records; then lets demand go.
+     * Sends spikes at a steady pace, in turn over the domains, each half way between two bare records; then lowers
+     * demand.
      *
-     * @param number how many; less than there are loans
+     * @param number the number of spikes; fewer than the loans
      * @param counting whether they are measured
      */
     void burst(int number, double perSecond, boolean counting) {
@@ -233,10 +238,10 @@ final class SchedulerLoad implements AutoCloseable {
     }
 
     /**
-     * Declares another domain, in the same partition, of so many nodes with one GPU each, as fast as they can be written; and waits
+     * Declares another domain with this many nodes of one GPU, in the same partition, as fast as possible, and waits
      * until the scheduler has taken or refused all of them.
      *
-     * @return how long that took
+     * @return the time that took
      */
     Duration crowd(int nodes) {
         DomainId domain = new DomainId("bench-crowd");
@@ -259,14 +264,14 @@ final class SchedulerLoad implements AutoCloseable {
         while (behind() > 2 * plan.ratesPerSecond) {
             check();
             if (System.nanoTime() > until) {
-                throw new IllegalStateException("%d records are not taken yet".formatted(behind()));
+                throw new IllegalStateException("%d records are not processed yet".formatted(behind()));
             }
             LockSupport.parkNanos(PATIENCE.toNanos() / 600);
         }
         return Duration.ofNanos(System.nanoTime() - began);
     }
 
-    /** Sends a spike on top of those that there were when it is due. */
+    /** Sends a spike when it is due, on top of the earlier ones. */
     private List<String> waiting() {
         return spikes.entrySet().stream()
                 .flatMap(entry -> entry.getValue().keySet().stream().map(needed -> entry.getKey() + " " + needed))
@@ -330,7 +335,7 @@ final class SchedulerLoad implements AutoCloseable {
 
     private void check() {
         failure.or(traffic::failure).ifPresent(e -> {
-            throw new IllegalStateException("the load broke off", e);
+            throw new IllegalStateException("the load stopped", e);
         });
     }
 
@@ -340,29 +345,29 @@ final class SchedulerLoad implements AutoCloseable {
         }
     }
 
-    /** What was measured so far, which is forgotten. */
+    /** The measurements so far, which are reset. */
     synchronized Samples take() {
         Samples taken = samples;
         samples = new Samples();
         return taken;
     }
 
-    /** Nodes' samples written so far. */
+    /** The number of node samples written. */
     long nodeSamples() {
         return traffic.samples();
     }
 
-    /** Records of all inputs that the scheduler has not committed yet. */
+    /** The number of input records that the scheduler has not committed. */
     long behind() {
         return stack.behind();
     }
 
-    /** Processor seconds that a process of the control plane has used. */
+    /** Processor seconds of a process of the control plane. */
     Map<String, Double> processorSeconds() {
         return stack.processorSeconds();
     }
 
-    /** Process number of the scheduler. */
+    /** The process id of the scheduler. */
     long schedulerPid() {
         return stack.schedulerPid();
     }

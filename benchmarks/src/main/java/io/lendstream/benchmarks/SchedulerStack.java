@@ -28,13 +28,13 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 
-/** The processes of a load: a broker with its registry and all topics, and a scheduler. */
+/** The processes of a load: a broker with registry and topics, and a scheduler. */
 final class SchedulerStack implements AutoCloseable {
-    /** A topic of records that only the benchmark reads. */
+    /** A topic that only the benchmark reads. */
     static final String BARE = "bench-bare";
 
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
-    /** Compiled as brokers are, rather than to be there soon, and with its heap from the start, as Kafka's own script has it. */
+    /** Optimised as production brokers are, with the whole heap from the start as in Kafka's own script. */
     private static final Jvm BROKER = Jvm.thorough(384).withWholeHeap();
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -59,7 +59,7 @@ final class SchedulerStack implements AutoCloseable {
         this.scheduler = startScheduler(guarantee, commitMillis, heapMegabytes);
     }
 
-    /** Settings of a client of the broker. */
+    /** Settings of a Kafka client. */
     KafkaSettings kafka(int lingerMillis) {
         return KafkaSettings.of(
                 "bench",
@@ -100,7 +100,7 @@ final class SchedulerStack implements AutoCloseable {
         return child;
     }
 
-    /** Records of all inputs that the scheduler has not committed yet. */
+    /** The number of input records that the scheduler has not committed. */
     long behind() {
         try (Admin admin = Admin.create(kafka.admin())) {
             Map<TopicPartition, Long> taken = new HashMap<>();
@@ -121,7 +121,7 @@ final class SchedulerStack implements AutoCloseable {
         }
     }
 
-    /** Processor seconds that a process of the control plane has used. */
+    /** Processor seconds of a process of the control plane. */
     Map<String, Double> processorSeconds() {
         Map<String, Double> seconds = new TreeMap<>();
         for (RunningChild child : stack.children()) {
@@ -132,7 +132,7 @@ final class SchedulerStack implements AutoCloseable {
         return seconds;
     }
 
-    /** Process number of the scheduler. */
+    /** The process id of the scheduler. */
     long schedulerPid() {
         return scheduler.pid();
     }

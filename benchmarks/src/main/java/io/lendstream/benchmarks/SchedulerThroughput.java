@@ -10,10 +10,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * How many records of nodes, eight GPUs each, a scheduler of 10,000 GPUs in ten domains takes in a second while its decisions are
- * still there in time; with broker and generator on the same machine. Each pace is held for a minute after a warm-up, beginning with the
- * pace that ten thousand GPUs need at one sample a second; the first that cannot be held is the last. Beside the nodes, every
- * service says every five seconds how much is asked of it, and every job every ten how it trains.
+ * The highest pace of node records at which a scheduler makes its decisions in time. The scheduler has 10,000 GPUs in
+ * ten domains, eight GPUs per node, on one machine with broker and generator. Each pace is held for a minute after a
+ * warm-up, beginning with the pace of one sample per second and GPU node; the first pace that cannot be held is the
+ * last. Every service also reports its rate every five seconds, and every job its progress every ten.
  */
 final class SchedulerThroughput implements Bench {
     private static final int DOMAINS = 10;
@@ -24,17 +24,19 @@ final class SchedulerThroughput implements Bench {
     private static final int SPIKES = 600;
     private static final double SPIKES_PER_SECOND = 20;
     private static final Duration WARM_UP = Duration.ofSeconds(60);
-    /** Until what waited while code was being compiled is worked off; a scheduler that takes longer does not hold the pace. */
+    /** The time to work off the backlog of the warm-up; a scheduler that needs longer does not hold the pace. */
     private static final Duration CATCH_UP = Duration.ofMinutes(4);
 
     private static final int HEAP_MEGABYTES = 512;
     private static final double BOUND_MILLIS = 250;
-    /** Records a second at which decisions must keep that bound: four times what 10,000 GPUs need at 1 Hz (ADR 27). */
+    /** The pace at which decisions must keep that bound: four times that of 10,000 GPUs at 1 Hz (ADR 27). */
     private static final double LEAST_PER_SECOND = 5000;
 
-    /** What may be on its way at any moment, in seconds of the pace: more is a scheduler that falls behind. */
+    /**
+     * The allowed backlog at any moment, in seconds of the pace; a larger one means that the scheduler falls behind.
+     */
     private static final double MOST_SECONDS_BEHIND = 1;
-    /** What is on its way once the warm-up is worked off: little more than the commit interval brings. */
+    /** The allowed backlog after the warm-up: little more than one commit interval. */
     private static final double SECONDS_CAUGHT_UP = 0.5;
 
     private final List<String> guarantees;
@@ -45,7 +47,10 @@ final class SchedulerThroughput implements Bench {
         this.paces = paces;
     }
 
-    /** Reads {@code [--guarantee NAME] [--records N]}, nodes' records a second; empty where that is not what the arguments say. */
+    /**
+     * Reads {@code [--guarantee NAME] [--records N]}, records of nodes per second; empty if the arguments are
+     * different.
+     */
     static Optional<SchedulerThroughput> parse(List<String> arguments) {
         List<String> guarantees = GUARANTEES;
         List<Integer> paces = PACES;
@@ -88,7 +93,7 @@ final class SchedulerThroughput implements Bench {
         return new BenchReport(metrics, reference, ratio, StatedBounds.below(metrics, least));
     }
 
-    /** The p99 of decisions at this pace; empty where the pace was not held. */
+    /** The p99 of decisions at this pace; empty if the pace was not held. */
     private static Optional<Double> hold(String guarantee, int pace, String name, Map<String, Double> metrics) {
         int commit = guarantee.equals("at_least_once") ? 200 : 100;
         var plan = new SchedulerLoad.Plan(DOMAINS, GPUS, pace, RATES_PER_SECOND, guarantee, commit, HEAP_MEGABYTES);

@@ -13,12 +13,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What a cluster says without end, at a steady pace: nodes' samples, request rates, jobs' progress, and of services that have no
- * requests that they have none. Each kind has its own producer, which sends what a few milliseconds bring in one request, as an
- * agent sends what its node has to say.
+ * The steady records of a cluster: node samples, request rates, progress of jobs, and zero rates of idle services.
+ * Each kind has its own producer, which sends the records of some milliseconds in one request, as an agent does.
  */
 final class SteadyTraffic implements AutoCloseable {
-    /** Less than its producers wait for more, so that it wakes up no more often than it sends. */
+    /** Shorter than the linger time of the producers, so that it wakes up no more often than it sends. */
     private static final long REST_NANOS = 4_000_000;
 
     private final KafkaSettings kafka;
@@ -40,7 +39,7 @@ final class SteadyTraffic implements AutoCloseable {
     }
 
     /**
-     * Begins.
+     * Starts the traffic.
      *
      * @param samplesPerSecond records of nodes, over all domains
      * @param ratesPerSecond records of request rates of steady services, over all domains
@@ -71,8 +70,8 @@ final class SteadyTraffic implements AutoCloseable {
     }
 
     /**
-     * Once a second by each of as many sources as that takes, or less often by one for each service; together they need 60 % of a
-     * replica for each service.
+     * Each of enough sources reports once per second, or one source for each service less often; together they need
+     * 60 % of a replica for each service.
      */
     private void rates(double perSecond) {
         long steady = (long) LoadedDomain.STEADY * domains.size();
@@ -89,7 +88,7 @@ final class SteadyTraffic implements AutoCloseable {
         });
     }
 
-    /** Says of services that have no requests that they have none, and that none are expected. */
+    /** Reports zero requests and zero forecasts for idle services. */
     private void silence() {
         int services = LoadedDomain.SPIKING * domains.size();
         pace("silence", services / (LoadedDomain.WINDOW.toSeconds() / 2.0), (writer, i) -> {
@@ -140,17 +139,17 @@ final class SteadyTraffic implements AutoCloseable {
         }
     }
 
-    /** Records of all kinds written so far. */
+    /** The number of records of all kinds. */
     long sent() {
         return sent.get();
     }
 
-    /** Nodes' samples written so far. */
+    /** The number of node samples. */
     long samples() {
         return samples.get();
     }
 
-    /** What broke it off, if anything did. */
+    /** The error that stopped it, if any. */
     Optional<Throwable> failure() {
         return failure;
     }

@@ -16,7 +16,10 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-/** The steps of a job, as its workers note them: a directory with a file for each worker, a line for each step. */
+/**
+ * The steps of a job, from the logs of its workers. The directory has a file for each worker, with a line for each
+ * step.
+ */
 final class WorkerNotes {
     private static final ObjectMapper JSON = new ObjectMapper();
 

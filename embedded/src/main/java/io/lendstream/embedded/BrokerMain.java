@@ -21,7 +21,7 @@ import org.apache.kafka.metadata.storage.Formatter;
 import org.apache.kafka.server.common.Feature;
 import org.apache.kafka.server.common.MetadataVersion;
 
-/** The embedded broker's process: formats its directory the first time, serves, and stops in order on SIGTERM. */
+/** The process of the embedded broker: formats its directory at the first start, and stops in order on SIGTERM. */
 public final class BrokerMain {
 
     private static final int FAILED = 1;
@@ -67,7 +67,7 @@ public final class BrokerMain {
         server.awaitShutdown();
     }
 
-    /** What {@code kafka-storage format} does; a directory that is formatted already keeps its cluster. */
+    /** Does the work of {@code kafka-storage format}; a formatted directory keeps its cluster. */
     private static void format(BrokerSettings settings) throws Exception {
         Path directory = settings.metadataDirectory();
         Files.createDirectories(directory);
@@ -96,7 +96,7 @@ public final class BrokerMain {
         return properties.getProperty("cluster.id", "");
     }
 
-    /** Kafka says this too, but only seconds later and with a stack trace. */
+    /** Checks the port first: Kafka reports it seconds later and with a stack trace. */
     private static void requireFree(String option, int port) throws IOException {
         try (var socket = new ServerSocket()) {
             socket.setReuseAddress(true);

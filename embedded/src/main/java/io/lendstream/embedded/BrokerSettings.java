@@ -10,13 +10,13 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * Where the embedded broker keeps its data and listens, and how it differs from its small defaults.
+ * The settings of the embedded broker.
  *
- * @param dataDirectory where topics and metadata lie; kept when the broker ends
- * @param port where clients connect, on the loopback address
- * @param controllerPort where the broker talks to its own controller, on the loopback address
- * @param nodeId its number in its cluster
- * @param clusterId the cluster it is formatted for; its own where that is not said
+ * @param dataDirectory the directory of topics and metadata; kept when the broker ends
+ * @param port the port for clients, on the loopback address
+ * @param controllerPort the port for the controller, on the loopback address
+ * @param nodeId its number in the cluster
+ * @param clusterId the cluster that the directory is formatted for; a default if absent
  * @param overrides broker properties that replace the small defaults
  */
 record BrokerSettings(
@@ -47,7 +47,7 @@ record BrokerSettings(
         requirePort("--controller-port", controllerPort);
         if (port == controllerPort) {
             throw new IllegalArgumentException(
-                    "--controller-port is %d, and so is --port; give each its own.".formatted(port));
+                    "--controller-port and --port are both %d; give each its own port.".formatted(port));
         }
         if (nodeId < 0) {
             throw new IllegalArgumentException("--node-id is %d, but must be at least 0.".formatted(nodeId));
@@ -75,7 +75,7 @@ record BrokerSettings(
                 }
                 default ->
                     throw new IllegalArgumentException(
-                            "'%s' is not an option; see --help for those there are.".formatted(option));
+                            "'%s' is not an option; see --help for the options.".formatted(option));
             }
         }
         return new BrokerSettings(
@@ -95,7 +95,7 @@ record BrokerSettings(
         return dataDirectory.resolve("log").toAbsolutePath();
     }
 
-    /** Kafka's configuration: one node, one copy of everything, little memory, and then the overrides. */
+    /** The configuration of Kafka: one node, one replica, little memory, and then the overrides. */
     Properties toKafka() {
         var kafka = new Properties();
         kafka.putAll(place());
@@ -105,7 +105,7 @@ record BrokerSettings(
         return kafka;
     }
 
-    /** Where it listens and keeps its data. */
+    /** Listeners and directories. */
     private Map<String, String> place() {
         return Map.of(
                 "process.roles",
@@ -128,7 +128,7 @@ record BrokerSettings(
                 metadataDirectory().toString());
     }
 
-    /** There is one broker, and so one copy of everything. */
+    /** Replication factors for one broker. */
     private static Map<String, String> alone() {
         return Map.of(
                 "auto.create.topics.enable", "false",

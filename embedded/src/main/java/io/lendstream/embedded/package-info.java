@@ -1,6 +1,6 @@
 /**
- * A whole Kafka on one small machine: one process that is broker and controller at once, for demos and tests.
- * It is started as a child process, because it brings its own class path and halts its JVM on a fatal error.
+ * A whole Kafka on one small machine: one process is broker and controller, for demos and tests. It runs as a child
+ * process, because it needs its own class path and halts its JVM on a fatal error.
  */
 @NullMarked
 package io.lendstream.embedded;

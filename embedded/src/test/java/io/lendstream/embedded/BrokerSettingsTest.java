@@ -58,7 +58,7 @@ class BrokerSettingsTest {
     }
 
     @Test
-    void aPortThatNobodyCanListenOnIsNamedWithItsBound() {
+    void anInvalidPortIsNamedWithItsBound() {
         assertThatThrownBy(() -> BrokerSettings.parse(with("--port", "70000")))
                 .hasMessage("--port is 70000, but must be between 1 and 65535; choose a free one.");
         assertThatThrownBy(() -> BrokerSettings.parse(with("--port", "many")))

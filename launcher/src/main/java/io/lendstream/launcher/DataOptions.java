@@ -5,18 +5,18 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Where a stack keeps its files, and for how long. */
+/** Options for the files of a stack. */
 final class DataOptions {
     @Option(
             names = "--data-dir",
             paramLabel = "DIR",
             description = {
-                "Where the run keeps its files; new or empty. They stay after a failure.",
-                "Default: a temporary one."
+                "Directory for the files of the run; new or empty. They are kept after a failure.",
+                "Default: a temporary directory."
             })
     private Optional<Path> dataDirectory = Optional.empty();
 
-    @Option(names = "--keep-data", description = "Leave the run's topics and logs where they are.")
+    @Option(names = "--keep-data", description = "Keep the topics and logs of the run.")
     private boolean keepData;
 
     boolean keepsData() {

@@ -17,13 +17,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The whole loop on one machine. */
+/** The whole system on one machine. */
 @Command(
         name = "demo",
         description = {
-            "Play the whole loop on this machine, show it live, and write a report.",
-            "A real Kafka broker, a schema registry, the Flink forecaster, the Kafka Streams scheduler, and simulated agents "
-                    + "and actuators run, each as a process of its own; then the history is judged. Needs nothing but a JDK."
+            "Run the whole system on this machine, show it live, and write a report.",
+            "Starts a Kafka broker, a schema registry, the Flink forecaster, the Kafka Streams scheduler, and simulated agents "
+                    + "and actuators, each in its own process, and checks the history at the end. Needs only a JDK."
         },
         footer = "Example: lendstream demo --workload day --seconds 120 --out out/demo")
 final class DemoCommand implements Callable<Integer> {
@@ -31,13 +31,13 @@ final class DemoCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Break the play off after N seconds. Default: 0, which plays the workload to its end.")
+            description = "Stop after N seconds and write the report. Default: 0, run to the end of the workload.")
     private long seconds;
 
     @Option(
             names = "--speed",
             paramLabel = "X",
-            description = "Virtual seconds per second at most; as fast as everybody answers if not given.")
+            description = "Most virtual seconds per second. Default: as fast as the services answer.")
     private Optional<Double> speed = Optional.empty();
 
     @Option(
@@ -45,7 +45,7 @@ final class DemoCommand implements Callable<Integer> {
             paramLabel = "W[,W...]",
             defaultValue = "day",
             description = {
-                "Presets by name ('lendstream presets' lists them), or files in a published format.",
+                "Names of presets ('lendstream presets' lists them), or files in a published format.",
                 "Default: ${DEFAULT-VALUE}."
             })
     private String workload = "day";
@@ -54,7 +54,7 @@ final class DemoCommand implements Callable<Integer> {
             names = "--policy",
             paramLabel = "P",
             defaultValue = "deepboot",
-            description = "Who gets which GPU; 'lendstream policies' lists them. Default: ${DEFAULT-VALUE}.")
+            description = "The scheduling policy; 'lendstream policies' lists them. Default: ${DEFAULT-VALUE}.")
     private String policy = "deepboot";
 
     @Mixin
@@ -64,17 +64,17 @@ final class DemoCommand implements Callable<Integer> {
             names = "--port",
             paramLabel = "P",
             defaultValue = "0",
-            description = "Where the live page is served. Default: any free port.")
+            description = "Port of the live page. Default: any free port.")
     private int port;
 
-    @Option(names = "--headless", description = "No live page and no redrawn table: a line now and then.")
+    @Option(names = "--headless", description = "No live page and no redrawn table; prints a line every few seconds.")
     private boolean headless;
 
     @Option(
             names = "--out",
             paramLabel = "DIR",
             defaultValue = "out/demo",
-            description = "Where results are written. Default: ${DEFAULT-VALUE}.")
+            description = "Directory for results. Default: ${DEFAULT-VALUE}.")
     private Path out = Path.of("out/demo");
 
     @Mixin
@@ -84,19 +84,19 @@ final class DemoCommand implements Callable<Integer> {
             names = "--broker-port",
             paramLabel = "P",
             defaultValue = "0",
-            description = "Where Kafka clients connect. Default: any free port.")
+            description = "Port for Kafka clients. Default: any free port.")
     private int brokerPort;
 
     @Option(
             names = "--registry-port",
             paramLabel = "P",
             defaultValue = "0",
-            description = "Where registry clients connect. Default: any free port.")
+            description = "Port for registry clients. Default: any free port.")
     private int registryPort;
 
     @Option(
             names = "--exactly-once",
-            description = "Run the scheduler exactly-once, as in a deployment; the demo's default is at-least-once.")
+            description = "Run the scheduler with exactly_once_v2, as in a deployment. Default: at_least_once.")
     private boolean exactlyOnce;
 
     @Override
@@ -124,7 +124,7 @@ final class DemoCommand implements Callable<Integer> {
         return new Demo(options, System.out).run() ? 0 : UserError.FAILED;
     }
 
-    /** Children work in directories of their own, where a relative path would mean something else. */
+    /** Makes paths absolute: child processes have their own working directories. */
     private static String withWholePaths(String workload) {
         return Arrays.stream(workload.split(",", -1))
                 .map(name -> Files.isRegularFile(Path.of(name.strip()))
@@ -133,7 +133,7 @@ final class DemoCommand implements Callable<Integer> {
                 .collect(Collectors.joining(","));
     }
 
-    /** What cannot be read is said before anything is started. */
+    /** Checks policy and workload before anything is started. */
     private void readable() {
         try {
             Policies.parse(policy);

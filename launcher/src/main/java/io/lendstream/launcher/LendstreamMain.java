@@ -2,6 +2,8 @@ package io.lendstream.launcher;
 
 import io.lendstream.launcher.access.AclsCommand;
 import io.lendstream.launcher.cli.CommandGroup;
+import io.lendstream.launcher.cli.CommandList;
+import io.lendstream.launcher.cli.CommandNames;
 import io.lendstream.launcher.cli.Errors;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.SchemasCommand;
@@ -10,6 +12,7 @@ import io.lendstream.launcher.operation.ControlCommands;
 import io.lendstream.launcher.operation.DoctorCommand;
 import io.lendstream.launcher.operation.ExplainCommand;
 import io.lendstream.launcher.operation.TopCommand;
+import io.lendstream.service.text.Printable;
 import io.lendstream.stack.Installation;
 import io.lendstream.stack.ServiceKind;
 import io.lendstream.stack.StackException;
@@ -17,23 +20,28 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
 /** The {@code lendstream} command and its tree of subcommands. */
 @Command(
         name = "lendstream",
-        description = "Lends GPUs that inference leaves idle to training, and takes them back in time.",
+        description = "Lends idle inference GPUs to training, and reclaims them when inference needs them.",
         versionProvider = LendstreamMain.Version.class,
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
+        sortOptions = false,
+        abbreviateSynopsis = true,
+        synopsisHeading = "%nUsage: ",
         synopsisSubcommandLabel = "COMMAND",
-        commandListHeading = "%nCommands:%n",
+        commandListHeading = "",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%n")
 public final class LendstreamMain extends CommandGroup {
@@ -62,7 +70,51 @@ public final class LendstreamMain extends CommandGroup {
         COMMANDS.put("presets", ListCommands.ThePresets.class);
     }
 
-    @Option(names = "--verbose", scope = ScopeType.INHERIT, description = "Show where an error comes from.")
+    private static final Map<String, List<String>> GROUPS = new LinkedHashMap<>();
+
+    static {
+        GROUPS.put("Start here", List.of("demo"));
+        GROUPS.put(
+                "Operate",
+                List.of(
+                        "top",
+                        "explain",
+                        "doctor",
+                        "freeze",
+                        "thaw",
+                        "reclaim-all",
+                        "advisory",
+                        "approve",
+                        "reset"));
+        GROUPS.put("Replay and plan", List.of("replay", "forecast", "plan", "policies", "models", "presets"));
+        GROUPS.put("Services", List.of("agent", "forecaster", "scheduler", "actuator", "load"));
+        GROUPS.put("Setup", List.of("stack", "topics", "schemas", "acls"));
+    }
+
+    /** The description comes before the synopsis. */
+    private static final List<String> HELP_SECTIONS = List.of(
+            UsageMessageSpec.SECTION_KEY_HEADER_HEADING,
+            UsageMessageSpec.SECTION_KEY_HEADER,
+            UsageMessageSpec.SECTION_KEY_DESCRIPTION_HEADING,
+            UsageMessageSpec.SECTION_KEY_DESCRIPTION,
+            UsageMessageSpec.SECTION_KEY_SYNOPSIS_HEADING,
+            UsageMessageSpec.SECTION_KEY_SYNOPSIS,
+            UsageMessageSpec.SECTION_KEY_PARAMETER_LIST_HEADING,
+            UsageMessageSpec.SECTION_KEY_AT_FILE_PARAMETER,
+            UsageMessageSpec.SECTION_KEY_PARAMETER_LIST,
+            UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING,
+            UsageMessageSpec.SECTION_KEY_COMMAND_LIST,
+            UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING,
+            UsageMessageSpec.SECTION_KEY_OPTION_LIST,
+            UsageMessageSpec.SECTION_KEY_END_OF_OPTIONS,
+            UsageMessageSpec.SECTION_KEY_FOOTER_HEADING,
+            UsageMessageSpec.SECTION_KEY_FOOTER);
+
+    @Option(
+            names = "--verbose",
+            scope = ScopeType.INHERIT,
+            order = 200,
+            description = "Show the stack trace of an error.")
     private boolean verbose;
 
     private LendstreamMain() {
@@ -84,10 +136,16 @@ public final class LendstreamMain extends CommandGroup {
     static int run(String[] args, PrintWriter out, PrintWriter err) {
         boolean known = args.length > 0 && COMMANDS.containsKey(args[0]);
         CommandLine commandLine = known ? commandLine(Set.of(args[0])) : commandLine();
+        Optional<String> unknown = CommandNames.unknown(commandLine, args);
+        if (unknown.isPresent()) {
+            err.println(Printable.line(unknown.get()));
+            err.flush();
+            return UserError.BAD_USAGE;
+        }
         return execute(commandLine.setOut(out).setErr(err), args);
     }
 
-    /** As picocli does, and with a way out where the heap is too small. */
+    /** Executes a command line; an exhausted heap is reported with the way out. */
     static int execute(CommandLine commandLine, String... args) {
         try {
             return commandLine.execute(args);
@@ -101,14 +159,14 @@ public final class LendstreamMain extends CommandGroup {
         }
     }
 
-    /** With all commands. */
+    /** The command line with all commands. */
     static CommandLine commandLine() {
         CommandLine commandLine = commandLine(COMMANDS.keySet());
         addServices(commandLine);
         return commandLine;
     }
 
-    /** With some commands: to read the options of all takes a tenth of a second, for a single one that is wanted. */
+    /** The command line with some commands: reading the options of all takes a tenth of a second. */
     private static CommandLine commandLine(Set<String> names) {
         var main = new LendstreamMain();
         var commandLine = new CommandLine(main);
@@ -121,7 +179,12 @@ public final class LendstreamMain extends CommandGroup {
         commandLine
                 .getCommandSpec()
                 .usageMessage()
-                .footer("Example: lendstream demo", "'lendstream COMMAND --help' says more about one.");
+                .footer("Example: lendstream demo", "'lendstream COMMAND --help' describes a command.");
+        commandLine.setHelpSectionKeys(HELP_SECTIONS);
+        commandLine.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, new CommandList(GROUPS));
+        for (CommandLine each : commandLine.getSubcommands().values()) {
+            each.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, new CommandList(Map.of()));
+        }
         var errors = new Errors(() -> main.verbose);
         return commandLine
                 .setCaseInsensitiveEnumValuesAllowed(true)
@@ -129,13 +192,13 @@ public final class LendstreamMain extends CommandGroup {
                 .setParameterExceptionHandler(errors);
     }
 
-    /** Services that this build has not got are not listed. */
+    /** Adds the services of this build. */
     private static void addServices(CommandLine commandLine) {
         Installation installation;
         try {
             installation = Installation.find();
         } catch (StackException e) {
-            return; // the launcher alone: whatever needs a module says so
+            return; // the launcher alone: commands that need a module report it
         }
         for (ServiceKind kind : ServiceKind.values()) {
             if (kind.isIn(installation)) {

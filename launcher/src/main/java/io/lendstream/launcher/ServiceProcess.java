@@ -11,9 +11,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Unmatched;
 
 /**
- * A service as a subcommand: it runs in a JVM and on a class path of its own, and reads its options itself.
+ * A service as a subcommand. It runs in its own JVM with its own class path, and parses its own options.
  *
- * <p>The script {@code lendstream} starts services directly; this is for lists of commands, and for other ways to start.
+ * <p>The script {@code lendstream} starts services directly; this class serves the list of commands and other
+ * launchers.
  */
 @Command
 final class ServiceProcess implements Callable<Integer> {

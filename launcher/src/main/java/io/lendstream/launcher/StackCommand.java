@@ -22,36 +22,36 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A broker and a registry to try services against. */
+/** A broker and a registry to try services with. */
 @Command(
         name = "stack",
         description = {
-            "Start a real Kafka broker and a schema registry on this machine, with our topics and schemas, until Ctrl-C.",
-            "For trying the services one by one; not for data that matters."
+            "Start a Kafka broker and a schema registry on this machine, until Ctrl-C.",
+            "Creates the topics and registers the schemas. For trials of single services, not for production data."
         },
-        footer = {"", "Example: lendstream stack --broker-port 9092 --registry-port 8081"})
+        footer = "Example: lendstream stack --broker-port 9092 --registry-port 8081")
 final class StackCommand implements Callable<Integer> {
     @Option(
             names = "--broker-port",
             paramLabel = "P",
             defaultValue = "9092",
-            description = "Where Kafka clients connect; 0 is any free port. Default: ${DEFAULT-VALUE}.")
+            description = "Port for Kafka clients; 0 for any free port. Default: ${DEFAULT-VALUE}.")
     private int brokerPort;
 
     @Option(
             names = "--registry-port",
             paramLabel = "P",
             defaultValue = "8081",
-            description = "Where registry clients connect; 0 is any free port. Default: ${DEFAULT-VALUE}.")
+            description = "Port for registry clients; 0 for any free port. Default: ${DEFAULT-VALUE}.")
     private int registryPort;
 
     @Option(
             names = "--secure",
             paramLabel = "DIR",
             description = {
-                "Let in only whom the files there name, by TLS and passwords; 'deploy/secure/prepare.sh DIR' makes them.",
-                "Rights are given by 'lendstream acls apply'.",
-                "Default: everybody is let in."
+                "Require TLS and passwords from the files in DIR; 'deploy/secure/prepare.sh DIR' creates them.",
+                "'lendstream acls apply' grants the rights.",
+                "Default: no authentication."
             })
     private Optional<Path> secure = Optional.empty();
 
@@ -72,12 +72,12 @@ final class StackCommand implements Callable<Integer> {
                     TopicCatalogue.standard());
             out.printf(
                     """
-                    ready, with all topics and schemas. Services find it by --config FILE with these lines:
+                    Ready, with all topics and schemas. Start services with --config FILE and these lines in it:
 
                     kafka.bootstrap.servers=%s
                     schema.registry.url=%s
 
-                    %sCtrl-C stops it%s.
+                    %sCtrl-C stops the stack%s.
                     """,
                     stack.bootstrapServers(),
                     stack.confluentUrl(),
@@ -97,14 +97,14 @@ final class StackCommand implements Callable<Integer> {
         try {
             return settings.securedBy(secure.get());
         } catch (IOException e) {
-            throw UserError.badUsage("--secure is '%s', but %s cannot be read; 'deploy/secure/prepare.sh %s' makes it."
+            throw UserError.badUsage("--secure is '%s', but %s cannot be read; create it with 'deploy/secure/prepare.sh %s'."
                     .formatted(secure.get(), e.getMessage(), secure.get()));
         }
     }
 
     private static String rights(Path directory) {
         return """
-                and those of %1$s/USER.properties, which say who they are. First give them their rights:
+                and the lines of %1$s/USER.properties for authentication. First grant the rights:
                 lendstream acls apply deploy/acl --config %1$s/admin.properties --passwords %1$s/passwords.properties
 
                 """.formatted(directory);

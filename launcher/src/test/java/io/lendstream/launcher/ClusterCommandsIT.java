@@ -49,7 +49,7 @@ class ClusterCommandsIT {
     }
 
     @Test
-    void aTopicThatDiffersIsToldAndNotChanged() {
+    void aTopicThatDiffersIsReportedAndNotChanged() {
         run("two.", "topics", "create", "--partitions", "2");
 
         assertThat(run("two.", "topics", "create", "--partitions", "3")).isZero();

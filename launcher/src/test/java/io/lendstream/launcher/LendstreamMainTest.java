@@ -73,16 +73,76 @@ class LendstreamMainTest {
         int code = run("tops");
 
         assertThat(code).isEqualTo(2);
-        assertThat(err.toString().lines()).containsExactly("there is no command 'tops'; lendstream --help lists them.");
+        assertThat(err.toString().lines())
+                .containsExactly(
+                        "there is no command 'tops'; did you mean top or topics? 'lendstream --help' lists the commands.");
     }
 
     @Test
-    void anUnknownCommandOfAGroupIsToldByTheGroup() {
-        int code = run("topics", "frob");
+    void anUnknownCommandIsBadUsageWithHelpToo() {
+        int code = run("--verbose", "dmeo", "--help");
 
         assertThat(code).isEqualTo(2);
+        assertThat(out.toString()).isEmpty();
         assertThat(err.toString().lines())
-                .containsExactly("there is no command 'frob'; lendstream topics --help lists them.");
+                .containsExactly("there is no command 'dmeo'; did you mean demo? 'lendstream --help' lists the commands.");
+    }
+
+    @Test
+    void anUnknownCommandOfAGroupNamesTheCommandsOfTheGroup() {
+        assertThat(run("topics", "creat", "--help")).isEqualTo(2);
+        assertThat(run("topics", "frob")).isEqualTo(2);
+
+        assertThat(err.toString().lines())
+                .containsExactly(
+                        "there is no command 'creat'; did you mean create? 'lendstream topics --help' lists the commands.",
+                        "there is no command 'frob'; 'lendstream topics --help' lists the commands.");
+    }
+
+    @Test
+    void helpBeginsWithWhatTheCommandDoes() {
+        assertThat(commands(LendstreamMain.commandLine())).allSatisfy(command -> {
+            String help = command.getUsageMessage(CommandLine.Help.Ansi.OFF);
+            String[] description = command.getCommandSpec().usageMessage().description();
+
+            assertThat(description).as(command.getCommandName()).isNotEmpty();
+            assertThat(help).startsWith(description[0].substring(0, Math.min(20, description[0].length())));
+        });
+    }
+
+    @Test
+    void everyCommandIsListedInItsGroup() {
+        String help = LendstreamMain.commandLine().getUsageMessage(CommandLine.Help.Ansi.OFF);
+
+        assertThat(help.lines().map(String::strip))
+                .containsSubsequence("Start here:", "Operate:", "Replay and plan:", "Setup:")
+                .doesNotContain("Commands:");
+    }
+
+    @Test
+    void listsAreTextForPeopleAndJsonForTools() throws IOException {
+        assertThat(run("policies")).isZero();
+        assertThat(out.toString().lines()).anyMatch(line -> line.matches("lendstream +experimental: .*"));
+        assertThat(err.toString()).startsWith("warning: policy lendstream is experimental");
+        out.getBuffer().setLength(0);
+        err.getBuffer().setLength(0);
+
+        assertThat(run("policies", "--json")).isZero();
+
+        JsonNode policies = new ObjectMapper().readTree(out.toString());
+        assertThat(policies).anySatisfy(policy -> {
+            assertThat(policy.get("name").asText()).isEqualTo("lendstream");
+            assertThat(policy.get("experimental").asBoolean()).isTrue();
+            assertThat(policy.get("warning").asText()).contains("can starve services");
+        });
+        assertThat(err.toString()).isEmpty();
+        for (String list : List.of("models", "presets")) {
+            out.getBuffer().setLength(0);
+            assertThat(run(list, "--json")).isZero();
+            assertThat(new ObjectMapper().readTree(out.toString())).isNotEmpty().allSatisfy(entry -> assertThat(
+                            entry.get("summary").asText())
+                    .isNotEmpty());
+        }
     }
 
     @Test
@@ -110,7 +170,7 @@ class LendstreamMainTest {
     }
 
     @Test
-    void namesThatNoRecordMayHaveAreToldBeforeAnythingIsConnectedTo() {
+    void namesThatNoRecordMayHaveAreErrorsBeforeAnyConnection() {
         assertThat(run("explain", "a b/1/17")).isEqualTo(2);
         assertThat(run("approve", "../1/17")).isEqualTo(2);
         assertThat(run("freeze", "--domain", "east\n")).isEqualTo(2);
@@ -129,12 +189,12 @@ class LendstreamMainTest {
     }
 
     @Test
-    void trainingNodesThatLeaveNoneToInferenceAreToldWhy() {
+    void trainingNodesThatLeaveNoneToInferenceAreAnError() {
         int code = run("demo", "--nodes", "2", "--training-nodes", "9");
 
         assertThat(code).isEqualTo(2);
         assertThat(err.toString())
-                .startsWith("--training-nodes is 9, but must leave training and inference a node each of the 2");
+                .startsWith("--training-nodes is 9, but must leave training and inference at least one node each of 2");
     }
 
     @Test
@@ -289,7 +349,26 @@ class LendstreamMainTest {
     }
 
     @Test
-    void aWorkloadThatIsCutOffIsToldInOneLine(@TempDir Path directory) throws IOException {
+    void aWorkloadThatIsCutOffIsAnErrorInOneLine(@TempDir Path directory) throws IOException {
+        Path file = cutOff(directory);
+
+        for (String command : List.of("replay", "demo")) {
+            int code = run(
+                    command,
+                    "--workload",
+                    file.toString(),
+                    "--out",
+                    directory.resolve("out").toString());
+
+            assertThat(code).isEqualTo(2);
+        }
+
+        assertThat(err.toString().lines())
+                .hasSize(2)
+                .containsOnly(file + " is cut off: the gzip stream ends early; copy it again");
+    }
+
+    private static Path cutOff(Path directory) throws IOException {
         var packed = new ByteArrayOutputStream();
         try (var gzip = new GZIPOutputStream(packed)) {
             gzip.write("name,time,application,num_replicas,batch_size,duration\n".getBytes(UTF_8));
@@ -298,20 +377,7 @@ class LendstreamMainTest {
             gzip.write(noise);
         }
         Path file = directory.resolve("jobs.csv.gz");
-        Files.write(file, Arrays.copyOf(packed.toByteArray(), 10_000));
-
-        int code = run(
-                "replay",
-                "--workload",
-                file.toString(),
-                "--out",
-                directory.resolve("out").toString());
-
-        assertThat(code).isEqualTo(2);
-        assertThat(err.toString().lines())
-                .singleElement()
-                .asString()
-                .isEqualTo(file + " is cut off: the gzip stream ends early; copy it again");
+        return Files.write(file, Arrays.copyOf(packed.toByteArray(), 10_000));
     }
 
     @Test

@@ -20,8 +20,8 @@ import java.util.Objects;
 import org.apache.avro.Schema;
 
 /**
- * A list of decisions that lie in a file until the results of a run are written: a long run makes more of them than memory
- * should hold. Each {@link #get} reads one; of all of them, memory holds 8 bytes each. Not for several threads.
+ * A list of decisions in a file, for the results of a run. A long run makes more decisions than memory should hold.
+ * Each {@link #get} reads one decision; memory holds 8 bytes for each. Not thread-safe.
  */
 final class DecisionSpool extends AbstractList<Decision> implements AutoCloseable {
     private static final Schema SCHEMA = Codecs.schema(TopicCatalogue.DECISIONS);
@@ -36,8 +36,8 @@ final class DecisionSpool extends AbstractList<Decision> implements AutoCloseabl
     /**
      * An empty spool.
      *
-     * @param directory where its file is made; it is created if it is not there
-     * @throws UncheckedIOException where that is not possible
+     * @param directory the directory of its file; created if missing
+     * @throws UncheckedIOException if the file cannot be created
      */
     DecisionSpool(Path directory) {
         try {
@@ -88,7 +88,7 @@ final class DecisionSpool extends AbstractList<Decision> implements AutoCloseabl
         return count;
     }
 
-    /** Deletes the file; after that there is nothing to be read. */
+    /** Deletes the file. */
     @Override
     public void close() {
         try {

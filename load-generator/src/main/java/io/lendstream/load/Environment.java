@@ -11,15 +11,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Moves virtual time on, a quantum at a time, keeping cause and effect: everything of a quantum is written before its end is
- * announced, and the next begins when everybody has answered and every answer has been read.
+ * Advances virtual time by one quantum after another, in causal order. All records of a quantum are written before
+ * its end is announced. The next quantum begins after every service has answered and every answer has been read.
  *
- * <p>A quantum is at most {@code quantum} long, or reaches to the next event of anybody if that is later and nothing was
- * decided in the one before.
+ * <p>A quantum is at most {@code quantum} long. It reaches to the next event if that is later and the quantum before
+ * had no decision.
  */
 final class Environment {
+    private static final Logger LOG = LoggerFactory.getLogger(Environment.class);
+    private static final Duration LOG_EVERY = Duration.ofSeconds(10);
+
     private final Play play;
     private final Wire wire;
     private final DomainId domain;
@@ -28,21 +34,22 @@ final class Environment {
     private final Duration stallTimeout;
     private final Pace pace;
     private final Map<String, Progress> answers = new HashMap<>();
+    private final Map<String, Long> answeredAt = new HashMap<>();
     private Instant now;
     private long quanta;
     private long decidedBefore;
 
     /**
-     * How time passes.
+     * The timing of a run.
      *
-     * @param start the virtual time at which the play begins
-     * @param quantum longest step while something happens
-     * @param stallTimeout wall-clock time without any answer after which the run is given up
+     * @param start the virtual time of the beginning
+     * @param quantum the longest step while events happen
+     * @param stallTimeout wall-clock time without an answer after which the run stops
      */
     record Timing(Instant start, Duration quantum, Duration stallTimeout, Pace pace) {}
 
     /**
-     * @param others services whose answers are waited for, by name
+     * @param others the services that must answer, by name
      */
     Environment(Play play, Wire wire, DomainId domain, List<String> others, Timing timing) {
         this.play = play;
@@ -59,12 +66,12 @@ final class Environment {
         return now;
     }
 
-    /** Quanta played so far. */
+    /** The number of quanta so far. */
     long quanta() {
         return quanta;
     }
 
-    /** Plays until all is over, or until told to stop. */
+    /** Plays until the end of the workload, or until {@code stop} is true. */
     void run(BooleanSupplier stop) {
         announce();
         while (!stop.getAsBoolean()) {
@@ -85,7 +92,7 @@ final class Environment {
         quanta++;
     }
 
-    /** The time to name next; not far ahead after decisions, for nobody knows yet what they will lead to. */
+    /** The next time to announce; only a quantum ahead after decisions, whose effects are not known yet. */
     private Instant next() {
         Instant earliest = now.plus(quantum);
         if (decided() > decidedBefore) {
@@ -115,14 +122,19 @@ final class Environment {
 
     private void awaitAnswers(BooleanSupplier stop) {
         long deadline = System.nanoTime() + stallTimeout.toNanos();
+        long logAt = System.nanoTime() + LOG_EVERY.toNanos();
         while (!late().isEmpty() && !stop.getAsBoolean()) {
             List<Object> records = wire.poll(Duration.ofMillis(100));
             if (!records.isEmpty()) {
                 records.forEach(this::take);
             } else if (System.nanoTime() > deadline) {
                 throw new StalledException(
-                        "%s did not answer %s within %d s (load.stall-timeout). Look at its log and at what it waits for; or raise the timeout."
-                                .formatted(String.join(", ", late()), now, stallTimeout.toSeconds()));
+                        "Run stopped at virtual time %s: no answer within %d s (load.stall-timeout) from %s. Check that each of them runs with time=virtual on this broker, and read its log; or raise load.stall-timeout."
+                                .formatted(UtcText.of(now), stallTimeout.toSeconds(), awaited()));
+            }
+            if (System.nanoTime() > logAt && !late().isEmpty()) {
+                logAt = System.nanoTime() + LOG_EVERY.toNanos();
+                LOG.warn("waiting at virtual time {} for {}", UtcText.of(now), awaited());
             }
         }
     }
@@ -131,13 +143,29 @@ final class Environment {
         if (record instanceof Progress progress) {
             if (others.contains(progress.service())) {
                 answers.put(progress.service(), progress);
+                answeredAt.put(progress.service(), System.nanoTime());
             }
         } else {
             play.take(record);
         }
     }
 
-    /** Who has not answered the present time yet, or whose answer has not been read whole. */
+    /** The late services with the age of their last answers. */
+    private String awaited() {
+        long at = System.nanoTime();
+        return late().stream()
+                .map(service -> {
+                    Long last = answeredAt.get(service);
+                    return last == null
+                            ? service + " (no answer yet)"
+                            : "%s (last answer %d s ago)"
+                                    .formatted(
+                                            service, Duration.ofNanos(at - last).toSeconds());
+                })
+                .collect(Collectors.joining(", "));
+    }
+
+    /** The services that have not answered the present time yet, or whose answer has not been read completely. */
     private List<String> late() {
         List<String> late = new ArrayList<>();
         for (String other : others) {
@@ -149,7 +177,7 @@ final class Environment {
         return late;
     }
 
-    /** Holds time back where a run must not be faster than asked for. */
+    /** Limits the speed of a run. */
     interface Pace {
         Pace UNBOUNDED = now -> {};
 

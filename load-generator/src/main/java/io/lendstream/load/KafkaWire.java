@@ -25,9 +25,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The topics themselves: writes what agents and jobs write, reads what is decided and done. */
+/** The topics: writes the records of agents and jobs, reads decisions and reports. */
 final class KafkaWire implements Wire {
-    /** By this name the scheduler says the sequence of its last decision, for it cannot know its offset. */
+    /** The position under which the scheduler gives the sequence of its last decision. */
     static final String DECISIONS = "decisions";
 
     private final RecordWriter writer;
@@ -41,7 +41,7 @@ final class KafkaWire implements Wire {
      * The topics of one domain.
      *
      * @param reader not started yet; reads everything from the beginning
-     * @param kept takes each decision once; empty where nobody wants them at the end
+     * @param kept keeps each decision once; empty if the results need no decisions
      */
     KafkaWire(RecordWriter writer, RecordReader reader, DomainId domain, Optional<DecisionSpool> kept) {
         this.writer = writer;
@@ -78,7 +78,7 @@ final class KafkaWire implements Wire {
         inbox.add(decision);
     }
 
-    /** The domain's decisions so far, each once, read from where they are kept; none where they are not. */
+    /** The decisions of the domain so far, each once; none if they are not kept. */
     List<Decision> decisions() {
         return kept.<List<Decision>>map(spool -> spool).orElse(List.of());
     }
@@ -117,7 +117,7 @@ final class KafkaWire implements Wire {
         return reader.hasRead(positions) && lastDecision >= positions.getOrDefault(DECISIONS, 0L);
     }
 
-    /** How an event gets to its topic. */
+    /** Writes an event to its topic. */
     private final class Publication implements Event.Cases<Runnable> {
         @Override
         public Runnable node(Node node) {
@@ -183,7 +183,7 @@ final class KafkaWire implements Wire {
         }
 
         private Runnable foreign(Event event) {
-            throw new IllegalArgumentException("a workload does not say %s".formatted(event));
+            throw new IllegalArgumentException("a workload has no event such as %s".formatted(event));
         }
     }
 }

@@ -12,6 +12,8 @@ import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.Units;
+import io.lendstream.service.text.FileErrors;
+import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.WorldSettings;
 import io.lendstream.simulator.results.ResultFiles;
@@ -21,6 +23,7 @@ import io.lendstream.simulator.workload.Demand;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,75 +36,74 @@ import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Plays a workload into a deployment. */
+/** Writes a workload to the topics of a deployment. */
 @Command(
         name = "load",
         description = {
-            "Play a workload into Kafka as agents and jobs would: services, request rates, jobs and their progress.",
-            "By the wall clock, or (--set time=virtual) as fast as everybody answers.",
-            "Ends with the workload, or before (--set load.stop-after=5m)."
+            "Write a workload to Kafka as agents and jobs would: services, request rates, jobs and their progress.",
+            "Runs by the wall clock, or with --set time=virtual as fast as the services answer.",
+            "Ends with the workload, or after --set load.stop-after=5m."
         },
         footer = {
             "",
-            "Example:",
-            "  lendstream load --bootstrap-server broker:9092 --workload day \\",
-            "      --set load.stop-after=5m --out out/load"
+            "Example: lendstream load --bootstrap-server broker:9092 --workload day \\",
+            "             --set load.stop-after=5m --out out/load"
         })
 final class LoadCommand extends ServiceCommand {
     private static final Logger LOG = LoggerFactory.getLogger(LoadCommand.class);
     private static final Duration LONGEST_QUANTUM = Duration.ofSeconds(5);
-    private static final Duration TELL_EVERY = Duration.ofSeconds(10);
+    private static final Duration LOG_EVERY = Duration.ofSeconds(10);
     private static final Duration WALL_STEP = Duration.ofMillis(200);
 
     @Option(
             names = "--workload",
             paramLabel = "W[,W...]",
-            description = "Presets by name, or files in a published format. Default: ${DEFAULT-VALUE}.")
+            description = "Names of presets, or files in a published format. Default: ${DEFAULT-VALUE}.")
     private String workload = "day";
 
-    @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
+    @Option(names = "--profiles", paramLabel = "DIR", description = "Directory of training profiles, with one directory for each application.")
     private Optional<Path> profiles = Optional.empty();
 
     @Option(
             names = "--services",
             paramLabel = "FILE",
-            description = "Makes request-rate series into services: a CSV with a line a service.")
+            description = "CSV that makes services of request-rate series, one service on each line.")
     private Optional<Path> services = Optional.empty();
 
     @Option(
             names = "--list-jobs",
             paramLabel = "KIND",
-            description = "How lists of jobs without profiles are played, rigid or elastic. Default: ${DEFAULT-VALUE}.")
+            description = "Jobs of lists without profiles: rigid or elastic. Default: ${DEFAULT-VALUE}.")
     private String listJobs = "rigid";
 
     @Option(
             names = "--nodes",
             paramLabel = "N",
-            description = "Nodes of the cluster that a preset is made for. Default: ${DEFAULT-VALUE}.")
+            description = "Nodes of the cluster of a preset. Default: ${DEFAULT-VALUE}.")
     private int nodes = 16;
 
-    @Option(names = "--gpus-per-node", paramLabel = "G", description = "GPUs of each. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--gpus-per-node", paramLabel = "G", description = "GPUs of each node. Default: ${DEFAULT-VALUE}.")
     private int gpusPerNode = 4;
 
     @Option(
             names = "--training-nodes",
             paramLabel = "T",
-            description = "How many of the nodes are training's. Default: half.")
+            description = "Number of training nodes. Default: half of the nodes.")
     private Optional<Integer> trainingNodes = Optional.empty();
 
-    @Option(names = "--seed", paramLabel = "S", description = "Of all chance. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--seed", paramLabel = "S", description = "Seed of all random numbers. Default: ${DEFAULT-VALUE}.")
     private long seed = 1;
 
     @Option(
             names = "--speed",
             paramLabel = "X",
-            description = "Virtual seconds per second at most, in an accelerated run. Default: no bound.")
+            description = "Most virtual seconds per second in an accelerated run. Default: no bound.")
     private Optional<Double> speed = Optional.empty();
 
-    @Option(names = "--out", paramLabel = "DIR", description = "Where results are written. Default: nowhere.")
+    @Option(names = "--out", paramLabel = "DIR", description = "Directory for results. Default: no results are written.")
     private Optional<Path> out = Optional.empty();
 
-    /** What is played, once it is read. */
+    /** The workload, after it has been read. */
     private Workload played = new Workload("nothing", Workload.EPOCH, List.of(), List.of());
 
     @Override
@@ -143,10 +145,25 @@ final class LoadCommand extends ServiceCommand {
 
     @Override
     protected int serve(ServiceContext context) {
+        Optional<DecisionSpool> kept = Optional.empty();
+        try {
+            kept = out.map(DecisionSpool::new);
+            return run(context, kept);
+        } catch (StalledException e) {
+            System.err.println(e.getMessage());
+            return FAILED;
+        } catch (UncheckedIOException e) {
+            System.err.println(Printable.line(FileErrors.line(e)));
+            return FAILED;
+        } finally {
+            close(kept);
+        }
+    }
+
+    private int run(ServiceContext context, Optional<DecisionSpool> kept) {
         Instant start = played.start();
         Duration quantum = quantum(context.settings(), played);
         World world = new World(played, WorldSettings.of(seed));
-        Optional<DecisionSpool> kept = out.map(DecisionSpool::new);
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
             KafkaWire wire = new KafkaWire(writer, reader, domain(context), kept);
@@ -159,10 +176,10 @@ final class LoadCommand extends ServiceCommand {
                     seed);
             if (!context.isVirtual()) {
                 LOG.info(
-                        "by the wall clock, from {} until {} or when all jobs are done; accelerated with --set"
-                                + " time=virtual, in all services",
-                        start,
-                        played.demandEnd());
+                        "by the wall clock, from {} to {} or until all jobs are done; set time=virtual in all services"
+                                + " for an accelerated run",
+                        UtcText.of(start),
+                        UtcText.of(played.demandEnd()));
             }
             long began = System.nanoTime();
             boolean whole = play(context, new WorldPlay(world, played), wire, start, quantum);
@@ -170,24 +187,28 @@ final class LoadCommand extends ServiceCommand {
             RunOutcome outcome = new RunOutcome(
                     identity(context), world.results(), wire.decisions(), wall.toMillis() / 1000.0, whole);
             out.ifPresent(directory -> new ResultFiles(directory).write(List.of(outcome)));
-            LOG.info(whole ? "the workload has ended" : "the play was broken off");
+            LOG.info(whole ? "the workload has ended" : "stopped before the end of the workload");
             return DONE;
-        } catch (StalledException e) {
-            System.err.println(e.getMessage());
-            return FAILED;
-        } finally {
-            kept.ifPresent(DecisionSpool::close);
         }
     }
 
-    /** A request lasts seconds and must be met in time; rates are said a few times a minute. */
+    /** Deletes the kept decisions; a full disk may prevent the last write. */
+    private static void close(Optional<DecisionSpool> kept) {
+        try {
+            kept.ifPresent(DecisionSpool::close);
+        } catch (UncheckedIOException e) {
+            LOG.warn("{}", FileErrors.line(e));
+        }
+    }
+
+    /** Single requests last seconds and need short quanta; rates change a few times a minute. */
     private static Duration quantum(Settings settings, Workload played) {
         boolean singleRequests = played.loads().stream().anyMatch(load -> load.demand() instanceof Demand.Requests);
         Duration quantum =
                 settings.get(LoadKeys.QUANTUM).orElse(singleRequests ? Duration.ofSeconds(1) : LONGEST_QUANTUM);
         if (quantum.compareTo(LONGEST_QUANTUM) > 0) {
             throw new SettingsException(
-                    "load.quantum is %s, but must be at most 5s, or effects come too late after their causes. Shorten it."
+                    "load.quantum is %s, but must be at most 5s, or effects follow their causes too late. Shorten it."
                             .formatted(Units.text(quantum)));
         }
         return quantum;
@@ -233,7 +254,7 @@ final class LoadCommand extends ServiceCommand {
         }
     }
 
-    /** Whether the workload was played to its end. */
+    /** Plays the workload; true if it reached its end. */
     private boolean play(ServiceContext context, Play play, Wire wire, Instant start, Duration quantum) {
         long began = System.nanoTime();
         Duration limit = context.settings().get(LoadKeys.STOP_AFTER);
@@ -260,7 +281,7 @@ final class LoadCommand extends ServiceCommand {
         return play.finished();
     }
 
-    /** Says now and then how far a play has got. */
+    /** Logs the progress of a run every ten seconds. */
     private static final class Reporter {
         private final Play play;
         private long told;
@@ -271,9 +292,9 @@ final class LoadCommand extends ServiceCommand {
         }
 
         void tell() {
-            if (System.nanoTime() - told > TELL_EVERY.toNanos()) {
+            if (System.nanoTime() - told > LOG_EVERY.toNanos()) {
                 told = System.nanoTime();
-                LOG.info("played to {}", play.progress());
+                LOG.info("progress: {}", play.progress());
             }
         }
     }

@@ -5,23 +5,23 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** A workload being played: jobs that make progress and requests that arrive, answering to what is decided. */
+/** A workload in progress: jobs and requests that react to decisions. */
 interface Play {
-    /** Everything that happens after the last call and up to {@code to}, in time order. */
+    /** The events after the last call and up to {@code to}, in time order. */
     List<Event> advance(Instant to);
 
-    /** When something next happens by itself. */
+    /** The time of the next event. */
     Optional<Instant> nextEventAt();
 
-    /** Learns of a node, a decision or a report; of anything else it takes no notice. */
+    /** Applies a node, a decision or a report; other records are ignored. */
     void take(Object record);
 
-    /** Whether everything that was to happen has happened. */
+    /** Whether the workload has ended. */
     boolean finished();
 
-    /** How far it has got, from 0 to 1. */
+    /** The progress, from 0 to 1. */
     double share();
 
-    /** How far it has got, for people. */
+    /** The progress, for people. */
     String progress();
 }

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** The simulator's world as a play; ends early where its play time is limited. */
+/** Plays a workload with the simulator's world. */
 final class WorldPlay implements Play {
     private final World world;
     private final Instant start;
@@ -61,6 +61,6 @@ final class WorldPlay implements Play {
 
     @Override
     public String progress() {
-        return "%s, %d %% of its time, %s".formatted(now, Math.round(100 * share()), world.progress());
+        return "%s, %d %% of its time, %s".formatted(UtcText.of(now), Math.round(100 * share()), world.progress());
     }
 }

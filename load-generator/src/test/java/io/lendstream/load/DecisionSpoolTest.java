@@ -25,7 +25,7 @@ final class DecisionSpoolTest {
     private Path directory;
 
     @Test
-    void whatWasAddedComesBackInItsOrderAndNothingIsLeftBehind() {
+    void decisionsComeBackInOrderAndNoFileIsLeft() {
         List<Decision> decisions =
                 IntStream.range(0, 3000).mapToObj(DecisionSpoolTest::renewal).toList();
         Path played = directory.resolve("out/played");
@@ -45,7 +45,7 @@ final class DecisionSpoolTest {
     }
 
     @Test
-    void aFileThatWasCutIsSaid() throws IOException {
+    void aTruncatedFileIsAnError() throws IOException {
         try (var spool = new DecisionSpool(directory)) {
             spool.add(renewal(1));
             spool.get(0);
@@ -59,7 +59,7 @@ final class DecisionSpoolTest {
         }
     }
 
-    /** What a play of two hours decides must not fill the heap of a process that may have 192 MB. */
+    /** The decisions of a run of two hours must not fill a heap of 192 MB. */
     @Test
     void memoryHoldsOneDecisionAtATime() {
         try (var spool = new DecisionSpool(directory)) {

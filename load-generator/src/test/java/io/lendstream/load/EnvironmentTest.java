@@ -36,7 +36,7 @@ class EnvironmentTest {
     }
 
     @Test
-    void movesOnByAQuantumWhileSomethingHappensAndJumpsToTheNextEventElse() {
+    void advancesByAQuantumWhileEventsHappenAndElseJumpsToTheNextEvent() {
         play.events(1, 2, 3, 60, 61, 200);
         wire.answering("scheduler");
 
@@ -56,7 +56,7 @@ class EnvironmentTest {
     }
 
     @Test
-    void doesNotJumpAfterDecisionsForNobodyKnowsYetWhatTheyLeadTo() {
+    void doesNotJumpAfterDecisionsWhoseEffectsAreNotKnownYet() {
         play.events(100, 200);
         wire.answering("scheduler").decidingAt(0).decidingAt(100);
 
@@ -84,13 +84,15 @@ class EnvironmentTest {
     }
 
     @Test
-    void saysWhoIsLate() {
+    void namesTheLateServicesInItsError() {
         play.events(1);
         wire.answering("scheduler");
 
         assertThatThrownBy(() -> environment("scheduler", "actuator").run(() -> false))
                 .isInstanceOf(StalledException.class)
-                .hasMessageStartingWith("actuator did not answer 2026-01-01T00:00:00Z within 0 s (load.stall-timeout)");
+                .hasMessageStartingWith(
+                        "Run stopped at virtual time 2026-01-01 00:00:00 UTC: no answer within 0 s (load.stall-timeout)"
+                                + " from actuator (no answer yet). Check that");
     }
 
     private static final class FakePlay implements Play {

@@ -9,6 +9,9 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,28 +21,43 @@ class LoadCommandTest {
     private final ByteArrayOutputStream said = new ByteArrayOutputStream();
 
     @AfterEach
-    void giveTheStreamBack() {
+    void restoreTheStream() {
         System.setErr(stderr);
     }
 
     @Test
-    void aWorkloadThatIsNotThereIsToldBeforeABrokerIsAsked() {
+    void aMissingWorkloadIsAnErrorBeforeAnyConnection() {
         assertThat(run("--workload", "nosuch")).isEqualTo(2);
         assertThat(text()).startsWith("there is no workload 'nosuch'").hasLineCount(1);
     }
 
     @Test
-    void howJobsOfListsArePlayedIsToldWhereItIsNeither() {
+    void anUnknownKindOfListJobsIsAnError() {
         assertThat(run("--list-jobs", "rubber")).isEqualTo(2);
         assertThat(text()).isEqualTo("--list-jobs is 'rubber', but must be rigid or elastic.\n");
     }
 
     @Test
-    void whereResultsCannotGoIsToldBeforeABrokerIsAsked(@TempDir Path directory) throws IOException {
+    void anInvalidOutputDirectoryIsAnErrorBeforeAnyConnection(@TempDir Path directory) throws IOException {
         Path file = Files.writeString(directory.resolve("notes.txt"), "mine");
 
         assertThat(run("--out", file.toString())).isEqualTo(2);
         assertThat(text()).isEqualTo("--out is %s, but is a file; name another directory.\n".formatted(file));
+    }
+
+    @Test
+    void aWorkloadThatIsCutOffIsAnErrorInOneLine(@TempDir Path directory) throws IOException {
+        var packed = new ByteArrayOutputStream();
+        try (var gzip = new GZIPOutputStream(packed)) {
+            gzip.write("job,submitSeconds,gpus,runSeconds\n".getBytes(StandardCharsets.UTF_8));
+            byte[] noise = new byte[20_000];
+            new Random(1).nextBytes(noise);
+            gzip.write(noise);
+        }
+        Path file = Files.write(directory.resolve("jobs.csv.gz"), Arrays.copyOf(packed.toByteArray(), 10_000));
+
+        assertThat(run("--workload", file.toString())).isEqualTo(2);
+        assertThat(text()).startsWith(file + " is ").contains("gzip").containsIgnoringCase("copy it again").hasLineCount(1);
     }
 
     private int run(String... arguments) {

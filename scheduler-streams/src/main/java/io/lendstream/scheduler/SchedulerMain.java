@@ -122,6 +122,7 @@ public final class SchedulerMain extends ServiceCommand {
                 options.time().name().toLowerCase(java.util.Locale.ROOT),
                 properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG),
                 topologyVersion);
+        options.scheduler().policy().info().warning().ifPresent(warning -> log.warn("{}", warning));
         learnSchemas(context);
         return run(topology, config, properties, application, context);
     }

@@ -398,7 +398,7 @@ class SchedulerTopologyTest {
             second.passOn(inputs.get(last).event(), 1000);
 
             assertThat(late.reason().text())
-                    .contains("p99 was 530 ms of 500 ms")
+                    .contains("its p99 latency was 530 ms (SLO: 500 ms)")
                     .contains(" instead of ");
             assertThat(second.decisions()).singleElement().satisfies(decision -> {
                 assertThat(decision.action()).isEqualTo(late.action());

@@ -7,15 +7,15 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * A process that a stack can run: a main class on a class path of its own.
+ * A process for a stack: a main class with its own class path.
  *
- * @param name what messages and its log file call it
+ * @param name its name in messages, and of its log file
  * @param classPath its jars, in order
- * @param mainClass what it runs
- * @param arguments what its main class is given
- * @param systemProperties what its JVM is told with -D
- * @param jvm how much of the machine it may take
- * @param onExit what its end means for the run
+ * @param mainClass its main class
+ * @param arguments the arguments of the main class
+ * @param systemProperties system properties of its JVM
+ * @param jvm the limits of its JVM
+ * @param onExit the effect of its end on the run
  */
 public record Child(
         String name,

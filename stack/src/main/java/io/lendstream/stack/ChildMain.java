@@ -8,12 +8,12 @@ import java.util.Arrays;
 /**
  * The first class of every child process: runs another main class, and ends the process when its parent is gone.
  *
- * <p>The parent holds the other end of this process's standard input and never writes to it, so end of input means that
- * the parent asks for the end, or that it was killed. Depends on the JDK only, so that it may go onto any class path.
+ * <p>The parent holds the other end of this process's standard input and never writes to it, so end of input means
+ * that the parent asks for the end or was killed. Depends on the JDK only, so that it fits on any class path.
  */
 public final class ChildMain {
 
-    /** How long shutdown hooks may take. */
+    /** The time that shutdown hooks may take. */
     static final Duration GRACE = Duration.ofSeconds(10);
 
     private static final int HALTED = 70;
@@ -34,10 +34,10 @@ public final class ChildMain {
     private static void endWithTheParent() {
         try {
             while (System.in.read() >= 0) {
-                // nothing is ever said, only silence ends
+                // the parent never writes; only the end matters
             }
         } catch (IOException e) {
-            // a broken pipe says the same as its end
+            // a broken pipe means the same as its end
         }
         daemon("halt-after-grace", ChildMain::haltAfterGrace);
         System.exit(0);
@@ -53,8 +53,8 @@ public final class ChildMain {
     }
 
     /**
-     * A terminal sends Ctrl-C to children too, all at once; but the parent stops them one by one. By reflection, for
-     * {@code sun.misc.Signal} is the only way and javac warns of it without a way to say that one knows.
+     * Ignores Ctrl-C: a terminal sends it to all children at once, but the parent stops them one by one. Uses
+     * reflection, as javac warns about {@code sun.misc.Signal}.
      */
     private static void leaveCtrlCToTheParent() {
         try {
@@ -64,7 +64,7 @@ public final class ChildMain {
             Object ignore = handler.getField("SIG_IGN").get(null);
             signal.getMethod("handle", signal, handler).invoke(null, interrupt, ignore);
         } catch (ReflectiveOperationException | IllegalArgumentException e) {
-            // a JVM without it: children then end with the parent, only not one by one
+            // a JVM without this class: children then end with the parent, but not one by one
         }
     }
 

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** One run of a child: its process, and the log that its output goes to. */
+/** One run of a child: its process and the log of its output. */
 final class ChildProcess {
 
     private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
@@ -33,7 +33,7 @@ final class ChildProcess {
     /**
      * Starts it below {@link ChildMain}.
      *
-     * @param directory its working directory, also for its temporary files
+     * @param directory its working directory, also for temporary files
      */
     static ChildProcess start(Child child, Path log, Path directory) {
         try {
@@ -48,7 +48,7 @@ final class ChildProcess {
         }
     }
 
-    /** Starts it in this process's directory, with its output. */
+    /** Starts it in the directory of this process, with the output of this process. */
     static Process inForeground(Child child) {
         try {
             return builder(child)
@@ -60,7 +60,7 @@ final class ChildProcess {
         }
     }
 
-    /** Starts it in this process's directory; its output is to be read. */
+    /** Starts it in the directory of this process, with its output as a stream. */
     static Process heard(Child child) {
         try {
             return builder(child).redirectErrorStream(true).start();
@@ -113,7 +113,7 @@ final class ChildProcess {
         stop(process, patience);
     }
 
-    /** Asks it to end by closing its input, then insists. */
+    /** Asks it to end by closing its input; kills it after a time. */
     static void stop(Process process, Duration patience) {
         try {
             process.getOutputStream().close();
@@ -135,7 +135,7 @@ final class ChildProcess {
         }
     }
 
-    /** The end of its log, where a process that fails says why. */
+    /** The last lines of its log. */
     List<String> lastLines(int count) {
         return lastLines(log, count);
     }

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** All files of one run: held under a lock while it lasts, gone after it. */
+/** The files of one run: locked during the run, and deleted after it. */
 final class DataDirectory {
 
     private static final String PREFIX = "lendstream-run-";
@@ -23,7 +23,7 @@ final class DataDirectory {
     private final Path path;
     private final boolean existedBefore;
     private final FileChannel lock;
-    /** The directories in it that this run made; nothing else in a directory of the user's is ever deleted. */
+    /** The directories that this run created; only these are deleted. */
     private final Set<Path> made = ConcurrentHashMap.newKeySet();
 
     private DataDirectory(Path path, boolean existedBefore, FileChannel lock) {
@@ -64,7 +64,7 @@ final class DataDirectory {
         return locked(Files.createTempDirectory(parent, PREFIX), false).orElseThrow();
     }
 
-    /** Removes what runs left that were killed: a lock is there, but nobody holds it. */
+    /** Removes the files of killed runs: those with a lock file that no process holds. */
     private static void sweep(Path parent) throws IOException {
         try (Stream<Path> entries = Files.list(parent)) {
             entries.filter(entry -> entry.getFileName().toString().startsWith(PREFIX))
@@ -77,7 +77,7 @@ final class DataDirectory {
         try {
             locked(left, false).ifPresent(DataDirectory::deleteLeftOver);
         } catch (IOException | UncheckedIOException e) {
-            // somebody else's, or being swept by another run
+            // of another user, or removed by another run
         }
     }
 
@@ -112,7 +112,7 @@ final class DataDirectory {
         }
     }
 
-    /** Deletes what the run wrote; the directory itself only where the run made it and nothing else lies in it. */
+    /** Deletes the files of the run; the directory itself only if the run created it and it is empty. */
     void delete() {
         made.forEach(DataDirectory::deleteTree);
         release();
@@ -121,19 +121,19 @@ final class DataDirectory {
         }
     }
 
-    /** Deletes what the run wrote but for one directory. */
+    /** Deletes the files of the run except one directory. */
     void deleteAllBut(String kept) {
         made.stream().filter(sub -> !sub.equals(path.resolve(kept))).forEach(DataDirectory::deleteTree);
         release();
     }
 
-    /** Deletes a temporary directory that another run made, and could not delete. */
+    /** Deletes a temporary directory that another run left. */
     private void deleteLeftOver() {
         deleteTree(path);
         unlock();
     }
 
-    /** Leaves everything where it is, for others to use. */
+    /** Keeps all files. */
     void release() {
         deleteQuietly(path.resolve(LOCK));
         unlock();
@@ -143,7 +143,7 @@ final class DataDirectory {
         try (Stream<Path> all = Files.walk(root)) {
             all.sorted(Comparator.reverseOrder()).forEach(DataDirectory::deleteQuietly);
         } catch (IOException | UncheckedIOException e) {
-            // what cannot be listed cannot be deleted
+            // without a list there is nothing to delete
         }
     }
 
@@ -165,7 +165,7 @@ final class DataDirectory {
         try {
             Files.deleteIfExists(file);
         } catch (IOException e) {
-            // nothing that a user could do about it now
+            // the user cannot correct it now
         }
     }
 }

@@ -6,17 +6,17 @@ import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.time.Duration;
 
-/** A child that has this process's terminal to itself, and ends with it. */
+/** A child that uses the terminal of this process and ends with it. */
 public final class Foreground {
 
     private static final Duration LONGEST = Duration.ofMinutes(1);
 
     private Foreground() {}
 
-    /** What a child that ends by itself came to. */
+    /** The result of a child that has ended. */
     public record Said(int exit, String text) {}
 
-    /** Runs a child that ends by itself, and hears what it says. */
+    /** Runs a child to its end and collects its output. */
     public static Said listen(Child child) {
         Process process = ChildProcess.heard(child);
         try (InputStream said = process.getInputStream()) {
@@ -24,11 +24,11 @@ public final class Foreground {
             ChildProcess.stop(process, LONGEST);
             return new Said(process.exitValue(), text);
         } catch (IOException e) {
-            throw new UncheckedIOException("%s cannot be heard: %s".formatted(child.name(), e.getMessage()), e);
+            throw new UncheckedIOException("the output of %s cannot be read: %s".formatted(child.name(), e.getMessage()), e);
         }
     }
 
-    /** Runs it to its end and returns its exit code. */
+    /** Runs a child to its end and returns its exit code. */
     public static int run(Child child) throws InterruptedException {
         Process process = ChildProcess.inForeground(child);
         var stop = new Thread(() -> ChildProcess.stop(process, ChildMain.GRACE), "foreground-shutdown");

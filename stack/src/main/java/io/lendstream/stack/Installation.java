@@ -14,13 +14,13 @@ import java.util.jar.JarFile;
 import java.util.stream.Stream;
 
 /**
- * Where the built modules lie, and so which class path each child gets.
+ * The location of the built modules, and the class path of each.
  *
- * @param home the directory that holds the modules
+ * @param home the directory of the modules
  */
 public record Installation(Path home) {
 
-    /** Names {@link #home} where it cannot be seen from where this class lies. */
+    /** Names {@link #home} if the location of this class does not show it. */
     public static final String HOME_PROPERTY = "lendstream.home";
 
     public static Installation find() {
@@ -38,7 +38,7 @@ public record Installation(Path home) {
                         .formatted(self(), HOME_PROPERTY));
     }
 
-    /** The module's own jar, and then everything that it needs. */
+    /** The jar of the module, followed by its dependencies. */
     public List<Path> classPath(String module) {
         Path target = home.resolve(module).resolve("target");
         Path jar = jarOf(module)
@@ -51,7 +51,7 @@ public record Installation(Path home) {
         return List.copyOf(classPath);
     }
 
-    /** Whether the module is built and has such a main class. */
+    /** Whether the module is built and has this main class. */
     public boolean has(String module, String mainClass) {
         return jarOf(module)
                 .filter(jar -> contains(jar, mainClass.replace('.', '/') + ".class"))
@@ -59,7 +59,7 @@ public record Installation(Path home) {
     }
 
     /**
-     * The registry's jar, whose manifest names the rest of its class path. It is last: before it are the newer versions
+     * The jar of the registry, whose manifest names the rest of its class path. It comes last, after newer versions
      * of libraries in its archive.
      */
     List<Path> registryClassPath() {
@@ -84,7 +84,7 @@ public record Installation(Path home) {
         }
     }
 
-    /** What holds {@link ChildMain}: this module's jar, or its classes in a build. */
+    /** The jar or class directory of {@link ChildMain}. */
     static Path self() {
         try {
             return Path.of(ChildMain.class

@@ -4,21 +4,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How much of the machine a child may take.
+ * The limits of the JVM of a child.
  *
- * @param heapMebibytes bound of its heap
- * @param metaspaceMebibytes bound of its class data
- * @param compiler how hard its code is compiled
- * @param firstMebibytes what its heap begins with
+ * @param heapMebibytes the limit of its heap
+ * @param metaspaceMebibytes the limit of its class data
+ * @param compiler the effort of its compiler
+ * @param firstMebibytes the size of its heap at the start
  */
 public record Jvm(int heapMebibytes, int metaspaceMebibytes, Compiler compiler, int firstMebibytes) {
     private static final int SMALL = 16;
 
-    /** What a child spends its compile time on. */
+    /** The effort of the compiler. */
     public enum Compiler {
-        /** Ready soon and small: for children that wait for others most of the time. */
+        /** Fast start and small: for children that mostly wait. */
         QUICK,
-        /** Fast in the end: for children that work. */
+        /** Full speed: for children that compute. */
         THOROUGH
     }
 
@@ -29,22 +29,22 @@ public record Jvm(int heapMebibytes, int metaspaceMebibytes, Compiler compiler, 
         }
     }
 
-    /** With a heap that begins small. */
+    /** These limits with a small first heap. */
     public Jvm(int heapMebibytes, int metaspaceMebibytes, Compiler compiler) {
         this(heapMebibytes, metaspaceMebibytes, compiler, Math.min(SMALL, heapMebibytes));
     }
 
-    /** Ready soon, with a heap of that size. */
+    /** A fast start, with a heap of this size. */
     public static Jvm quick(int heapMebibytes) {
         return new Jvm(heapMebibytes, 128, Compiler.QUICK);
     }
 
-    /** Compiled thoroughly, with a heap of that size. */
+    /** Full speed, with a heap of this size. */
     public static Jvm thorough(int heapMebibytes) {
         return new Jvm(heapMebibytes, 160, Compiler.THOROUGH);
     }
 
-    /** The same with all of its heap from the start, as where memory is set aside for it. */
+    /** These limits with the whole heap from the start. */
     public Jvm withWholeHeap() {
         return new Jvm(heapMebibytes, metaspaceMebibytes, compiler, heapMebibytes);
     }

@@ -2,22 +2,22 @@ package io.lendstream.stack;
 
 import java.time.Duration;
 
-/** What the end of a child means for the run. */
+/** The effect of the end of a child on the run. */
 public sealed interface OnExit {
-    /** How a child ends that was told nonsense: to start it again would change nothing. */
+    /** The exit code for invalid usage: a restart would not help. */
     int WRONG_USE = 2;
 
-    /** The run cannot go on without it. */
+    /** The run ends with it. */
     static OnExit endsTheRun() {
         return new EndsTheRun();
     }
 
-    /** It comes back, as a service would in a real deployment. */
+    /** It is restarted, as a service in a deployment. */
     static OnExit restart(int times) {
         return new Restart(times, Duration.ofSeconds(1));
     }
 
-    /** It has a task that ends: exit code 0 is its success, any other ends the run. */
+    /** It has a task: exit code 0 is success, any other ends the run. */
     static OnExit finishes() {
         return new Finishes();
     }
@@ -25,8 +25,8 @@ public sealed interface OnExit {
     record EndsTheRun() implements OnExit {}
 
     /**
-     * Started again after {@code firstDelay}, then after twice as long each time, {@code times} times at most; from the
-     * start again once it has run well for a minute.
+     * Restarted after {@code firstDelay}, then after twice as long each time, at most {@code times} times. A good run
+     * of one minute resets the count.
      */
     record Restart(int times, Duration firstDelay) implements OnExit {
 

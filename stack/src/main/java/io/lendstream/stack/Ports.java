@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /** Ports on the loopback address. */
 public final class Ports {
 
-    // Below what operating systems hand out by themselves, so that no outgoing connection takes one in the meantime.
+    // Below the ephemeral ports of operating systems, so that no outgoing connection takes one.
     private static final int LOWEST = 20_000;
     private static final int HIGHEST = 32_000;
     private static final int ATTEMPTS = 1_000;
@@ -19,7 +19,7 @@ public final class Ports {
 
     private Ports() {}
 
-    /** A port that nobody listens on, and that this process has not been given before: who was may not listen yet. */
+    /** A free port that this process has not handed out before: an earlier user may not listen on its port yet. */
     public static int free() {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
@@ -41,7 +41,7 @@ public final class Ports {
         }
     }
 
-    /** The port that was asked for, or any that is free where 0 was. */
+    /** The requested port, or any free port for 0. */
     static int resolve(String name, int wanted) {
         if (wanted == 0) {
             return free();

@@ -13,13 +13,13 @@ import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 
-/** Whether a child can be used by now; asked again and again until it can. */
+/** Whether a child is ready; polled until it is. */
 @FunctionalInterface
 public interface Readiness {
 
     boolean isReady();
 
-    /** Ready once a GET is answered with 200. */
+    /** Ready when a GET returns 200. */
     static Readiness http(URI uri) {
         return () -> {
             try {
@@ -38,9 +38,9 @@ public interface Readiness {
     }
 
     /**
-     * Ready once a Kafka client sees a node.
+     * Ready when a Kafka client sees a node.
      *
-     * @param client properties that a client needs to be let in
+     * @param client properties for the authentication of the client
      */
     static Readiness broker(String host, int port, Map<String, String> client) {
         return () -> listens(host, port) && describesItself(host + ":" + port, client);

@@ -36,27 +36,27 @@ public final class RunningChild {
         return process.isAlive();
     }
 
-    /** How often it has been started again. */
+    /** The number of its restarts. */
     public int restarts() {
         return restarts;
     }
 
-    /** Where its output goes. */
+    /** The file of its output. */
     public Path log() {
         return log;
     }
 
-    /** Completes when a child that {@linkplain OnExit#finishes() finishes} has done so. */
+    /** Completes when a child that {@linkplain OnExit#finishes() finishes} has ended well. */
     public CompletableFuture<Void> finished() {
         return finished.copy();
     }
 
-    /** Memory that it holds in RAM; empty where the operating system does not tell. */
+    /** Its resident memory; empty if the operating system does not report it. */
     public OptionalLong residentBytes() {
         return residentBytes(pid());
     }
 
-    /** Memory that a process holds in RAM; empty where the operating system does not tell. */
+    /** The resident memory of a process; empty if the operating system does not report it. */
     public static OptionalLong residentBytes(long pid) {
         try (var lines = Files.lines(Path.of("/proc", String.valueOf(pid), "status"))) {
             return lines.filter(line -> line.startsWith("VmRSS:"))
@@ -79,7 +79,7 @@ public final class RunningChild {
         return System.nanoTime() - startedNanos;
     }
 
-    /** Its next try: the count is told, for a good run sets it back. */
+    /** Records a restart. The count is a parameter because a long good run resets it. */
     void restarted(ChildProcess next, int count) {
         restarts = count;
         startedNanos = System.nanoTime();

@@ -4,38 +4,38 @@ import io.lendstream.core.event.ServiceName;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The services that Lendstream consists of: each a module with a main class, run as a process of its own. */
+/** The services of Lendstream: each is a module with a main class, and runs as its own process. */
 public enum ServiceKind {
     AGENT(
             ServiceName.AGENT,
             "telemetry-agent",
             "io.lendstream.agent.AgentMain",
             Jvm.quick(96),
-            "Telemetry of a node's GPUs."),
+            "Publish the GPUs of a node and their telemetry."),
     FORECASTER(
             ServiceName.FORECASTER,
             "forecaster",
             "io.lendstream.forecaster.ForecasterMain",
             new Jvm(320, 192, Jvm.Compiler.QUICK),
-            "The Flink job that forecasts demand."),
+            "Forecast the demand of services (Flink job)."),
     SCHEDULER(
             ServiceName.SCHEDULER,
             "scheduler-streams",
             "io.lendstream.scheduler.SchedulerMain",
             Jvm.thorough(256),
-            "Decides who gets which GPU."),
+            "Decide which GPUs to lend and to reclaim."),
     ACTUATOR(
             ServiceName.ACTUATOR,
             "actuator",
             "io.lendstream.actuator.ActuatorMain",
             Jvm.quick(96),
-            "Carries decisions out and reports back."),
+            "Carry out decisions and report the results."),
     LOAD(
             ServiceName.LOAD,
             "load-generator",
             "io.lendstream.load.LoadMain",
             Jvm.quick(192),
-            "Plays a workload into the topics as agents and jobs would.");
+            "Write a workload to the topics as agents and jobs would.");
 
     private final ServiceName service;
     private final String module;
@@ -54,7 +54,7 @@ public enum ServiceKind {
         this.description = description;
     }
 
-    /** What the command line calls it. */
+    /** Its name on the command line. */
     public String command() {
         return service.toString();
     }
@@ -67,7 +67,7 @@ public enum ServiceKind {
         return mainClass;
     }
 
-    /** One line for a list of commands. */
+    /** One line for the list of commands. */
     public String description() {
         return description;
     }
@@ -78,12 +78,12 @@ public enum ServiceKind {
                 .findFirst();
     }
 
-    /** Whether this build has it. */
+    /** Whether this build contains it. */
     public boolean isIn(Installation installation) {
         return installation.has(module, mainClass);
     }
 
-    /** It as a child of a stack, restarted three times at most. */
+    /** The service as a child of a stack, restarted at most three times. */
     public Child child(Installation installation) {
         return new Child(command(), installation.classPath(module), mainClass, jvm).onExit(OnExit.restart(3));
     }

@@ -18,10 +18,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A broker and a registry that run, and the services started beside them.
+ * A running broker and registry, with the services started beside them.
  *
- * <p>{@link #start} returns once both can be used. {@link #close} stops everything in reverse order and deletes the run's
- * files; so does the end of this JVM, by Ctrl-C too. After a failure, the files in a directory that the user named stay. Where this JVM is killed, the children end by themselves.
+ * <p>{@link #start} returns when both are ready. {@link #close} stops everything in reverse order and deletes the
+ * files of the run; the end of this JVM does the same, by Ctrl-C too. After a failure, the files in a directory named
+ * by the user are kept. If this JVM is killed, the children end by themselves.
  */
 public final class Stack implements AutoCloseable {
 
@@ -54,13 +55,13 @@ public final class Stack implements AutoCloseable {
     }
 
     /**
-     * Starts broker and registry and waits until both can be used.
+     * Starts broker and registry and waits until both are ready.
      *
-     * @param narrator is told what happens, a line each
-     * @throws StackException with one clear line where that is not possible; nothing is left running then
+     * @param narrator receives a line for each step
+     * @throws StackException if that fails, with one line; no process is left running then
      */
     public static Stack start(StackSettings settings, Installation installation, Consumer<String> narrator) {
-        List<Path> broker = installation.classPath("embedded"); // both say at once when they are not built
+        List<Path> broker = installation.classPath("embedded"); // fails at once if a module is not built
         List<Path> registry = installation.registryClassPath();
         var stack = new Stack(settings, installation, narrator);
         try {
@@ -141,7 +142,7 @@ public final class Stack implements AutoCloseable {
         return URI.create("http://" + HOST + ":" + registryPort);
     }
 
-    /** The registry's Confluent-compatible interface: what clients take for {@code schema.registry.url}. */
+    /** The Confluent-compatible interface of the registry: the value of {@code schema.registry.url}. */
     public URI confluentUrl() {
         return registryUrl().resolve("/apis/ccompat/v7");
     }
@@ -154,23 +155,23 @@ public final class Stack implements AutoCloseable {
         return data.path();
     }
 
-    /** Every child that was started, in that order. */
+    /** All started children, in order. */
     public List<RunningChild> children() {
         synchronized (children) {
             return List.copyOf(children);
         }
     }
 
-    /** Completes when the run cannot go on, with the reason. */
+    /** Completes with the reason if the run cannot continue. */
     public CompletableFuture<StackException> failure() {
         return failure.copy();
     }
 
-    /** Starts a child and watches it from now on. */
+    /** Starts a child and watches it. */
     public RunningChild start(Child child) {
         synchronized (children) {
             if (stopping) {
-                throw new StackException("%s is not started, for the run is ending.".formatted(child.name()));
+                throw new StackException("%s is not started: the run is ending.".formatted(child.name()));
             }
             if (children.stream().anyMatch(other -> other.name().equals(child.name()))) {
                 throw new IllegalArgumentException(
@@ -184,7 +185,7 @@ public final class Stack implements AutoCloseable {
         }
     }
 
-    /** Waits until a child can be used. */
+    /** Waits until a child is ready. */
     public void awaitReady(RunningChild child, Readiness readiness, Duration timeout) {
         long deadline = System.nanoTime() + timeout.toNanos();
         while (!readiness.isReady()) {
@@ -206,7 +207,10 @@ public final class Stack implements AutoCloseable {
         }
     }
 
-    /** Stops everything in reverse order, within bounds, and deletes the run's files. After a failure its logs stay, and all files in a directory that the user named. */
+    /**
+     * Stops everything in reverse order, within time limits, and deletes the files of the run. After a failure the
+     * logs are kept, and all files in a directory named by the user.
+     */
     @Override
     public synchronized void close() {
         if (closed) {
@@ -231,15 +235,15 @@ public final class Stack implements AutoCloseable {
     private void leaveFiles() {
         if (settings.keepData()) {
             data.release();
-            narrator.accept("all files of this run stay in " + data.path());
+            narrator.accept("all files of this run are kept in " + data.path());
         } else if (failure.isDone()
                 && settings.dataDirectory().isPresent()
                 && !children().isEmpty()) {
             data.release();
-            narrator.accept("after the failure, all files of this run stay in " + data.path());
+            narrator.accept("after the failure, all files of this run are kept in " + data.path());
         } else if (failure.isDone() && !children().isEmpty()) {
             data.deleteAllBut(LOGS);
-            narrator.accept("the logs of this run stay in " + data.path().resolve(LOGS));
+            narrator.accept("the logs of this run are kept in " + data.path().resolve(LOGS));
         } else {
             data.delete();
         }

@@ -3,7 +3,7 @@ package io.lendstream.stack;
 import java.io.Serial;
 import java.util.List;
 
-/** The stack cannot start, or cannot go on. The message is one line; a child's own last words come apart. */
+/** The stack cannot start or continue. The message is one line; the last log lines of a child are separate. */
 public final class StackException extends RuntimeException {
 
     @Serial
@@ -31,17 +31,17 @@ public final class StackException extends RuntimeException {
         this.badUsage = badUsage;
     }
 
-    /** What was asked for cannot be. */
+    /** The request is invalid. */
     static StackException badUsage(String message) {
         return new StackException(message, List.of(), true);
     }
 
-    /** Whether it is the caller who has to ask for something else. */
+    /** Whether the caller has to change the request. */
     public boolean isBadUsage() {
         return badUsage;
     }
 
-    /** The last lines of the log of the child that is to blame; empty where none is. */
+    /** The last log lines of the child that failed; empty if none did. */
     public List<String> lastLines() {
         return lastLines;
     }

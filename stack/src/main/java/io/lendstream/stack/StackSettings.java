@@ -11,13 +11,13 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * Where a stack keeps its files and listens; a port of 0 is any free one.
+ * The files and ports of a stack; port 0 is any free port.
  *
- * @param dataDirectory new or empty; a temporary one where it is not named
- * @param keepData whether the files stay after a clean stop
- * @param broker its Kafka
- * @param registryPort where registry clients connect
- * @param startTimeout how long broker and registry may take until they can be used
+ * @param dataDirectory a new or empty directory; a temporary one if absent
+ * @param keepData whether the files are kept after a clean stop
+ * @param broker the settings of the broker
+ * @param registryPort the port for registry clients
+ * @param startTimeout the time that broker and registry may take to start
  */
 public record StackSettings(
         Optional<Path> dataDirectory, boolean keepData, Broker broker, int registryPort, Duration startTimeout) {
@@ -25,10 +25,10 @@ public record StackSettings(
     /**
      * The embedded broker.
      *
-     * @param port where Kafka clients connect
+     * @param port the port for Kafka clients
      * @param properties broker properties that replace the small defaults
-     * @param client what the stack's own Kafka client needs to be let in where those properties ask for more than usual
-     * @param jvm how much of the machine it may take
+     * @param client properties for the stack's own Kafka client, if the broker requires authentication
+     * @param jvm the limits of its JVM
      */
     public record Broker(int port, Map<String, String> properties, Map<String, String> client, Jvm jvm) {
         /** Enough for a day of a demo. */
@@ -66,12 +66,12 @@ public record StackSettings(
         return new StackSettings(dataDirectory, keepData, broker, port, startTimeout);
     }
 
-    /** With other properties of the broker, and what a client then needs. */
+    /** These settings with other broker properties and the matching client properties. */
     public StackSettings withBroker(Map<String, String> properties, Map<String, String> client) {
         return with(new Broker(broker.port, properties, client, broker.jvm));
     }
 
-    /** With a broker that may take so much of the machine. */
+    /** These settings with other limits for the broker. */
     public StackSettings withBroker(Jvm jvm) {
         return with(new Broker(broker.port, broker.properties, broker.client, jvm));
     }
@@ -81,9 +81,9 @@ public record StackSettings(
     }
 
     /**
-     * Lets in only whom the files of a directory name, by TLS and SCRAM; {@code deploy/secure/prepare.sh} makes them.
+     * Requires TLS and SCRAM with the files of a directory; {@code deploy/secure/prepare.sh} creates them.
      *
-     * @throws IOException where {@code broker.properties} or {@code admin.properties} cannot be read
+     * @throws IOException if {@code broker.properties} or {@code admin.properties} cannot be read
      */
     public StackSettings securedBy(Path directory) throws IOException {
         Map<String, String> properties = properties(directory.resolve("broker.properties"));

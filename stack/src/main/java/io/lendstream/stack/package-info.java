@@ -1,6 +1,6 @@
 /**
- * A broker, a registry and services as child processes of one command: started in order, watched, and stopped together.
- * Whatever happens to the command, nothing of it stays behind: no process, and after a clean stop no file.
+ * A broker, a registry and services as child processes of one command: started in order, watched, and stopped
+ * together. After the end no process remains, and after a clean stop no file.
  */
 @NullMarked
 package io.lendstream.stack;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class NoOrphansIT {
 
-    /** A command that runs a stack until it is told to end. */
+    /** A command that runs a stack until a signal. */
     static final class Command {
 
         private Command() {}

@@ -68,11 +68,11 @@ class SupervisionIT {
         assertThat(directory.resolve("run/broker"))
                 .as("the topics, in a directory that the user named")
                 .isNotEmptyDirectory();
-        assertThat(told).contains("after the failure, all files of this run stay in " + directory.resolve("run"));
+        assertThat(told).contains("after the failure, all files of this run are kept in " + directory.resolve("run"));
     }
 
     @Test
-    void aServiceThatWasToldNonsenseIsNotStartedAgain() throws Exception {
+    void aServiceWithInvalidUsageIsNotRestarted() throws Exception {
         stack.start(child("service", Misled.class).onExit(OnExit.restart(3)));
 
         assertThat(stack.failure().get(30, SECONDS)).hasMessageStartingWith("service ended with exit code 2; its log");
@@ -123,7 +123,7 @@ class SupervisionIT {
         }
     }
 
-    /** Runs until it is told to end. */
+    /** Runs until its input ends. */
     public static final class Sleeper {
         public static void main(String[] args) throws InterruptedException {
             new java.util.concurrent.CountDownLatch(1).await();
@@ -138,7 +138,7 @@ class SupervisionIT {
         }
     }
 
-    /** Does not understand what it was told. */
+    /** Ends with the exit code of invalid usage. */
     public static final class Misled {
         public static void main(String[] args) {
             System.exit(2);

@@ -15,7 +15,8 @@ import java.util.List;
 record Accepted(String id, String name, String reason) {
 
     /**
-     * Reads a file with a finding a line: id, package, reason. Empty lines and those that begin with {@code #} are left out.
+     * Reads a file with a finding a line: id, package, reason. Empty lines and those that begin with {@code #} are
+     * left out.
      *
      * @throws IllegalArgumentException where a line has no reason; the message names it
      */

@@ -14,7 +14,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code ./dev audit}. Exits with 1 where there is a finding that is not accepted, and with 2 where it was called wrongly. */
+/** {@code ./dev audit}. Exits with 1 if a finding is not accepted, and with 2 for invalid usage. */
 @Command(name = "audit")
 public final class AuditMain implements java.util.concurrent.Callable<Integer> {
     @Option(names = "--bom", required = true)

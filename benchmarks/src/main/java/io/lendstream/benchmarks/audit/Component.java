@@ -25,7 +25,7 @@ import java.util.zip.ZipFile;
  */
 record Component(String name, String version) implements Comparable<Component> {
     private static final Pattern PURL = Pattern.compile("pkg:maven/([^/@?#]+)/([^/@?#]+)@([^?#]+).*");
-    /** As Quarkus names the jars of an application: group.artifact-version.jar, both with dots. */
+    /** The name of an application jar of Quarkus: group.artifact-version.jar, both with dots. */
     private static final Pattern JAR = Pattern.compile("(?:modified-)?(.+?)-(\\d[^-]*(?:-[A-Za-z0-9]+)*)\\.jar");
 
     @Override
@@ -42,7 +42,7 @@ record Component(String name, String version) implements Comparable<Component> {
     /**
      * The components of a bill of materials in CycloneDX's JSON.
      *
-     * @throws IOException where it cannot be read
+     * @throws IOException if the file cannot be read
      */
     static List<Component> ofBill(Path bill) throws IOException {
         var found = new TreeSet<Component>();
@@ -56,10 +56,10 @@ record Component(String name, String version) implements Comparable<Component> {
     }
 
     /**
-     * What the jars below a directory are: by the Maven coordinates inside them, else by their names, where group and artifact
-     * cannot be told apart and every way to do so counts.
+     * The components of the jars below a directory: by the Maven coordinates inside them, else by their names. If
+     * group and artifact are ambiguous in a name, every split counts.
      *
-     * @throws IOException where the directory or a jar cannot be read
+     * @throws IOException if the directory or a jar cannot be read
      */
     static List<Component> ofJars(Path directory) throws IOException {
         var found = new TreeSet<Component>();

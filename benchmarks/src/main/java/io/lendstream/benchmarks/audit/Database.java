@@ -11,7 +11,10 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/** A copy of osv.dev's database: JSON files, or zips of them such as its {@code Maven/all.zip}, anywhere below a directory. */
+/**
+ * A copy of osv.dev's database: JSON files, or zips of them such as its {@code Maven/all.zip}, anywhere below a
+ * directory.
+ */
 record Database(List<Advisory> advisories) {
     private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -1,5 +1,5 @@
 /**
- * {@code ./dev audit}: which parts of what is shipped have published vulnerabilities. It compares a bill of materials, and
+ * {@code ./dev audit}: the shipped parts with published vulnerabilities. It compares a bill of materials, and
  * directories of jars, with a copy of a database in the format of osv.dev; it uses no network.
  */
 @NullMarked

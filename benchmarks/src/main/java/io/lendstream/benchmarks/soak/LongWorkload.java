@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** A workload of any length that lends much: services whose demand rises and falls each hour, and jobs that never run out. */
+/** A workload of any length with much lending: services whose demand rises and falls each hour, and enough jobs. */
 final class LongWorkload {
     private static final int SERVICES = 8;
     private static final int STEP_SECONDS = 60;

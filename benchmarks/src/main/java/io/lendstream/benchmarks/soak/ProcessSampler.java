@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The processes of a run, as Linux and the JVM's own tools show them. */
+/** The processes of a run, by Linux and by the tools of the JVM. */
 final class ProcessSampler {
     private static final double MEGABYTE = 1 << 20;
     private static final Pattern MAIN = Pattern.compile("io\\.lendstream\\.(\\w+)\\.\\w+Main|(io\\.quarkus)\\.\\S+");
@@ -30,7 +30,7 @@ final class ProcessSampler {
 
     private ProcessSampler() {}
 
-    /** By name: a process and all that it started that are parts of Lendstream. */
+    /** The parts of Lendstream among a process and its descendants, by name. */
     static Map<String, Long> below(ProcessHandle root) {
         var found = new TreeMap<String, Long>();
         Stream.concat(Stream.of(root), root.descendants())
@@ -53,7 +53,7 @@ final class ProcessSampler {
         }
     }
 
-    /** Samples a process; what cannot be read, as it ended meanwhile, is left out. */
+    /** Samples a process; figures of a process that has ended are left out. */
     static void sample(String name, long pid, double minute, Samples into) {
         try {
             Path process = Path.of("/proc", String.valueOf(pid));
@@ -73,7 +73,7 @@ final class ProcessSampler {
         }
     }
 
-    /** How many there are, by whether they are files of a log's segments. */
+    /** The number of open files, by whether they are log segments. */
     private static Map<Boolean, Long> descriptors(Path directory) throws IOException {
         try (Stream<Path> descriptors = Files.list(directory)) {
             return descriptors.collect(Collectors.partitioningBy(ProcessSampler::isOfASegment, Collectors.counting()));
@@ -90,9 +90,9 @@ final class ProcessSampler {
     }
 
     /**
-     * What is live after a full collection, in megabytes; empty where the JVM does not answer. The answer goes to a file:
-     * from Java 25 on, a JVM writes it while all its threads stand still, so one that asks about itself could not read a
-     * pipe meanwhile.
+     * Live heap after a full collection, in megabytes; empty if the JVM does not answer. The answer goes to a file:
+     * from Java 25 on, a JVM writes it while all its threads are stopped, so a process that samples itself could not
+     * read a pipe.
      */
     private static OptionalDouble heapAfterCollection(long pid) throws IOException {
         Path answer = Files.createTempFile("lendstream-heap-", ".txt");
@@ -118,7 +118,7 @@ final class ProcessSampler {
         }
     }
 
-    /** Files of the run: of each child's directory, and of each topic, all its partitions together. */
+    /** Files of the run: of each child's directory, and of each topic with all its partitions. */
     static void sampleFiles(Path data, double minute, Samples into) {
         var bytes = new TreeMap<String, Long>();
         for (Path file : files(data)) {

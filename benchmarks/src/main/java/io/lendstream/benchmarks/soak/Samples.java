@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What was sampled of every process, and what it says. For one thread. */
+/** The samples of every process. Not thread-safe. */
 final class Samples {
-    /** Of the samples, those left out at the start, while caches fill and code is compiled. */
+    /** Samples left out at the start, while caches fill and code is compiled. */
     private static final double WARM_UP_SHARE = 0.25;
 
     private record Point(double minute, double value) {}
@@ -23,7 +23,7 @@ final class Samples {
                 .add(new Point(minute, value));
     }
 
-    /** Slopes, by process and figure; without those of too few samples. */
+    /** Slopes by process and figure, without those of too few samples. */
     Map<String, Map<SoakMetric, Slope>> slopes() {
         var slopes = new TreeMap<String, Map<SoakMetric, Slope>>();
         byProcess.forEach((process, figures) -> figures.forEach((figure, points) -> {
@@ -40,7 +40,7 @@ final class Samples {
         return slopes;
     }
 
-    /** Figures of a line of JSON: the last value of each, and its slope with both ends of its interval. */
+    /** Figures for the line of JSON: the last value of each, and its slope with both ends of its interval. */
     Map<String, Object> metrics() {
         var metrics = new LinkedHashMap<String, Object>();
         Map<String, Map<SoakMetric, Slope>> slopes = slopes();
@@ -63,7 +63,10 @@ final class Samples {
         return metrics;
     }
 
-    /** What grows for sure, and too fast: the whole interval lies above the bound. Also processes with too few samples. */
+    /**
+     * Figures that grow too fast with certainty: the whole interval is above the bound. Also processes with too few
+     * samples.
+     */
     List<String> misses() {
         var misses = new ArrayList<String>();
         Map<String, Map<SoakMetric, Slope>> slopes = slopes();

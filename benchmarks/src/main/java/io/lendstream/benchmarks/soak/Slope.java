@@ -3,12 +3,12 @@ package io.lendstream.benchmarks.soak;
 import java.util.Arrays;
 
 /**
- * How fast a figure grows, by a straight line through its samples, with an interval that holds the true slope 19 times in 20.
+ * The growth of a figure: the slope of a straight line through its samples, with a 95 % interval.
  *
- * <p>Samples one after another are alike, so the interval comes from blocks of them: the slope of the line through the means of
- * {@value #BLOCKS} blocks.
+ * <p>Successive samples are correlated, so the interval comes from blocks of them: the slope of the line through the
+ * means of {@value #BLOCKS} blocks.
  *
- * @param perMinute the figure's unit a minute
+ * @param perMinute the growth in the unit of the figure per minute
  * @param low lower end of the interval
  * @param high upper end of the interval
  */

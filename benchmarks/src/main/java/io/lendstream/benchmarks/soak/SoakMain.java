@@ -16,7 +16,10 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code ./dev soak}. Ends with one line of JSON; exits with 1 where something grows over its bound, or the demo fails. */
+/**
+ * {@code ./dev soak}. Ends with one line of JSON; exits with 1 if a figure grows above its bound, or if the demo
+ * fails.
+ */
 @Command(name = "soak")
 public final class SoakMain implements Callable<Integer> {
     private static final Duration BETWEEN_SAMPLES = Duration.ofSeconds(30);
@@ -79,7 +82,10 @@ public final class SoakMain implements Callable<Integer> {
         return judge(samples, status, loans(out), directory);
     }
 
-    /** A guess at the heap that the demo needs after this many hours at {@link #SPEED}: it keeps every decision of four runs. */
+    /**
+     * A guess at the heap that the demo needs after this many hours at {@link #SPEED}: it keeps every decision of
+     * four runs.
+     */
     private static int heapMegabytes(double hours) {
         return (int) Math.min(8192, 512 + 1536 * hours);
     }

@@ -1,19 +1,19 @@
 package io.lendstream.benchmarks.soak;
 
-/** What is sampled of a process, and how fast it may grow at most. */
+/** The sampled figures of a process, with the bounds of their growth. */
 enum SoakMetric {
-    /** Memory in RAM that is the process's own, without files mapped into it. */
+    /** Resident memory of the process itself, without mapped files. */
     RSS("rssMegabytes", 1.0),
-    /** Files mapped into RAM: the broker's indexes, above all. The page cache takes them back, so they have no bound. */
+    /** Mapped files in RAM, mostly indexes of the broker. The page cache can reclaim them, so they have no bound. */
     MAPPED("mappedMegabytes", Double.POSITIVE_INFINITY),
-    /** Heap that is left after a collection. */
+    /** Heap after a collection. */
     HEAP("heapMegabytes", 0.5),
     THREADS("threads", 0.05),
-    /** Open files, sockets and the like, but no segments. */
+    /** Open files and sockets, without log segments. */
     DESCRIPTORS("descriptors", 0.2),
-    /** Open files of the segments of a log: as many as there are segments, which go by retention; so they have no bound. */
+    /** Open files of log segments. Their number follows retention, so they have no bound. */
     SEGMENTS("openSegmentFiles", Double.POSITIVE_INFINITY),
-    /** Files that it keeps, or a topic: they grow with what is played, until retention. */
+    /** The files of a process or a topic: they grow with the workload until retention. */
     FILES("megabytes", Double.POSITIVE_INFINITY);
 
     private final String text;
@@ -28,7 +28,7 @@ enum SoakMetric {
         return text;
     }
 
-    /** The bound of its slope, in its unit a minute. */
+    /** The bound of its slope, in its unit per minute. */
     double mostPerMinute() {
         return mostPerMinute;
     }

@@ -1,6 +1,6 @@
 /**
- * {@code ./dev soak}: plays lending for hours on real processes, and sees whether any of them grows. What they hold is sampled,
- * and its slope judged with its uncertainty.
+ * {@code ./dev soak}: lends for hours on real processes and checks that no process grows. Figures of the processes
+ * are sampled, and their slopes are judged with their uncertainty.
  */
 @NullMarked
 package io.lendstream.benchmarks.soak;

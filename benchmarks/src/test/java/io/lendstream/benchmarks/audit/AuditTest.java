@@ -105,7 +105,7 @@ final class AuditTest {
     }
 
     @Test
-    void anAcceptedFindingThatIsGoneIsSaid() throws IOException {
+    void anAcceptedFindingThatIsGoneIsReported() throws IOException {
         Files.writeString(accepted, "CVE-2025-1 org.example:json another package\n");
 
         assertThat(auditWith(HIT)).as("accepted for another package only").isEqualTo(1);
@@ -121,7 +121,7 @@ final class AuditTest {
     }
 
     @Test
-    void withoutADatabaseNothingIsCheckedAndThatIsSaid() {
+    void withoutADatabaseTheOutputSaysThatNothingIsChecked() {
         assertThat(audit()).isZero();
         assertThat(said).singleElement().asString().startsWith("skipped: 2 components were not checked");
     }

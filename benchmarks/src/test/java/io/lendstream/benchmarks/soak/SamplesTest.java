@@ -39,7 +39,7 @@ final class SamplesTest {
     }
 
     @Test
-    void anIntervalHoldsTheSlopeOfWhatSwings() {
+    void anIntervalHoldsTheSlopeOfOscillations() {
         var chance = new SplittableRandom(7);
         int held = 0;
         for (int run = 0; run < 200; run++) {

@@ -106,7 +106,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             return refused(
                     Refusal.UNSUPPORTED,
                     repartition.gpus(),
-                    "a GPU whose MIG mode may not be switched here enters or leaves it by its node's own tools only");
+                    "the MIG mode of this GPU may not be switched here; use the tools of its node");
         }
         for (GpuCutting cutting : cuttings) {
             for (GpuId unit : cutting.going()) {

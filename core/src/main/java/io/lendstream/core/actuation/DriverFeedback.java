@@ -180,7 +180,7 @@ final class DriverFeedback {
                 orderKill(
                         step,
                         PendingStep.Kind.RETURN,
-                        "killed: its driver had not said that it runs since the actuator's restart");
+                        "killed: its driver did not confirm it since the actuator's restart");
             }
             case APPLY ->
                 state.complete(

@@ -313,7 +313,7 @@ final class Inference {
         builder.listener().reclaimed(view, count, victims);
         Shortage shortage = shortage(service, need);
         String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")")
-                + ", and training loses the least speed this way";
+                + "; policy " + policy.info().name() + " takes these loans first";
         new JobChanges(builder, settings)
                 .takeBack(
                         victims,
@@ -349,7 +349,7 @@ final class Inference {
             return Math.max(0, need.replicas() - serving - starting);
         }
 
-        /** Put together by hand: a formatter takes a tenth of the step. */
+        /** Concatenated by hand, because a formatter takes a tenth of the step. */
         String inWords(String open, String close) {
             return "is short of " + Reason.counted(replicas(), "replica") + open + need.explained() + ", " + serving
                     + " running" + (starting == 0 ? "" : ", " + starting + " starting") + close;

@@ -148,7 +148,7 @@ public final class LendingReview {
                     "no training plan is made: " + notes.unplanned().orElse(backlog())));
         }
         Optional<String> noLoans = notes.unlendable().filter(any -> unit.pool() == Pool.INFERENCE);
-        return noLoans.map(why -> lasting(id, Cause.NO_NEW_LOANS, "no GPU is lent: " + why))
+        return noLoans.map(why -> lasting(id, Cause.NO_NEW_LOANS, "no further GPU is lent: " + why))
                 .or(() -> notes.kept(id).map(why -> lasting(id, Cause.RESERVE, "it is kept as reserve: " + why)));
     }
 

@@ -64,7 +64,7 @@ final class Training {
         Optional<String> noLoans = safety.againstLoans(builder);
         if (settings.lending() && noLoans.isPresent()) {
             builder.listener().unlendable(noLoans.get());
-            hold(ReasonCode.STALE, "no GPU is lent: " + noLoans.get());
+            hold(ReasonCode.STALE, "no further GPU is lent: " + noLoans.get());
         }
         new TransferPace(builder, settings).recover();
         ClusterView view = new TrainingView(builder, settings).view(justChanged());
@@ -164,7 +164,7 @@ final class Training {
      * @param loans GPUs that the plan newly lends up to this job
      */
     private Optional<String> vetoOnLoans(JobState job, Optional<String> noLoans, long loans, LoanLimit limit) {
-        return noLoans.map(why -> "no GPU is lent: " + why)
+        return noLoans.map(why -> "no further GPU is lent: " + why)
                 .or(() -> limit.against(loans))
                 .or(() -> safety.againstLoansTo(job, builder.now())
                         .map(why -> why + "; it gets more loans after its next report"));
@@ -226,10 +226,16 @@ final class Training {
             }
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
-                change(job, canRunOn(job, kept.size()) ? kept : List.of(), ReasonCode.PLAN, why);
+                List<GpuId> rest = canRunOn(job, kept.size()) ? kept : List.of();
+                change(job, rest, ReasonCode.PLAN, first(why, held.size() - rest.size()));
                 builder.put(builder.jobs().require(job.spec().job()).aiming(target));
             }
         }
+    }
+
+    /** The reason for the first step of a change, in which a job gives up GPUs before it gets others. */
+    private static PlanReason first(PlanReason why, int given) {
+        return new PlanReason(why.text() + "; first it gives up " + Reason.counted(given, "GPU"), why.numbers());
     }
 
     /** The reason for a step towards an earlier plan. */

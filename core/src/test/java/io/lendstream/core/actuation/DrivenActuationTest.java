@@ -336,7 +336,7 @@ class DrivenActuationTest {
 
         assertThat(gone)
                 .extracting(ActuationReport::reason)
-                .containsExactly("killed: its driver had not said that it runs since the actuator's restart");
+                .containsExactly("killed: its driver did not confirm it since the actuator's restart");
         assertThat(log).containsExactly("1 ACCEPTED [0, 1]", "1 BOUND [0, 1]", "1 APPLIED [0, 1]", "1 FORCED [0]");
         advance(1000);
         assertThat(actuation.orders()).isEmpty();

@@ -310,7 +310,24 @@ class ExplainerTest {
 
         assertThat(made.plannedBy()).isPresent();
         assertThat(made.alternatives()).extracting(Alternative::job).containsOnly(new JobId("bert"));
-        assertThat(made.alternatives()).extracting(Alternative::size).containsExactly(0, 1);
+        assertThat(made.alternatives()).extracting(Alternative::size).containsExactly(0, 1, 2);
+    }
+
+    @Test
+    void aSizeThatOnlyTheDoublingRuleForbidsIsAmongTheAlternativesAndInTheReason() {
+        Decision resize = story.decisions().stream()
+                .filter(decision -> decision.action() instanceof Action.Resize)
+                .findFirst()
+                .orElseThrow();
+        String rule = "bert may use at most 1 GPU now: it has not run yet,"
+                + " and a job may at most double the GPUs it has run on";
+
+        List<Alternative> sizes =
+                explain(resize, story.log()).made().orElseThrow().alternatives();
+
+        assertThat(resize.reason().text()).startsWith("bert starts on 1 GPU: ").endsWith("; " + rule);
+        assertThat(sizes.get(2).chosen()).isFalse();
+        assertThat(sizes.get(2).why()).isEqualTo(rule);
     }
 
     @Test

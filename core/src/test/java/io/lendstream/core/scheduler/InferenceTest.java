@@ -328,7 +328,7 @@ class InferenceTest {
             assertThat(reclaim.reason().code()).isEqualTo("demand");
             assertThat(reclaim.reason().text())
                     .isEqualTo(
-                            "a gives 3 GPUs back and goes on with 3 GPUs: chat is short of 1 replica (1 needed for the current load, 0 running), and training loses the least speed this way");
+                            "a gives 3 GPUs back and goes on with 3 GPUs: chat is short of 1 replica (1 needed for the current load, 0 running); policy deepboot takes these loans first");
             assertThat(reclaim.reason().numbers())
                     .containsEntry("gpusBefore", 6.0)
                     .containsEntry("gpusAfter", 3.0)
@@ -354,7 +354,7 @@ class InferenceTest {
         assertThat(actions(builder).get(0)).isEqualTo(serve("chat", false, "infer-g0"));
         assertThat(decisions(builder).get(1).reason().text())
                 .startsWith("a gives 2 GPUs back and ")
-                .contains(": search is short of 2 replicas (2 needed for the current load, 0 running)");
+                .contains(": search is short of 2 replicas (2 needed for the current load, 0 running); ");
     }
 
     @Test

@@ -208,7 +208,7 @@ class LendingReviewTest {
         assertReview(
                 "infer-g1",
                 Cause.NO_NEW_LOANS,
-                "no GPU is lent: the request rates of chat are 50 s old (limit: 45 s, 3 windows of 15 s)");
+                "no further GPU is lent: the request rates of chat are 50 s old (limit: 45 s, 3 windows of 15 s)");
         assertIsNotLent("infer-g1");
 
         story.rate("chat", 1);
@@ -224,7 +224,7 @@ class LendingReviewTest {
         assertReview(
                 "infer-g1",
                 Cause.NO_NEW_LOANS,
-                "no GPU is lent: an operator ordered all loans back; 'lendstream thaw' allows loans again");
+                "no further GPU is lent: an operator ordered all loans back; 'lendstream thaw' allows loans again");
 
         story.control(ControlCommand.Kind.THAW);
 

@@ -273,8 +273,7 @@ class TrainingTest {
         Decision hold = step.decisions().get(0);
         assertThat(hold.reason().code()).isEqualTo("stale");
         assertThat(hold.reason().text())
-                .isEqualTo("no GPU is lent: the request rates of chat are:"
-                        + " 46 s old, more than 3 windows of 15 s");
+                .isEqualTo("no further GPU is lent: the request rates of chat are 46 s old (limit: 45 s, 3 windows of 15 s)");
         assertThat(vetoes).containsExactly(Map.entry("b", hold.reason().text()));
         assertThat(owner("infer-g1")).isInstanceOf(Owner.Free.class);
     }
@@ -754,7 +753,7 @@ class TrainingTest {
         Action.Reclaim reclaim = (Action.Reclaim) only().action();
         assertThat(reclaim.gpus()).isEqualTo(gpus("infer-g2"));
         assertThat(reclaim.allocation().gpus()).isEqualTo(gpus("infer-g1"));
-        assertThat(only().reason().text()).isEqualTo("the policy wants it for a");
+        assertThat(only().reason().text()).isEqualTo("the policy wants it for a; first it gives up 1 GPU");
         assertThat(owner("train-g0")).isInstanceOf(Owner.Free.class);
         assertThat(job("a").target()).isEqualTo(gpus("infer-g1", "train-g0"));
     }

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.common.acl.AclBinding;
 
 /**
- * What one principal may do: a file {@code USER.acl}, a grant a line; {@code #} begins a comment. A file with <code>{name}</code>
- * in its own name is a template: it stands for one principal of each intake.
+ * The rights of one principal: a file {@code USER.acl} with a grant on each line; {@code #} begins a comment. A file
+ * with <code>{name}</code> in its name is a template for one principal of each intake.
  */
 record AccessList(String user, List<Grant> grants) {
     private static final String ENDING = ".acl";
@@ -23,9 +23,9 @@ record AccessList(String user, List<Grant> grants) {
     }
 
     /**
-     * Every list of a directory, by name.
+     * All lists of a directory, by name.
      *
-     * @param intakes names that stand for <code>{name}</code> in templates
+     * @param intakes the names for <code>{name}</code> in templates
      */
     static List<AccessList> readAll(Path directory, String prefix, List<String> intakes) {
         try (Stream<Path> entries = Files.list(directory)) {
@@ -50,7 +50,7 @@ record AccessList(String user, List<Grant> grants) {
         }
         if (intakes.isEmpty()) {
             throw UserError.badUsage(
-                    "%s is a template for each intake, but there is none; name them with --name, or in the setting intakes."
+                    "%s is a template for each intake, but there are no intakes; name them with --name, or in the setting intakes."
                             .formatted(file));
         }
         return intakes.stream().map(intake -> read(file, prefix, Optional.of(intake)));

@@ -34,10 +34,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The rights of Lendstream's principals on the brokers. */
+/** The rights of the principals on the brokers. */
 @Command(
         name = "acls",
-        description = "Grant each service what it needs on the brokers, and nothing else.",
+        description = "Grant each service its rights on the brokers.",
         synopsisSubcommandLabel = "COMMAND",
         footer = "Example: lendstream acls print deploy/acl",
         subcommands = {AclsCommand.Apply.class, AclsCommand.Print.class})
@@ -49,8 +49,8 @@ public final class AclsCommand extends CommandGroup {
     @Command(
             name = "apply",
             description = {
-                "Grant what the files of a directory say, USER.acl each; nothing is taken back.",
-                "May be run again at any time. --config names whose rights allow it."
+                "Grant the rights in the files USER.acl of a directory. No right is revoked.",
+                "Safe to run again. --config must name a principal that may grant rights."
             },
             footer = {
                 "Example: lendstream acls apply deploy/acl --config admin.properties \\",
@@ -63,7 +63,7 @@ public final class AclsCommand extends CommandGroup {
         @Option(
                 names = "--passwords",
                 paramLabel = "FILE",
-                description = "USER=PASSWORD lines; those users get them, by SCRAM-SHA-512. Default: none changes.")
+                description = "Lines of USER=PASSWORD; sets these passwords for SCRAM-SHA-512. Default: no change.")
         private Optional<Path> passwords = Optional.empty();
 
         @Override
@@ -71,7 +71,7 @@ public final class AclsCommand extends CommandGroup {
             Cluster cluster = cluster();
             List<AccessList> lists = lists(cluster);
             Map<String, String> secrets = passwords(lists);
-            Connection.topicsThere(cluster.kafka(), cluster.patience()); // says what is wrong sooner and better
+            Connection.topicsThere(cluster.kafka(), cluster.patience()); // its errors come sooner and are clearer
             try (Admin admin = Admin.create(cluster.kafka().admin())) {
                 if (!secrets.isEmpty()) {
                     List<UserScramCredentialAlteration> users = new ArrayList<>();
@@ -98,7 +98,7 @@ public final class AclsCommand extends CommandGroup {
             given.forEach((user, secret) -> {
                 if (lists.stream().noneMatch(list -> list.user().equals(user))) {
                     throw UserError.badUsage(
-                            "--passwords names %s, who has no file %s.acl; correct the name, or add one."
+                            "--passwords names %s, but there is no file %s.acl; correct the name, or add the file."
                                     .formatted(user, user));
                 }
                 if (secret.isBlank()) {
@@ -127,14 +127,14 @@ public final class AclsCommand extends CommandGroup {
                 answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             } catch (ExecutionException e) {
                 Throwable cause = e.getCause() == null ? e : e.getCause();
-                throw UserError.failed("the broker does not %s: %s Its super.users may; --config says who asks."
+                throw UserError.failed("the broker refused to %s: %s Use a principal of its super.users in --config."
                         .formatted(what, String.valueOf(cause.getMessage())));
             } catch (TimeoutException e) {
                 throw UserError.failed("the broker did not %s within %d s; look at its log, and try again."
                         .formatted(what, PATIENCE_SECONDS));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw UserError.failed("interrupted while the broker was to " + what);
+                throw UserError.failed("interrupted while waiting for the broker to " + what);
             }
         }
     }
@@ -142,7 +142,7 @@ public final class AclsCommand extends CommandGroup {
     @Command(
             name = "print",
             description =
-                    "Print what the files of a directory say as commands of Kafka's own tool; no broker is asked.",
+                    "Print the rights in the files of a directory as commands for kafka-acls. Needs no broker.",
             footer = "Example: lendstream acls print deploy/acl --set topic-prefix=gpus.")
     static final class Print extends ListsCommand {
         @Override
@@ -156,18 +156,18 @@ public final class AclsCommand extends CommandGroup {
         }
     }
 
-    /** What the two have in common. */
+    /** Common parts of both commands. */
     private abstract static class ListsCommand extends ClusterCommand {
         @Option(
                 names = "--name",
                 paramLabel = "NAME",
                 description = {
-                    "An intake, for the templates among the files (with {name} in their names); may be repeated.",
-                    "Default: every one of the setting intakes."
+                    "An intake for the templates: files with {name} in their names. May be repeated.",
+                    "Default: all intakes of the setting intakes."
                 })
         private List<String> names = new ArrayList<>();
 
-        @Parameters(paramLabel = "DIR", description = "The files, such as deploy/acl or deploy/acl/intakes.")
+        @Parameters(paramLabel = "DIR", description = "Directory of the files, such as deploy/acl or deploy/acl/intakes.")
         @SuppressWarnings("NullAway.Init") // picocli sets it
         private Path directory;
 

@@ -14,14 +14,14 @@ import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 
 /**
- * What somebody may do with a resource of the brokers, or with all whose names start alike.
+ * Operations allowed on a resource of the brokers, or on all resources with a prefix.
  *
- * @param name the resource's, or how their names start
+ * @param name the name of the resource, or the prefix
  */
 record Grant(ResourceType kind, String name, PatternType pattern, List<AclOperation> operations) {
     private static final Pattern LINE =
             Pattern.compile("(topic|group|transactional-id|cluster)(?:\\s+(\\S+))?:\\s*(.+)");
-    private static final String CLUSTER = "kafka-cluster"; // what Kafka calls the cluster itself
+    private static final String CLUSTER = "kafka-cluster"; // the name of the cluster resource in Kafka
     private static final String EVERYWHERE = "*";
 
     Grant {
@@ -31,8 +31,8 @@ record Grant(ResourceType kind, String name, PatternType pattern, List<AclOperat
     /**
      * Reads {@code KIND NAME: OPERATION...}; {@code NAME*} is all that start with {@code NAME}.
      *
-     * @param prefix what stands for <code>{prefix}</code>
-     * @throws IllegalArgumentException where it is none
+     * @param prefix the value for <code>{prefix}</code>
+     * @throws IllegalArgumentException if the line is no grant
      */
     static Grant parse(String line, String prefix) {
         Matcher parts = LINE.matcher(line);
@@ -66,7 +66,7 @@ record Grant(ResourceType kind, String name, PatternType pattern, List<AclOperat
         AclOperation operation = AclOperation.fromString(word);
         if (operation == AclOperation.UNKNOWN || operation == AclOperation.ANY) {
             throw new IllegalArgumentException(
-                    "'%s' is no operation; those of Kafka are read, write, create, delete, alter, describe, describe_configs and others"
+                    "'%s' is no operation; the operations of Kafka are read, write, create, delete, alter, describe, describe_configs and others"
                             .formatted(word));
         }
         return operation;
@@ -82,7 +82,7 @@ record Grant(ResourceType kind, String name, PatternType pattern, List<AclOperat
                 .toList();
     }
 
-    /** As Kafka's own tool is told it. */
+    /** The grant as a command of {@code kafka-acls}. */
     String kafkaAcls(String user) {
         String words = operations.stream()
                 .map(operation -> "--operation "

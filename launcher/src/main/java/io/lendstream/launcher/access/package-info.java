@@ -1,4 +1,4 @@
-/** Who may do what on a cluster's brokers: lists of rights, a file per principal, and how brokers are told. */
+/** Rights on the brokers: lists with a file for each principal, and their grants. */
 @NullMarked
 package io.lendstream.launcher.access;
 

@@ -3,7 +3,7 @@ package io.lendstream.launcher.cli;
 import io.lendstream.simulator.results.ResultFiles;
 import java.nio.file.Path;
 
-/** What options may be, where more than one command has them. */
+/** Bounds of options that several commands have. */
 public final class Bounds {
     private Bounds() {}
 
@@ -13,19 +13,19 @@ public final class Bounds {
         }
     }
 
-    /** Both training and inference have a node at least. */
+    /** Training and inference need at least one node each. */
     public static void checkTrainingNodes(int training, int nodes) {
         if (training < 1 || training > nodes - 1) {
             throw UserError.badUsage(
-                    "--training-nodes is %d, but must leave training and inference a node each of the %d that there are (--nodes); leave it out for half of them."
+                    "--training-nodes is %d, but must leave training and inference at least one node each of %d (--nodes); leave it out for half of them."
                             .formatted(training, nodes));
         }
     }
 
-    /** Said before there is anything to write. */
+    /** Checks the output directory before the work begins. */
     public static void checkOut(Path out) {
         if (out.toString().isEmpty()) {
-            throw UserError.badUsage("--out is '', but must be a directory; name one, or . for this.");
+            throw UserError.badUsage("--out is '', but must be a directory; name one, or . for the current directory.");
         }
         ResultFiles.obstacle(out).ifPresent(obstacle -> {
             throw UserError.badUsage("--out is %s, but %s; name another directory.".formatted(out, obstacle));

@@ -3,7 +3,7 @@ package io.lendstream.launcher.cli;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A command that does nothing by itself and has others below it. */
+/** A command with subcommands and no action of its own. */
 public abstract class CommandGroup implements Runnable {
     private final String example;
 
@@ -11,7 +11,7 @@ public abstract class CommandGroup implements Runnable {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
-    /** @param example one of those below it, as it is typed */
+    /** @param example a complete subcommand */
     protected CommandGroup(String example) {
         this.example = example;
     }
@@ -19,6 +19,6 @@ public abstract class CommandGroup implements Runnable {
     @Override
     public final void run() {
         spec.commandLine().usage(spec.commandLine().getErr());
-        throw UserError.badUsage("No command given; name one of those above, as in: " + example);
+        throw UserError.badUsage("No command given; name one of the commands above, as in: " + example);
     }
 }

@@ -5,12 +5,12 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** The lines that a command prints, each at once and without characters that a terminal would obey. */
+/** Prints lines at once, with control characters escaped. */
 public final class CommandOutput {
-    private static final Duration BETWEEN_WORDS = Duration.ofSeconds(2);
+    private static final Duration BETWEEN_LINES = Duration.ofSeconds(2);
 
     private final Supplier<PrintWriter> writer;
-    private long spokeAt = System.nanoTime();
+    private long printedAt = System.nanoTime();
 
     public CommandOutput(Supplier<PrintWriter> writer) {
         this.writer = writer;
@@ -23,10 +23,10 @@ public final class CommandOutput {
         out.flush();
     }
 
-    /** Prints how much of something is done, unless it was said a moment ago. */
+    /** Prints the progress of a task, at most every two seconds. */
     public void progress(String what, double share) {
-        if (System.nanoTime() - spokeAt > BETWEEN_WORDS.toNanos()) {
-            spokeAt = System.nanoTime();
+        if (System.nanoTime() - printedAt > BETWEEN_LINES.toNanos()) {
+            printedAt = System.nanoTime();
             say("%s: %.0f %%".formatted(what, 100 * share));
         }
     }

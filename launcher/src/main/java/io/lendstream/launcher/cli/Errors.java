@@ -4,18 +4,16 @@ import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.service.UsageErrors;
 import io.lendstream.service.kafka.UnreachableException;
 import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.text.FileErrors;
 import io.lendstream.service.text.Printable;
 import io.lendstream.stack.StackException;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.nio.file.FileSystemException;
-import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
 
-/** How errors reach a user: one line, and a stack trace only where it was asked for. */
+/** Shows errors to users: one line, and with --verbose a stack trace. */
 public final class Errors implements CommandLine.IExecutionExceptionHandler, CommandLine.IParameterExceptionHandler {
 
     private final BooleanSupplier verbose;
@@ -64,29 +62,9 @@ public final class Errors implements CommandLine.IExecutionExceptionHandler, Com
             return "%s; run it again with --verbose to see where, and please report it.".formatted(simpleName(error));
         }
         if (error instanceof UncheckedIOException io) {
-            return files(io);
+            return FileErrors.line(io);
         }
         return meantForUsers ? firstLine(message) : "%s: %s".formatted(simpleName(error), firstLine(message));
-    }
-
-    /** A file that cannot be read or written: its name, the reason and the way out. */
-    private static String files(UncheckedIOException error) {
-        IOException cause = Objects.requireNonNull(error.getCause());
-        String what = firstLine(String.valueOf(error.getMessage()));
-        if (error.getMessage() == null || error.getMessage().equals(cause.toString())) {
-            what = firstLine(String.valueOf(cause.getMessage()));
-        } else if (cause.getMessage() != null && !what.contains(reason(cause))) {
-            what = "%s: %s".formatted(what, firstLine(reason(cause)));
-        }
-        return what.contains("No space left on device") || what.contains("Disk quota exceeded")
-                ? what + ". Free space there, or name another directory."
-                : what + ". Correct what the message names, and run it again.";
-    }
-
-    private static String reason(IOException cause) {
-        return cause instanceof FileSystemException file && file.getReason() != null
-                ? file.getReason()
-                : String.valueOf(cause.getMessage());
     }
 
     private static String simpleName(Exception error) {

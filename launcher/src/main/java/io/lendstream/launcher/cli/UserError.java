@@ -3,7 +3,7 @@ package io.lendstream.launcher.cli;
 import io.lendstream.core.event.Limits;
 import java.io.Serial;
 
-/** What a user can mend: told in one line of name, value, bound and way out, with an exit code of its own. */
+/** An error that the user can correct: one line with name, value, bound and way out, and an exit code. */
 public final class UserError extends RuntimeException {
 
     /** The command was understood and failed. */
@@ -22,20 +22,20 @@ public final class UserError extends RuntimeException {
         this.exitCode = exitCode;
     }
 
-    /** The command was understood, but the world did not allow it. */
+    /** The command was understood but failed. */
     public static UserError failed(String message) {
         return new UserError(FAILED, message);
     }
 
-    /** An option or argument cannot be what it is. */
+    /** An option or argument is invalid. */
     public static UserError badUsage(String message) {
         return new UserError(BAD_USAGE, message);
     }
 
     /**
-     * A name that a user gave, where records may have it.
+     * A name of the user, if records may have it.
      *
-     * @param option what the user calls it, such as {@code --domain}
+     * @param option the option of the name, such as {@code --domain}
      */
     public static String checkedName(String option, String name) {
         try {

@@ -1,4 +1,4 @@
-/** What all commands share: errors that a person can act on, exit codes, and bounds of options. */
+/** Common parts of all commands: errors, exit codes, bounds of options, short names and times. */
 @NullMarked
 package io.lendstream.launcher.cli;
 

@@ -6,9 +6,9 @@ import io.lendstream.service.settings.Settings;
 import java.time.Duration;
 
 /**
- * A cluster, as it was named.
+ * A cluster by its options.
  *
- * @param patience how long it may take to answer
- * @param settings all that was said, by file, environment and options
+ * @param patience the time limit for an answer
+ * @param settings all settings of file, environment and options
  */
 public record Cluster(KafkaSettings kafka, TopicCatalogue topics, Duration patience, Settings settings) {}

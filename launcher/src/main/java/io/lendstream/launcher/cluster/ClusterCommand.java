@@ -12,7 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A command about a cluster, which shows what it finds to people or to tools. */
+/** A command about a cluster, with output for people or for tools. */
 public abstract class ClusterCommand implements Callable<Integer> {
     @Mixin
     private ClusterOptions options = new ClusterOptions();
@@ -24,43 +24,43 @@ public abstract class ClusterCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
-    /** The cluster that was named. */
+    /** The cluster of the options. */
     protected final Cluster cluster() {
         return options.read();
     }
 
-    /** The file of settings that was named. */
+    /** The file of settings in the options. */
     protected final Optional<Path> config() {
         return options.config();
     }
 
-    /** Whether tools read what is printed. */
+    /** Whether to print JSON. */
     protected final boolean json() {
         return output.json();
     }
 
-    /** Where results go. */
+    /** The writer for results. */
     protected final PrintWriter out() {
         return spec.commandLine().getOut();
     }
 
-    /** Prints one thing, for tools. */
+    /** Prints JSON. */
     protected final void print(JsonNode json) {
         out().println(OutputOptions.write(json));
         out().flush();
     }
 
-    /** Prints lines, for people; what a terminal would obey in names is shown. */
+    /** Prints lines, with control characters escaped. */
     protected final void print(List<String> lines) {
         lines.stream().map(Printable::line).forEach(out()::println);
         out().flush();
     }
 
     /**
-     * Prints things.
+     * Prints items.
      *
-     * @param json all of them, for tools
-     * @param lines of one of them, for people
+     * @param json all items as JSON
+     * @param lines one item as lines
      */
     final <T> void show(List<T> things, Function<List<T>, JsonNode> json, Function<T, List<String>> lines) {
         if (json()) {
@@ -70,7 +70,7 @@ public abstract class ClusterCommand implements Callable<Integer> {
         }
     }
 
-    /** Says something beside what is shown. */
+    /** Prints a remark to standard error. */
     protected final void remark(String line) {
         PrintWriter err = spec.commandLine().getErr();
         err.println(Printable.line(line));

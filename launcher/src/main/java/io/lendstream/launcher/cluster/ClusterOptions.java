@@ -13,34 +13,38 @@ import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Which cluster a command is about: the options that services have too, read the same way. */
+/** The options that name a cluster: the same as those of services. */
 final class ClusterOptions {
 
     @Option(
             names = "--config",
+            order = 102,
             paramLabel = "FILE",
-            description = "Settings, as services read them. See docs/configuration.md.")
+            description = "File with settings, as services read them. See docs/configuration.md.")
     private Optional<Path> config = Optional.empty();
 
     @Option(
             names = "--bootstrap-server",
+            order = 100,
             paramLabel = "HOST:PORT",
-            description = "Kafka's address. Default: localhost:9092.")
+            description = "Address of Kafka. Default: localhost:9092.")
     private Optional<String> bootstrapServer = Optional.empty();
 
     @Option(
             names = "--registry",
+            order = 101,
             paramLabel = "URL",
-            description = {"The schema registry's address.", "Default: http://localhost:8081."})
+            description = {"Address of the schema registry.", "Default: http://localhost:8081."})
     private Optional<String> registry = Optional.empty();
 
     @Option(
             names = "--set",
+            order = 103,
             paramLabel = "NAME=VALUE",
-            description = "One setting, before those of the environment and of the file; may be repeated.")
+            description = "One setting; overrides the environment and the file. May be repeated.")
     private List<String> sets = new ArrayList<>();
 
-    /** The file that was named. */
+    /** The file of --config. */
     Optional<Path> config() {
         return config;
     }

@@ -12,17 +12,18 @@ import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
-/** For whom a command prints: for people, or for tools. */
-final class OutputOptions {
+/** The output format of a command: text for people, or JSON for tools. */
+public final class OutputOptions {
 
-    @Option(names = "--json", description = "Print JSON, for tools.")
+    @Option(names = "--json", order = 90, description = "Print JSON, for tools.")
     private boolean json;
 
-    boolean json() {
+    /** Whether to print JSON. */
+    public boolean json() {
         return json;
     }
 
-    /** Topics with stable names, whatever our classes are called. */
+    /** Topics as JSON, with field names that do not change. */
     static ArrayNode toJson(List<TopicState> topics) {
         ArrayNode array = JsonNodeFactory.instance.arrayNode();
         for (TopicState topic : topics) {
@@ -43,7 +44,7 @@ final class OutputOptions {
         return array;
     }
 
-    /** Subjects with stable names, whatever our classes are called. */
+    /** Subjects as JSON, with field names that do not change. */
     static ArrayNode subjectsToJson(List<SubjectReport> subjects) {
         ArrayNode array = JsonNodeFactory.instance.arrayNode();
         for (SubjectReport subject : subjects) {
@@ -57,9 +58,10 @@ final class OutputOptions {
         return array;
     }
 
-    static String write(JsonNode json) {
+    /** JSON as text without control characters. */
+    public static String write(JsonNode json) {
         try {
-            // Tools read the same, and a terminal obeys none of it: Jackson leaves only these as they are.
+            // Escapes keep control characters from terminals; Jackson itself leaves DEL unescaped.
             return new JsonMapper()
                     .writerWithDefaultPrettyPrinter()
                     .with(JsonWriteFeature.ESCAPE_NON_ASCII)

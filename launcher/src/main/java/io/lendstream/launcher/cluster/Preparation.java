@@ -8,11 +8,11 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.KafkaSettings;
 import org.apache.kafka.clients.admin.Admin;
 
-/** What services need to find in a cluster of one broker: our topics, and their schemas in the registry. */
+/** Prepares a cluster of one broker for the services: topics, and their schemas in the registry. */
 public final class Preparation {
     private Preparation() {}
 
-    /** Creates topics and registers schemas; what is there already stays. */
+    /** Creates missing topics and registers missing schemas. */
     public static void of(KafkaSettings kafka, TopicCatalogue catalogue) {
         try (Admin admin = Admin.create(kafka.admin())) {
             new TopicAdmin(admin, catalogue).create(1, (short) 1);

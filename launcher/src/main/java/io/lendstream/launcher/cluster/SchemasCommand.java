@@ -13,10 +13,10 @@ import java.util.Locale;
 import java.util.function.Function;
 import picocli.CommandLine.Command;
 
-/** The schemas of the topics' records, as a registry knows them. */
+/** The schemas of the topics in a registry. */
 @Command(
         name = "schemas",
-        description = "Register or check the topics' schemas in a registry.",
+        description = "Register or check the schemas of the topics in a registry.",
         synopsisSubcommandLabel = "COMMAND",
         footer = "Example: lendstream schemas check --registry http://registry:8081",
         subcommands = {SchemasCommand.Register.class, SchemasCommand.Check.class})
@@ -28,8 +28,8 @@ public final class SchemasCommand extends CommandGroup {
     @Command(
             name = "register",
             description = {
-                "Register the schemas that are missing, each held to FULL_TRANSITIVE compatibility.",
-                "May be run again at any time; a schema that does not get along with an earlier one is refused."
+                "Register the missing schemas, with compatibility FULL_TRANSITIVE.",
+                "Safe to run again. A schema that is incompatible with an earlier version is refused."
             },
             footer = "Example: lendstream schemas register --registry http://registry:8081")
     static final class Register extends SubjectsCommand {
@@ -42,8 +42,8 @@ public final class SchemasCommand extends CommandGroup {
     @Command(
             name = "check",
             description = {
-                "Compare the schemas with every version that the registry has, changing nothing: for before an upgrade.",
-                "Exits with 1 where one does not get along with an earlier version; one that is absent is no failure."
+                "Compare the schemas with every version in the registry, without changes. Use it before an upgrade.",
+                "Exits with 1 if a schema is incompatible with an earlier version; an absent schema is no failure."
             },
             footer = "Example: lendstream schemas check --registry http://registry:8081")
     static final class Check extends SubjectsCommand {
@@ -62,11 +62,11 @@ public final class SchemasCommand extends CommandGroup {
         }
     }
 
-    /** What the two have in common. */
+    /** Common parts of both commands. */
     private abstract static class SubjectsCommand extends ClusterCommand {
         List<SubjectReport> subjects(Function<SchemaSet, List<SubjectReport>> task) {
             Cluster cluster = cluster();
-            Connection.checkRegistry(cluster.kafka(), cluster.patience()); // says what is wrong sooner and better
+            Connection.checkRegistry(cluster.kafka(), cluster.patience()); // its errors come sooner and are clearer
             var client =
                     new RegistryClient(RegistrySettings.from(cluster.kafka().serdes()));
             return task.apply(new SchemaSet(client, cluster.topics()));
@@ -77,7 +77,7 @@ public final class SchemasCommand extends CommandGroup {
             long bad = subjects.stream().filter(subject -> !subject.fine()).count();
             if (bad > 0) {
                 throw UserError.failed(
-                        "%d of %d subjects do not get along with what the registry has; their lines say why: use another topic-prefix, or the version that wrote them."
+                        "%d of %d subjects are incompatible with the registry; see the reasons above. Use another topic-prefix, or the version that registered them."
                                 .formatted(bad, subjects.size()));
             }
             return 0;

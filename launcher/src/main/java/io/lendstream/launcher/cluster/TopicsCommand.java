@@ -13,10 +13,10 @@ import org.apache.kafka.clients.admin.Admin;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The topics that Lendstream talks through. */
+/** The topics of Lendstream. */
 @Command(
         name = "topics",
-        description = "Create or describe the topics in a cluster.",
+        description = "Create or describe the topics of a cluster.",
         synopsisSubcommandLabel = "COMMAND",
         footer = "Example: lendstream topics describe --bootstrap-server broker:9092",
         subcommands = {TopicsCommand.Create.class, TopicsCommand.Describe.class})
@@ -28,8 +28,8 @@ public final class TopicsCommand extends CommandGroup {
     @Command(
             name = "create",
             description = {
-                "Create the topics that are missing.",
-                "May be run again at any time: what is there is compared and never changed."
+                "Create the missing topics.",
+                "Safe to run again: existing topics are compared and never changed."
             },
             footer = {
                 "Example: lendstream topics create --bootstrap-server broker:9092 \\",
@@ -42,7 +42,7 @@ public final class TopicsCommand extends CommandGroup {
                 paramLabel = "N",
                 defaultValue = "6",
                 description = {
-                    "Partitions of each topic; as many domains and services can be worked on at once.",
+                    "Partitions of each topic: the limit for scheduler instances that work in parallel.",
                     "Default: ${DEFAULT-VALUE}."
                 })
         private int partitions;
@@ -51,7 +51,7 @@ public final class TopicsCommand extends CommandGroup {
                 names = "--replication",
                 paramLabel = "N",
                 defaultValue = "-1",
-                description = "Copies of each partition. Default: -1, the cluster's own default.")
+                description = "Replicas of each partition. Default: -1, the default of the cluster.")
         private int replication;
 
         @Override
@@ -61,7 +61,7 @@ public final class TopicsCommand extends CommandGroup {
             }
             if (replication != -1 && (replication < 1 || replication > Short.MAX_VALUE)) {
                 throw UserError.badUsage(
-                        "--replication is %d, but must be at least 1, or -1 for the cluster's own default."
+                        "--replication is %d, but must be at least 1, or -1 for the default of the cluster."
                                 .formatted(replication));
             }
             return show(topics(admin -> admin.create(partitions, replication)));
@@ -71,8 +71,8 @@ public final class TopicsCommand extends CommandGroup {
     @Command(
             name = "describe",
             description = {
-                "Show every topic, and where it differs from what it should be.",
-                "Exits with 1 where one is missing."
+                "Show every topic and its differences from the required settings.",
+                "Exits with 1 if a topic is missing."
             },
             footer = "Example: lendstream topics describe --bootstrap-server broker:9092")
     static final class Describe extends StatesCommand {
@@ -82,11 +82,11 @@ public final class TopicsCommand extends CommandGroup {
         }
     }
 
-    /** What the two have in common. */
+    /** Common parts of both commands. */
     private abstract static class StatesCommand extends ClusterCommand {
         List<TopicState> topics(Function<TopicAdmin, List<TopicState>> task) {
             Cluster cluster = cluster();
-            Connection.topicsThere(cluster.kafka(), cluster.patience()); // says what is wrong sooner and better
+            Connection.topicsThere(cluster.kafka(), cluster.patience()); // its errors come sooner and are clearer
             try (var admin = Admin.create(cluster.kafka().admin())) {
                 return task.apply(new TopicAdmin(admin, cluster.topics()));
             }

@@ -1,6 +1,6 @@
 /**
- * Setting up a cluster that Lendstream is to run on: its topics and its schemas.
- * What is there is compared with what should be; nothing that exists is ever changed or deleted.
+ * Setup of a cluster for Lendstream: topics and schemas.
+ * Existing topics and schemas are compared with the required ones, and never changed or deleted.
  */
 @NullMarked
 package io.lendstream.launcher.cluster;

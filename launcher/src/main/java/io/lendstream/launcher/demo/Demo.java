@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
@@ -14,41 +15,60 @@ import io.lendstream.simulator.report.FactsCollector;
 import io.lendstream.stack.Installation;
 import io.lendstream.stack.RunningChild;
 import io.lendstream.stack.Stack;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The whole loop, from an empty directory to a report. */
+/** Runs the whole system, from an empty directory to a report. */
 public final class Demo {
     private static final TopicCatalogue CATALOGUE = TopicCatalogue.standard();
-    /** The domain that a demo plays in. */
+    /** The domain of a demo. */
     public static final String DOMAIN = "demo";
 
     private static final Duration REDRAW = Duration.ofMillis(500);
     private static final Duration LINE_EVERY = Duration.ofSeconds(5);
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(30);
+    private static final long POLL_MILLIS = 100;
 
     private final DemoOptions options;
     private final PrintStream out;
     private final long began = System.nanoTime();
+    private final Instant started = Instant.now();
+    private final CountDownLatch finished = new CountDownLatch(1);
     private volatile boolean stopping;
+    private volatile String phase = "starting";
+    private volatile Optional<Stack> running = Optional.empty();
 
     public Demo(DemoOptions options, PrintStream out) {
         this.options = options;
         this.out = out;
     }
 
-    /** Whether every promise was kept. */
+    /** Runs the demo; false if its history breaks a promise, or if it was stopped. */
     public boolean run() {
         Bounds.checkOut(options.out());
+        Policies.parse(options.policy()).info().warning().ifPresent(warning -> say("warning: " + warning));
         Thread hook = new Thread(this::stopped, "demo-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
         try (Stack stack = Stack.start(options.stack(), Installation.find(), this::say)) {
+            running = Optional.of(stack);
             return run(stack);
+        } catch (RuntimeException e) {
+            if (stopping) {
+                return false; // the signal is the cause, and the shutdown reports it
+            }
+            throw e;
         } finally {
+            finished.countDown();
             try {
                 Runtime.getRuntime().removeShutdownHook(hook);
             } catch (IllegalStateException e) {
@@ -57,13 +77,42 @@ public final class Demo {
         }
     }
 
-    /** What a signal is answered with, while the stack stops beside. */
+    /** Handles a signal, while the stack stops in its own hook. The report may still be completed. */
     private void stopped() {
+        String stoppedIn = phase;
         stopping = true;
-        say("stopped; no report is written (--seconds N ends a demo early with one)");
+        say("stopping");
+        long until = System.nanoTime() + LONGEST_STOP.toNanos();
+        try {
+            boolean over = false;
+            while (!over) {
+                over = finished.await(POLL_MILLIS, TimeUnit.MILLISECONDS) || !isRunning() || System.nanoTime() > until;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        Path report = options.out().resolve("report.html");
+        say(
+                isNew(report)
+                        ? "report: " + report
+                        : "no report: stopped while %s (--seconds N ends a demo early with a report)"
+                                .formatted(stoppedIn));
     }
 
-    @SuppressWarnings("try") // the onlooker works by itself until it is closed
+    private boolean isRunning() {
+        return running.map(Stack::children).orElse(List.of()).stream().anyMatch(RunningChild::isAlive);
+    }
+
+    /** Whether a file was written in this run. */
+    private boolean isNew(Path file) {
+        try {
+            return Files.getLastModifiedTime(file).toInstant().isAfter(started);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @SuppressWarnings("try") // the tail works in its own thread until it is closed
     private boolean run(Stack stack) {
         Topics topics =
                 new Topics(stack.bootstrapServers(), stack.confluentUrl().toString(), CATALOGUE);
@@ -71,26 +120,32 @@ public final class Demo {
         say("starting forecaster, scheduler, actuator and agent");
         DemoServices services = new DemoServices(stack, options);
         services.start();
-        LiveState picture = new LiveState();
+        LiveState state = new LiveState();
         FactsCollector facts = new FactsCollector(options.policy() + ", lending on", true);
         Path played = stack.dataDirectory().resolve("played");
         RunningChild load;
-        try (TopicTail onlooker = TopicTail.of(topics, record -> {
-            picture.tell(record);
+        try (TopicTail tail = TopicTail.of(topics, record -> {
+            state.tell(record);
             take(facts, record);
         })) {
+            phase = "playing the workload";
             say("playing %s on %d training and %d inference GPUs"
                     .formatted(
-                            options.workload(),
+                            options.title(),
                             options.scene().trainingGpus(),
                             options.scene().inferenceGpus()));
             load = services.play(played);
-            watch(stack, load, picture);
+            watch(stack, load, state);
         }
+        if (stopping) {
+            return false;
+        }
+        phase = "reading the history back";
         say("reading the history back");
-        HistoryCheck judge = new HistoryCheck(topics, new DomainId(DOMAIN));
+        HistoryCheck check = new HistoryCheck(topics, new DomainId(DOMAIN));
         long memory = memory(stack);
-        Verdict verdict = judge.verdict(judge.decisions());
+        Verdict verdict = check.verdict(check.decisions());
+        phase = "replaying the input for the report";
         new DemoSummary(options, out, played).tell(facts, verdict, memory);
         return verdict.isContent();
     }
@@ -105,26 +160,26 @@ public final class Demo {
         }
     }
 
-    /** Shows the picture until the play has ended. */
-    private void watch(Stack stack, RunningChild load, LiveState picture) {
+    /** Shows the live state until the workload has ended. */
+    private void watch(Stack stack, RunningChild load, LiveState state) {
         boolean terminal = !options.headless() && picocli.CommandLine.Help.Ansi.AUTO.enabled();
-        Screen screen = new Screen(out, terminal, "Lendstream demo: " + options.workload());
+        Screen screen = new Screen(out, terminal, "Lendstream demo: " + options.title());
         Optional<LivePage> page = options.headless()
                 ? Optional.empty()
-                : Optional.of(LivePage.start(options.port(), () -> screen.table(picture.snapshot(), elapsed())));
+                : Optional.of(LivePage.start(options.port(), () -> screen.table(state.snapshot(), elapsed())));
         page.ifPresent(live -> say("live view on " + live.url()));
         Duration every = terminal ? REDRAW : LINE_EVERY;
         try {
             while (!ended(stack, load, every) && !stopping) {
-                screen.show(picture.snapshot(), elapsed());
+                screen.show(state.snapshot(), elapsed());
             }
-            screen.show(picture.snapshot(), elapsed());
+            screen.show(state.snapshot(), elapsed());
         } finally {
             page.ifPresent(LivePage::close);
         }
     }
 
-    /** Waits that long for the end of the play. */
+    /** Waits for the end of the workload, up to this time. */
     private static boolean ended(Stack stack, RunningChild load, Duration patience) {
         try {
             load.finished().get(patience.toMillis(), TimeUnit.MILLISECONDS);

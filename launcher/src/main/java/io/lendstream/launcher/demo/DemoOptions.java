@@ -5,19 +5,21 @@ import io.lendstream.simulator.workload.Scene;
 import io.lendstream.stack.StackSettings;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.OptionalDouble;
+import java.util.stream.Collectors;
 
 /**
- * What a demo is to do.
+ * The options of a demo.
  *
- * @param limit wall-clock time after which the play is broken off; zero lets the workload end
- * @param speed virtual seconds per second at most; empty for no bound
- * @param scene what the workload is made for
- * @param layout the nodes that it plays on
+ * @param limit wall-clock time after which the demo stops; zero for the end of the workload
+ * @param speed most virtual seconds per second; empty for no bound
+ * @param scene the cluster that the workload is made for
+ * @param layout the nodes of the demo
  * @param policy the policy's spec
- * @param port of the live page; 0 for any that is free
- * @param headless neither page nor redrawn table
- * @param deliverExactlyOnce whether the scheduler runs exactly-once instead of at-least-once
+ * @param port port of the live page; 0 for any free port
+ * @param headless whether to leave out the page and the redrawn table
+ * @param deliverExactlyOnce whether the scheduler runs with exactly_once_v2
  */
 public record DemoOptions(
         Duration limit,
@@ -30,4 +32,12 @@ public record DemoOptions(
         boolean headless,
         Path out,
         boolean deliverExactlyOnce,
-        StackSettings stack) {}
+        StackSettings stack) {
+    /** The workload for titles: presets by name, files by their names without directories. */
+    public String title() {
+        return Arrays.stream(workload.split(",", -1))
+                .map(String::strip)
+                .map(name -> name.isEmpty() ? name : String.valueOf(Path.of(name).getFileName()))
+                .collect(Collectors.joining(","));
+    }
+}

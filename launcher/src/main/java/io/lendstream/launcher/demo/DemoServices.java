@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The services of a demo: what each is told, and when it is ready. */
+/** The services of a demo, with their settings and readiness checks. */
 final class DemoServices {
     private static final Duration START_TIMEOUT = Duration.ofSeconds(90);
-    /** GPU samples are far rarer than in a deployment: a played day would else be mostly samples. */
+    /** Longer than in a deployment, or a day of virtual time would be mostly samples. */
     private static final String SAMPLE_PERIOD = "60s";
 
     private final Stack stack;
@@ -30,7 +30,7 @@ final class DemoServices {
         this.options = options;
     }
 
-    /** Starts everything that decides and acts, and waits until all of it is ready. */
+    /** Starts the services and waits until all are ready. */
     void start() {
         Map<RunningChild, Readiness> starting = new LinkedHashMap<>();
         launch(
@@ -72,7 +72,7 @@ final class DemoServices {
         starting.put(stack.start(child), Readiness.http(URI.create("http://127.0.0.1:" + port + "/health/ready")));
     }
 
-    /** Starts to play; the child finishes when the workload does. */
+    /** Starts the load generator, which ends with the workload. */
     RunningChild play(Path results) {
         var arguments = new ArrayList<String>(connection());
         arguments.addAll(List.of(
@@ -99,7 +99,7 @@ final class DemoServices {
                 .onExit(OnExit.finishes()));
     }
 
-    /** Children work in directories of their own, where a relative path would mean something else. */
+    /** Makes paths absolute: child processes have their own working directories. */
     private static void addPath(List<String> arguments, String option, Optional<Path> path) {
         path.ifPresent(
                 file -> arguments.addAll(List.of(option, file.toAbsolutePath().toString())));

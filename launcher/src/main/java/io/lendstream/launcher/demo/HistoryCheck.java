@@ -10,7 +10,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads a domain's history back from its topics and has it checked. */
+/** Reads the history of a domain from its topics and checks it. */
 final class HistoryCheck {
     private final Topics topics;
     private final DomainId domain;
@@ -20,7 +20,7 @@ final class HistoryCheck {
         this.domain = domain;
     }
 
-    /** Every decision that was published, in its order. */
+    /** Every published decision, in order. */
     List<Decision> decisions() {
         List<Decision> decisions = new ArrayList<>();
         topics.readAll(TopicCatalogue.DECISIONS, decision -> {
@@ -38,7 +38,7 @@ final class HistoryCheck {
                 leases.add(lease);
             }
         });
-        // Before the log, which may only get longer until it is read.
+        // Before the log: it may grow until it is read.
         List<ActuationReport> reports = new ArrayList<>();
         topics.readAll(TopicCatalogue.ACTUATION_REPORTS, report -> {
             if (report.domain().equals(domain)) {

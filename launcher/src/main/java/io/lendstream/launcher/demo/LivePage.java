@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The live table for a browser on this machine. */
+/** Serves the live table to a browser on this machine. */
 final class LivePage implements AutoCloseable {
     private static final String PAGE = """
             <!doctype html>
@@ -50,7 +50,7 @@ final class LivePage implements AutoCloseable {
             return new LivePage(server);
         } catch (IOException e) {
             throw UserError.failed(
-                    "--port is %d, but cannot be listened on: %s; choose another, or 0 for any that is free."
+                    "--port is %d, but the page cannot listen there: %s; choose another port, or 0 for any free port."
                             .formatted(port, e.getMessage()));
         }
     }
@@ -63,7 +63,7 @@ final class LivePage implements AutoCloseable {
         byte[] body = text.getBytes(StandardCharsets.UTF_8);
         try (exchange) {
             exchange.getResponseHeaders().set("Content-Type", type + "; charset=utf-8");
-            // Names in the table are text, whatever a browser makes of them
+            // Browsers must treat names in the table as text.
             exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
             exchange.sendResponseHeaders(200, body.length);
             exchange.getResponseBody().write(body);

@@ -1,6 +1,7 @@
 package io.lendstream.launcher.demo;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
@@ -13,27 +14,33 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.event.WorkloadReader;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
+import io.lendstream.launcher.cli.GpuNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
-/** What an onlooker of the topics knows. Told record by record, by one thread; drawn by another. */
+/** The state of a demo, read from its topics. One thread adds records; another draws snapshots. */
 final class LiveState {
     private static final int DECISIONS_SHOWN = 6;
     private static final Groups GROUPS = new Groups();
 
     private final EventReader reader = new EventReader();
+    private final GpuNames names = new GpuNames();
     private final Map<GpuId, Lease> owners = new TreeMap<>();
     private final Map<GpuId, Instant> lentSince = new HashMap<>();
     private final Map<ServiceId, InferenceService> services = new TreeMap<>();
@@ -50,6 +57,7 @@ final class LiveState {
         if (record instanceof Lease lease) {
             tell(lease);
         } else if (record instanceof Event event) {
+            event.asNode().ifPresent(names::take);
             event.match(reader).run();
         } else if (record instanceof Decision decision) {
             tell(decision);
@@ -70,7 +78,7 @@ final class LiveState {
     }
 
     private void tell(Decision decision) {
-        decisions.merge(decision.action().kind(), 1, Integer::sum);
+        decisions.merge(decision.countedAs(), 1, Integer::sum);
         if (decision.action().asRenew().isPresent()) {
             return;
         }
@@ -104,7 +112,37 @@ final class LiveState {
                 lines,
                 phases,
                 Map.copyOf(decisions),
-                List.copyOf(last));
+                last.stream().map(this::named).toList(),
+                strips());
+    }
+
+    /** The decision with short names of GPUs in its reason. */
+    private Decision named(Decision decision) {
+        Reason reason = decision.reason();
+        return new Decision(
+                decision.id(),
+                decision.at(),
+                decision.deadline(),
+                decision.advisory(),
+                new Reason(reason.code(), names.in(reason.text()), reason.numbers(), reason.inputs()),
+                decision.action());
+    }
+
+    /** The GPUs of each node by index. */
+    private List<NodeStrip> strips() {
+        Map<NodeId, List<GpuId>> byNode = new HashMap<>();
+        owners.values().forEach(lease ->
+                byNode.computeIfAbsent(lease.nodeId(), node -> new ArrayList<>()).add(lease.gpuId()));
+        return byNode.entrySet().stream()
+                .sorted(Comparator.comparing(node -> GpuNames.sortable(node.getKey())))
+                .map(node -> new NodeStrip(
+                        node.getKey(),
+                        node.getValue().stream()
+                                .sorted(names.order())
+                                .flatMap(gpu -> Stream.ofNullable(owners.get(gpu)))
+                                .map(LiveState::group)
+                                .toList()))
+                .toList();
     }
 
     private ServiceLine line(ServiceId name) {
@@ -127,7 +165,7 @@ final class LiveState {
                         ahead.horizons().get(ahead.horizons().size() - 1).p99()));
     }
 
-    /** What people want to know of a GPU at a glance. */
+    /** The group of a GPU by the use it has. */
     static String group(Lease lease) {
         return lease.owner().match(GROUPS);
     }
@@ -141,7 +179,7 @@ final class LiveState {
         };
     }
 
-    /** GPUs by pool. */
+    /** The number of GPUs in a pool. */
     synchronized int gpus(Pool pool) {
         return (int)
                 owners.values().stream().filter(lease -> lease.pool() == pool).count();
@@ -156,14 +194,18 @@ final class LiveState {
             Optional<Double> p50,
             Optional<Double> p99) {}
 
+    /** The groups of a node's GPUs, in the order of their indexes. */
+    record NodeStrip(NodeId node, List<String> groups) {}
+
     /**
-     * The picture at one moment.
+     * The state at one moment.
      *
-     * @param owners GPUs by what they are used for
+     * @param owners GPUs by use
      * @param lentTime GPU time lent so far
      * @param jobs jobs by phase
-     * @param decisions decisions by kind
+     * @param decisions decisions by kind; those that release the GPUs of an ended job are counted apart
      * @param last the last decisions, oldest first
+     * @param nodes the GPUs of each node
      */
     record Snapshot(
             Optional<Instant> started,
@@ -174,7 +216,8 @@ final class LiveState {
             List<ServiceLine> services,
             Map<String, Integer> jobs,
             Map<String, Integer> decisions,
-            List<Decision> last) {
+            List<Decision> last,
+            List<NodeStrip> nodes) {
 
         int owned(String group) {
             return owners.getOrDefault(group, 0);
@@ -193,7 +236,7 @@ final class LiveState {
         }
     }
 
-    /** Takes what the picture shows. */
+    /** Applies events of services and jobs. */
     private final class EventReader extends WorkloadReader {
         @Override
         public Runnable service(InferenceService service) {

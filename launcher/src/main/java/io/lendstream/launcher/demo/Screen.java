@@ -1,30 +1,29 @@
 package io.lendstream.launcher.demo;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.launcher.cli.Times;
 import io.lendstream.launcher.demo.LiveState.ServiceLine;
 import io.lendstream.launcher.demo.LiveState.Snapshot;
 import io.lendstream.service.text.Printable;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Draws the picture: a table that is drawn anew on a terminal, a line now and then elsewhere. */
+/** Shows the state of a demo: a table that is redrawn on a terminal, single lines elsewhere. */
 final class Screen {
-    private static final DateTimeFormatter CLOCK =
-            DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
-    /** Of a page, and of a terminal that does not tell its own. */
+    /** The width of the page, and of terminals of unknown width. */
     private static final int WIDTH = 110;
 
     private static final int HEIGHT = 50;
 
     private static final int LABELS = 11;
+    private static final int MOST_STRIP_LINES = 6;
+    private static final String GAP = "   ";
     private static final int SERVICES_SHOWN = 8;
     private static final List<Map.Entry<String, String>> GROUPS = List.of(
             Map.entry("training", "T"),
@@ -55,8 +54,8 @@ final class Screen {
     /**
      * A screen.
      *
-     * @param width characters in a line; what does not fit is cut, for a line that wraps could not be drawn over
-     * @param height lines of the terminal; what does not fit is left out, for what has scrolled away could not either
+     * @param width characters in a line; longer lines are cut, as wrapped lines cannot be redrawn
+     * @param height lines of the terminal; further lines are left out, as scrolled lines cannot be redrawn
      */
     Screen(PrintStream out, boolean terminal, String title, int width, int height) {
         this.out = out;
@@ -66,7 +65,7 @@ final class Screen {
         this.height = height;
     }
 
-    /** What a terminal told of its size, where that can be. */
+    /** A size that the terminal reported, or the default if the report is invalid. */
     static int told(@Nullable String told, int otherwise) {
         return told != null && told.matches("[1-9][0-9]{1,3}") ? Integer.parseInt(told) : otherwise;
     }
@@ -94,12 +93,12 @@ final class Screen {
         out.flush();
     }
 
-    /** The moment in one line, for logs. */
+    /** The moment in one line. */
     static String line(Snapshot snapshot, Duration elapsed) {
-        return "%s  %s  GPUs: training %d, lent %d, serving %d, warm %d, free %d, moving %d | jobs: %d running, %d queued, %d done | %d lends, %d reclaims, %.1f GPU-h lent"
+        return "%s  %s  GPUs: training %d, lent %d, serving %d, warm %d, free %d, moving %d | jobs: %d running, %d queued, %d done | %d lends, %d reclaims, %d releases, %.1f GPU-h lent"
                 .formatted(
                         clock(elapsed),
-                        snapshot.now().map(CLOCK::format).orElse("--:--:--"),
+                        snapshot.now().map(Screen::at).orElse("no virtual time yet"),
                         snapshot.owned("training"),
                         snapshot.owned("lent"),
                         snapshot.owned("serving"),
@@ -111,28 +110,31 @@ final class Screen {
                         snapshot.jobs("done"),
                         snapshot.decided("lend"),
                         snapshot.decided("reclaim"),
+                        snapshot.decided(Decision.RELEASE),
                         snapshot.gpuHoursLent());
     }
 
     /** The moment as a table. */
     List<String> table(Snapshot snapshot, Duration elapsed) {
         List<String> lines = new ArrayList<>();
-        lines.add("%s   time %s   %s"
-                .formatted(title, snapshot.now().map(CLOCK::format).orElse("--:--:--"), pace(snapshot, elapsed)));
+        lines.add(title);
+        lines.add("%s   %s".formatted(snapshot.now().map(Screen::at).orElse("no virtual time yet"), pace(snapshot, elapsed)));
         lines.add("");
-        lines.add("GPUs       " + bar(snapshot));
+        lines.addAll(gpus(snapshot));
         lines.add("           " + legend(snapshot));
-        lines.add(
-                "Training   %d running, %d queued, %d done%s     Loans   %d GPUs now, %d lends, %d reclaims, %.1f GPU-h lent"
-                        .formatted(
-                                snapshot.jobs("running"),
-                                snapshot.jobs("queued"),
-                                snapshot.jobs("done"),
-                                snapshot.jobs("failed") > 0 ? ", %d failed".formatted(snapshot.jobs("failed")) : "",
-                                snapshot.lentGpus(),
-                                snapshot.decided("lend"),
-                                snapshot.decided("reclaim"),
-                                snapshot.gpuHoursLent()));
+        lines.add("Training   %d running, %d queued, %d done%s"
+                .formatted(
+                        snapshot.jobs("running"),
+                        snapshot.jobs("queued"),
+                        snapshot.jobs("done"),
+                        snapshot.jobs("failed") > 0 ? ", %d failed".formatted(snapshot.jobs("failed")) : ""));
+        lines.add("Loans      %d GPUs now, %.1f GPU-h lent; %d lends, %d reclaims, %d releases by ended jobs"
+                .formatted(
+                        snapshot.lentGpus(),
+                        snapshot.gpuHoursLent(),
+                        snapshot.decided("lend"),
+                        snapshot.decided("reclaim"),
+                        snapshot.decided(Decision.RELEASE)));
         lines.add("");
         lines.add("%-22s %12s %25s %10s %8s"
                 .formatted("Service", "demand/s", "forecast p50 .. p99", "replicas", "queue"));
@@ -141,7 +143,7 @@ final class Screen {
             lines.add("  and %d more".formatted(snapshot.services().size() - SERVICES_SHOWN));
         }
         lines.add("");
-        lines.add("Last decisions");
+        lines.add("Last decisions (virtual time, UTC)");
         snapshot.last().forEach(decision -> lines.add(decision(decision)));
         return lines.stream().map(Printable::line).map(this::cut).toList();
     }
@@ -158,12 +160,42 @@ final class Screen {
     private static String decision(Decision decision) {
         return "  %s %-8s %-18s %2d %s  %s"
                 .formatted(
-                        CLOCK.format(decision.at()),
-                        decision.action().kind(),
+                        Times.column(decision.at()),
+                        decision.countedAs(),
                         decision.action().target(),
                         decision.action().gpus().size(),
                         decision.action().gpus().size() == 1 ? "GPU " : "GPUs",
                         decision.reason().text());
+    }
+
+    /** The GPUs by node and index if they fit into a few lines, else a bar of all GPUs by use. */
+    private List<String> gpus(Snapshot snapshot) {
+        List<String> lines = new ArrayList<>();
+        StringBuilder line = new StringBuilder();
+        for (LiveState.NodeStrip node : snapshot.nodes()) {
+            String strip = node.node() + " "
+                    + node.groups().stream().map(Screen::letter).collect(Collectors.joining());
+            if (line.length() > 0 && LABELS + line.length() + GAP.length() + strip.length() > Math.min(WIDTH, width)) {
+                lines.add(line.toString());
+                line.setLength(0);
+            }
+            line.append(line.length() > 0 ? GAP : "").append(strip);
+        }
+        lines.add(line.toString());
+        if (snapshot.nodes().isEmpty() || lines.size() > MOST_STRIP_LINES) {
+            lines = List.of(bar(snapshot));
+        }
+        List<String> labelled = new ArrayList<>();
+        lines.forEach(each -> labelled.add((labelled.isEmpty() ? "GPUs       " : " ".repeat(LABELS)) + each));
+        return labelled;
+    }
+
+    private static String letter(String group) {
+        return GROUPS.stream()
+                .filter(known -> known.getKey().equals(group))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElse("?");
     }
 
     private String bar(Snapshot snapshot) {
@@ -203,8 +235,9 @@ final class Screen {
                 : "%02d:%02d".formatted(duration.toMinutes(), duration.toSecondsPart());
     }
 
+    /** A virtual time. */
     static String at(Instant time) {
-        return CLOCK.format(time);
+        return Times.at(time, true);
     }
 
     private String cut(String line) {

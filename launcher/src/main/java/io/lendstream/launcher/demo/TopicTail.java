@@ -10,10 +10,11 @@ import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Watches the topics of a running demo from a thread of its own. */
+/** Reads the topics of a running demo in its own thread. */
 final class TopicTail implements AutoCloseable {
     static final List<Topic<?>> WATCHED = List.of(
             TopicCatalogue.LEASES,
+            TopicCatalogue.NODES,
             TopicCatalogue.SERVICES,
             TopicCatalogue.REQUEST_RATES,
             TopicCatalogue.DEMAND_FORECASTS,
@@ -27,15 +28,15 @@ final class TopicTail implements AutoCloseable {
     private volatile boolean stopped;
 
     private TopicTail(RecordReader reader) {
-        this.thread = new Thread(() -> watch(reader), "onlooker");
+        this.thread = new Thread(() -> watch(reader), "topic-tail");
         this.thread.setDaemon(true);
     }
 
-    /** Begins to watch. */
+    /** Starts to read. */
     static TopicTail of(Topics topics, Consumer<Object> to) {
-        var onlooker = new TopicTail(topics.reader(WATCHED, to));
-        onlooker.thread.start();
-        return onlooker;
+        var tail = new TopicTail(topics.reader(WATCHED, to));
+        tail.thread.start();
+        return tail;
     }
 
     private void watch(RecordReader reader) {
@@ -44,7 +45,7 @@ final class TopicTail implements AutoCloseable {
                 reader.poll(Duration.ofMillis(200));
             }
         } catch (KafkaException e) {
-            LOG.warn("the view stands still: {}", e.getMessage());
+            LOG.warn("the live view is no longer updated: {}", e.getMessage());
         }
     }
 

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** The topics of a run, read from outside; what cannot be read is left out here, for the services put it aside. */
+/** Reads the topics of a run. Unreadable records are skipped; services write them to dead letters. */
 final class Topics {
     private final TopicCatalogue catalogue;
     private final KafkaSettings kafka;
@@ -36,7 +36,7 @@ final class Topics {
         return kafka;
     }
 
-    /** A reader of topics from their beginning, which hands over every value. */
+    /** A reader of all values of topics, from the beginning. */
     RecordReader reader(List<Topic<?>> topics, Consumer<Object> to) {
         RecordReader reader = open();
         topics.forEach(topic -> hand(reader, topic, to));
@@ -44,7 +44,7 @@ final class Topics {
         return reader;
     }
 
-    /** Reads a topic from its beginning to where it ends now. */
+    /** Reads a topic from its beginning to its present end. */
     <T> void readAll(Topic<T> topic, Consumer<? super T> to) {
         try (RecordReader reader = open()) {
             hand(reader, topic, to);

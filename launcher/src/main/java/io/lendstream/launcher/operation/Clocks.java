@@ -19,16 +19,16 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.record.TimestampType;
 
 /**
- * The clocks of services against the broker's, from what they wrote lately.
+ * Compares the clocks of services with the clock of the broker, by their latest records.
  *
- * <p>A record says when it was made, by its writer's clock ({@code ce_time}), and when the broker appended it. The first minus the
- * second is what the writer's clock is ahead, less the record's way. Of several records of a writer the one with the shortest way
- * counts. So a clock that is ahead is certain; one that is behind cannot be told from records that waited, as after an outage. The
- * forecaster is left out: its records carry the time of the rates they rest on. So is the load generator, which writes what is planned
- * for the next seconds.
+ * <p>A record has the time of its writer ({@code ce_time}) and the time when the broker appended it. Their difference
+ * shows how far the writer's clock is ahead, less the delay of the record. The record with the shortest delay counts.
+ * A clock that is ahead is certain; a clock that is behind looks like records that waited, as after an outage. The
+ * forecaster is left out: its records carry the time of their rates. The load generator is left out: it writes
+ * records for the next seconds.
  */
 final class Clocks {
-    /** Topics whose writers stamp records by their own clock when they write them. */
+    /** Topics whose writers stamp records with their own clocks. */
     private static final List<Topic<?>> STAMPED = List.of(
             TopicCatalogue.GPU_TELEMETRY,
             TopicCatalogue.REQUEST_RATES,
@@ -41,14 +41,14 @@ final class Clocks {
     private static final Duration LATELY = Duration.ofMinutes(10);
     private static final Duration POLL = Duration.ofMillis(200);
 
-    /** When a record was made and appended, by the clocks of who did it. */
+    /** The times of a record: made by the clock of its writer, appended by the clock of the broker. */
     record Stamp(String source, Instant made, Instant appended) {}
 
     private Clocks() {}
 
     /**
-     * By how much each writer is ahead of the broker, negative where it is behind, by its name. Only what was appended in the ten
-     * minutes before the newest of all counts.
+     * How far each writer's clock is ahead of the broker's, negative if behind, by the writer's name. Only records of
+     * the ten minutes before the newest count.
      */
     static Map<String, Duration> ahead(Collection<Stamp> stamps) {
         Map<String, Duration> ahead = new TreeMap<>();
@@ -65,8 +65,7 @@ final class Clocks {
     }
 
     /**
-     * The newest stamps of a cluster, as far as they can be read in the time that a try may take. Topics that keep no broker's time are
-     * left out.
+     * The newest stamps of a cluster, read within the connect timeout. Topics without the broker's time are left out.
      */
     static List<Stamp> read(Cluster cluster) {
         Map<String, Object> properties = cluster.kafka().consumer();

@@ -1,10 +1,7 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Node;
-import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cluster.Cluster;
@@ -27,14 +24,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -59,12 +53,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 
-/** Asks a cluster how it is. Each check says what it found; one that cannot be made says that. */
+/** Checks a cluster. Each check gives a finding, even if it cannot be made. */
 final class ClusterChecks {
-    /** Of how many it is seen how often an actuator takes stock. */
-    private static final int MOST_STOCKS = 20;
-
-    private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration AGENTS_SILENT = Duration.ofSeconds(60);
     private static final Duration FORECASTS_SILENT = Duration.ofMinutes(15);
 
@@ -73,7 +63,7 @@ final class ClusterChecks {
     private final String schedulerGroup;
     private final Consumer<Finding> to;
 
-    /** @param to is told each finding as soon as there is one */
+    /** @param to receives each finding at once */
     ClusterChecks(Cluster cluster, TopicScan reading, String schedulerGroup, Consumer<Finding> to) {
         this.cluster = cluster;
         this.reading = reading;
@@ -86,7 +76,7 @@ final class ClusterChecks {
         try {
             Connection.topicsThere(cluster.kafka(), cluster.patience());
         } catch (UnreachableException | SettingsException e) {
-            to.accept(Finding.fail("broker", message(e), "nothing else of it was looked at"));
+            to.accept(Finding.fail("broker", message(e), "start the broker or correct its address; the other checks were skipped"));
             return;
         }
         Map<String, Object> properties = cluster.kafka().admin();
@@ -107,23 +97,23 @@ final class ClusterChecks {
             to.accept(there);
             check("replication", () -> Diagnosis.replication(brokers, topics, minInsync(admin, topics)));
             if (there.isFailure() || !registry) {
-                to.accept(Finding.warn("services", "not looked at", "mend what fails above first"));
+                to.accept(Finding.warn("services", "not checked", "correct the failures above first"));
                 return;
             }
             services(admin);
         }
     }
 
-    /** The topics, where one may look at all of them. */
+    /** The topics, if the principal may describe all of them. */
     private Optional<List<TopicState>> topics(Admin admin) {
         try {
             return Optional.of(new TopicAdmin(admin, cluster.topics()).describe());
         } catch (KafkaException e) {
             to.accept(Finding.warn(
                     "topics",
-                    "cannot be looked at: " + message(e),
-                    "ask as somebody who may describe all of them, such as deploy/acl's operator; the services"
-                            + " were not looked at"));
+                    "cannot be described: " + message(e),
+                    "use a principal that may describe all of them, such as the operator of deploy/acl; the services"
+                            + " were not checked"));
             return Optional.empty();
         }
     }
@@ -138,7 +128,7 @@ final class ClusterChecks {
             List<SubjectReport> ours = new SchemaSet(client, cluster.topics()).check();
             to.accept(Finding.ok(
                     "registry",
-                    "%s answers as Confluent's does, with %d subjects"
+                    "%s answers with %d subjects"
                             .formatted(cluster.kafka().registry(), subjects)));
             to.accept(Diagnosis.schemas(ours));
             return true;
@@ -164,14 +154,14 @@ final class ClusterChecks {
                                 version));
     }
 
-    /** By a record in a topic of its own, which the broker stamps. */
+    /** Compares clocks by a record in a new topic, stamped by the broker. */
     private Finding clock(Admin admin) {
         String topic = cluster.topics().prefix() + "doctor-" + UUID.randomUUID();
         NewTopic stamped = new NewTopic(topic, Optional.of(1), Optional.empty())
                 .configs(Map.of("message.timestamp.type", "LogAppendTime"));
         answer(admin.createTopics(List.of(stamped)).all());
         try (var producer = new KafkaProducer<byte[], byte[]>(cluster.kafka().producer())) {
-            answered(producer.send(new ProducerRecord<>(topic, new byte[0]))); // what is slow once is slow here
+            answered(producer.send(new ProducerRecord<>(topic, new byte[0]))); // the first send is slower
             Instant before = Instant.now();
             RecordMetadata written = answered(producer.send(new ProducerRecord<>(topic, new byte[0])));
             Instant after = Instant.now();
@@ -213,7 +203,7 @@ final class ClusterChecks {
         return topic -> found.getOrDefault(topic, 1);
     }
 
-    /** Who writes a topic, for how long it may write nothing, and how bad it is if it does. */
+    /** The writer of a topic, with the longest silence that is fine and the severity of a longer one. */
     private record Sender(String name, Topic<?> topic, Duration limit, Level silent) {}
 
     private void heard(Admin admin, Instant now, Sender sender, String wayOut) {
@@ -235,12 +225,13 @@ final class ClusterChecks {
         check("nodes", this::twins);
         check("inventory", this::inventories);
         var demand = new Sender("demand", TopicCatalogue.REQUEST_RATES, AGENTS_SILENT, Level.WARN);
-        heard(admin, now, demand, "have the serving side write request-rates; without them nothing is lent");
+        heard(admin, now, demand, "let the serving side write request-rates; without them nothing is lent");
         var forecaster = new Sender("forecaster", TopicCatalogue.DEMAND_FORECASTS, FORECASTS_SILENT, Level.WARN);
-        heard(admin, now, forecaster, "start 'lendstream forecaster', or do without: demand then counts as it is");
-        check("actuators", () -> actuators(virtual, now));
+        heard(admin, now, forecaster, "start 'lendstream forecaster', or run without forecasts: then only the current load counts");
+        var actuators = new ActuatorChecks(reading, virtual, now);
+        check("actuators", actuators::decisions);
         if (!virtual) {
-            check("actuator", () -> alive(now));
+            check("actuator", actuators::alive);
             check("clocks", () -> Diagnosis.clocks(Clocks.ahead(Clocks.read(cluster))));
         }
         check("gpus", this::quarantine);
@@ -275,7 +266,7 @@ final class ClusterChecks {
         }
     }
 
-    /** When the newest record of a topic was written, by its writer's clock. */
+    /** The time of the newest record of a topic, by its writer's clock. */
     private Optional<Instant> newest(Admin admin, Topic<?> topic) {
         Map<TopicPartition, OffsetSpec> asked = new HashMap<>();
         answer(admin.describeTopics(cluster.topics().names(topic)).allTopicNames())
@@ -289,34 +280,6 @@ final class ClusterChecks {
                 .map(Instant::ofEpochMilli);
     }
 
-    private Finding actuators(boolean virtual, Instant wallClock) {
-        List<Decision> decisions = new ArrayList<>();
-        reading.values(TopicCatalogue.DECISIONS, decisions::add);
-        Instant now = virtual
-                ? decisions.stream().map(Decision::at).max(Instant::compareTo).orElse(wallClock)
-                : wallClock;
-        Set<DecisionId> answered = new HashSet<>();
-        reading.values(TopicCatalogue.ACTUATION_REPORTS, report -> answered.add(report.decision()));
-        decisions.removeIf(decision -> decision.at().isBefore(now.minus(HOUR)));
-        return Diagnosis.actuators(decisions, answered, now);
-    }
-
-    private Finding alive(Instant now) {
-        Map<String, TreeSet<Instant>> reported = new HashMap<>();
-        Map<String, Instant> last = new TreeMap<>();
-        reading.values(TopicCatalogue.ACTUATION_REPORTS, report -> {
-            last.merge(report.actuator(), report.at(), (one, other) -> one.isAfter(other) ? one : other);
-            if (report.outcome() == Outcome.HOLDS) {
-                TreeSet<Instant> times = reported.computeIfAbsent(report.actuator(), added -> new TreeSet<>());
-                times.add(report.at());
-                if (times.size() > MOST_STOCKS) {
-                    times.pollFirst();
-                }
-            }
-        });
-        return Diagnosis.alive(reported, last, now);
-    }
-
     private Finding quarantine() {
         Map<GpuId, Lease> leases = new HashMap<>();
         reading.all(
@@ -325,15 +288,15 @@ final class ClusterChecks {
                         .ifPresentOrElse(
                                 lease -> leases.put(lease.gpuId(), lease),
                                 () -> leases.remove(new GpuId(received.key()))));
-        return Diagnosis.quarantine(leases.values());
+        return Diagnosis.quarantine(leases.values(), reading.gpuNames());
     }
 
-    /** A check that cannot be made is a finding, too. */
+    /** Makes a check; if it cannot be made, that is the finding. */
     private void check(String name, Supplier<Finding> check) {
         try {
             to.accept(check.get());
         } catch (CheckException | KafkaException | UnreachableException e) {
-            to.accept(Finding.warn(name, "could not be looked at: " + message(e), "see whether you may"));
+            to.accept(Finding.warn(name, "could not be checked: " + message(e), "check the rights of this principal"));
         }
     }
 
@@ -358,7 +321,7 @@ final class ClusterChecks {
         return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
     }
 
-    /** A question that got no answer. */
+    /** A request without an answer. */
     private static final class CheckException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -8,14 +8,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** Which commands were in force when a decision was made, from its domain's log. */
+/** The commands in force at the time of a decision, from its domain's log. */
 final class CommandsInForce {
     private final long upTo;
     private Optional<DomainEvent> freeze = Optional.empty();
     private Optional<DomainEvent> reclaimAll = Optional.empty();
     private Optional<DomainEvent> advisory = Optional.empty();
 
-    /** Of the log up to the last event that a decision rests on. */
+    /** @param decision the decision; later events than its inputs are ignored */
     CommandsInForce(Decision decision) {
         upTo = decision.reason().inputs().stream()
                 .mapToLong(Long::longValue)
@@ -43,7 +43,7 @@ final class CommandsInForce {
         }
     }
 
-    /** In their order in the log. */
+    /** The commands in the order of the log. */
     List<DomainEvent> inForce() {
         List<DomainEvent> all = new ArrayList<>();
         freeze.ifPresent(all::add);

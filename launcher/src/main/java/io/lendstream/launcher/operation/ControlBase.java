@@ -5,10 +5,11 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.ControlCommand.Kind;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
@@ -29,42 +30,42 @@ import java.util.Optional;
 import java.util.UUID;
 import picocli.CommandLine.Option;
 
-/** A command of a person to a scheduler: it is written, awaited in the log, and told with what followed. */
+/** A command to a scheduler: it is written, awaited in the log, and shown with the decisions that followed. */
 abstract class ControlBase extends ClusterCommand {
-    @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for those who read the log later.")
+    @Option(names = "--reason", paramLabel = "TEXT", description = "The reason, kept in the log.")
     private String reason = "";
 
     @Option(
             names = "--timeout",
             paramLabel = "TIME",
             defaultValue = "15s",
-            description = {"How long a scheduler may take to hear of it.", "Default: ${DEFAULT-VALUE}."})
+            description = {"How long to wait for the scheduler to take the command.", "Default: ${DEFAULT-VALUE}."})
     private String timeout = "15s";
 
     @Option(
             names = "--as",
             paramLabel = "GROUP",
             description = {
-                "The group of operators by whose own topic it goes, so that 'explain' can tell who ordered it.",
-                "Default: the setting intake, or the topic that every operator may write to."
+                "The group of operators whose topic carries the command, so that 'explain' can show the group.",
+                "Default: the setting intake, or the common topic of all operators."
             })
     private Optional<String> group = Optional.empty();
 
-    /** Refuses names that no record may have, before anything is connected to. */
+    /** Rejects names that no record may have, before any connection. */
     abstract void checkNames();
 
     abstract List<ControlCommand> commands(TopicScan reading, Instant now);
 
-    /** What is so when it was taken. */
+    /** The new state after the command was taken. */
     abstract String done();
 
-    /** Whether what was asked for was done. */
+    /** Whether the command had its effect. */
     boolean isFollowed(Taken taken) {
         return true;
     }
 
     ControlCommand command(DomainId domain, Instant now, Kind kind, Optional<DecisionId> decision, List<GpuId> gpus) {
-        String issuer = System.getProperty("user.name", "somebody");
+        String issuer = System.getProperty("user.name", "unknown");
         String id = "command-" + UUID.randomUUID();
         return new ControlCommand(domain, id, now, issuer, kind, decision, gpus, reason);
     }
@@ -86,6 +87,7 @@ abstract class ControlBase extends ClusterCommand {
         var order = new ControlOrder(cluster, reading, patience, ordersAs);
         boolean followed = true;
         ArrayNode all = JsonNodeFactory.instance.arrayNode();
+        GpuNames names = json() ? new GpuNames() : reading.gpuNames();
         List<ControlCommand> commands = commands(reading, order.now());
         ordersAs.flatMap(cluster.topics().intakes()::find)
                 .ifPresent(intake -> commands.forEach(command -> mayOrder(intake, command.domain())));
@@ -98,7 +100,7 @@ abstract class ControlBase extends ClusterCommand {
                 followed &= isFollowed(taken);
                 all.add(json(taken));
                 if (!json()) {
-                    print(lines(taken));
+                    print(names.in(lines(taken)));
                 }
             }
         }
@@ -125,7 +127,7 @@ abstract class ControlBase extends ClusterCommand {
         return chosen;
     }
 
-    /** The scheduler would refuse it. */
+    /** Rejects a domain that the group may not order, as the scheduler would. */
     private static void mayOrder(DomainIntake intake, DomainId domain) {
         if (!intake.covers(domain)) {
             throw UserError.failed(
@@ -139,14 +141,10 @@ abstract class ControlBase extends ClusterCommand {
         lines.add("domain %s: %s (event %d)"
                 .formatted(
                         taken.event().domain(),
-                        isFollowed(taken) ? done() : "not followed",
+                        isFollowed(taken) ? done() : "the command had no effect",
                         taken.event().sequence()));
         for (Decision decision : taken.decisions()) {
-            lines.add("  %s: %s, because %s"
-                    .formatted(
-                            decision.id(),
-                            EventText.of(decision.action()),
-                            decision.reason().text()));
+            lines.add("  %s: %s".formatted(decision.id(), EventText.of(decision)));
         }
         return lines;
     }

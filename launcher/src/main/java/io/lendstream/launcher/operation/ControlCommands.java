@@ -2,11 +2,12 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.ControlCommand.Kind;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Lease;
+import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.operation.ControlOrder.Taken;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -22,29 +23,29 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** What people order a scheduler to do: {@code freeze}, {@code thaw} and their like. */
+/** Commands of operators to schedulers, such as {@code freeze} and {@code thaw}. */
 public final class ControlCommands {
     private ControlCommands() {}
 
-    /** Nothing is lent and no job is changed, until thawed. */
+    /** Stops loans and changes of jobs until thawed. */
     @Command(
             name = "freeze",
             description = {
                 "Stop new loans and changes of jobs, in one domain or in all.",
-                "Inference still gets what it needs: reclaims go on."
+                "Reclaims for inference continue."
             },
-            footer = {"", "Example: lendstream freeze --reason 'upgrade of the switches' --domain east"})
+            footer = "Example: lendstream freeze --reason 'upgrade of the switches' --domain east")
     public static final class Freeze extends OfDomains {
         public Freeze() {
-            super(Kind.FREEZE, "frozen: no new loans and no changes of jobs; reclaims for inference go on");
+            super(Kind.FREEZE, "frozen: no new loans and no changes of jobs; reclaims for inference continue");
         }
     }
 
-    /** The end of a freeze, and of a reclaim of everything. */
+    /** Ends a freeze or a reclaim of everything. */
     @Command(
             name = "thaw",
             description = "End a freeze, and allow loans again after reclaim-all.",
-            footer = {"", "Example: lendstream thaw --domain east"})
+            footer = "Example: lendstream thaw --domain east")
     public static final class Thaw extends OfDomains {
         public Thaw() {
             super(Kind.THAW, "thawed: loans and changes of jobs are allowed");
@@ -55,26 +56,26 @@ public final class ControlCommands {
     @Command(
             name = "reclaim-all",
             description = {
-                "Take every loan back, with notice, and lend nothing until thawed.",
-                "Training goes on with its own GPUs."
+                "Reclaim every loan, with notice, and lend nothing until thawed.",
+                "Training continues on its own GPUs."
             },
-            footer = {"", "Example: lendstream reclaim-all --reason 'launch today'"})
+            footer = "Example: lendstream reclaim-all --reason 'launch today'")
     public static final class ReclaimAll extends OfDomains {
         public ReclaimAll() {
-            super(Kind.RECLAIM_ALL, "all loans are ordered back; nothing is lent until 'lendstream thaw'");
+            super(Kind.RECLAIM_ALL, "all loans are reclaimed; nothing is lent until 'lendstream thaw'");
         }
     }
 
-    /** Decides for show, or in earnest. */
+    /** Switches between advice and binding decisions. */
     @Command(
             name = "advisory",
             description = {
-                "Have decisions only advised, or made in earnest.",
-                "Advice is written and marked, and no actuator carries it out unless it is approved."
+                "Switch advisory mode on or off: decisions are then only advice.",
+                "Advice is published and marked; no actuator carries it out unless 'lendstream approve' approves it."
             },
-            footer = {"", "Example: lendstream advisory on --domain east"})
+            footer = "Example: lendstream advisory on --domain east")
     public static final class Advisory extends OfDomains {
-        @Parameters(paramLabel = "on|off", description = "Whether decisions are only advice.")
+        @Parameters(paramLabel = "on|off", description = "on: decisions are advice; off: decisions are binding.")
         private Switch wanted = Switch.ON;
 
         /** A position of the switch. */
@@ -95,19 +96,19 @@ public final class ControlCommands {
         @Override
         String done() {
             return wanted == Switch.ON
-                    ? "decisions are advice from now on, and refused by actuators"
+                    ? "decisions are advice from now on; actuators do not carry them out"
                     : "decisions are carried out from now on";
         }
     }
 
-    /** A person's yes to advice. */
+    /** Approves advice. */
     @Command(
             name = "approve",
             description = {
-                "Have a decision carried out that was only advised.",
-                "It is decided again in earnest, under another ID, if that is still possible."
+                "Approve advice: the scheduler makes the same decision again, binding and with a new ID.",
+                "It does so if the decision is still possible: GPUs unchanged, the job not being resized, not frozen."
             },
-            footer = {"", "Example: lendstream approve east/1/17"})
+            footer = "Example: lendstream approve east/1/17")
     public static final class Approve extends ControlBase {
         @Parameters(paramLabel = "ID", description = "The decision: DOMAIN/EPOCH/SEQUENCE.")
         private String id = "";
@@ -125,7 +126,7 @@ public final class ControlCommands {
             Decision decision = decisions.wanted();
             if (!decision.advisory()) {
                 throw UserError.failed(
-                        "decision %s is no advice: it was made in earnest, and needs no approval.".formatted(wanted));
+                        "decision %s is binding, not advice; it needs no approval.".formatted(wanted));
             }
             return List.of(command(wanted.domain(), now, Kind.APPROVE, Optional.of(wanted), List.of()));
         }
@@ -135,7 +136,7 @@ public final class ControlCommands {
             return "%s is approved".formatted(id);
         }
 
-        /** An approval that cannot be followed is answered by holding. */
+        /** The scheduler answers an approval that it cannot follow with a hold. */
         @Override
         boolean isFollowed(Taken taken) {
             return taken.decisions().stream()
@@ -143,13 +144,13 @@ public final class ControlCommands {
         }
     }
 
-    /** Somebody has seen to GPUs. */
+    /** Puts repaired GPUs back to work. */
     @Command(
             name = "reset",
-            description = "Put quarantined GPUs back to work, after somebody has seen to them.",
-            footer = {"", "Example: lendstream reset GPU-5c1f7a30 --reason 'reseated'"})
+            description = "Put quarantined GPUs back to work after their repair.",
+            footer = "Example: lendstream reset node-3/5 --reason 'reseated'")
     public static final class Reset extends ControlBase {
-        @Parameters(paramLabel = "GPU", arity = "1..*", description = "The GPUs, as leases name them.")
+        @Parameters(paramLabel = "GPU", arity = "1..*", description = "Short names such as node-3/5, or uuids.")
         private List<String> gpus = new ArrayList<>();
 
         @Override
@@ -162,11 +163,12 @@ public final class ControlCommands {
             SortedMap<GpuId, Lease> leases = new TreeMap<>();
             reading.values(TopicCatalogue.LEASES, lease -> leases.put(lease.gpuId(), lease));
             SortedMap<DomainId, List<GpuId>> byDomain = new TreeMap<>();
+            GpuNames names = reading.gpuNames();
             for (String name : gpus) {
-                Lease lease = leases.get(new GpuId(name));
+                Lease lease = leases.get(names.named(name, leases.keySet()));
                 if (lease == null) {
                     throw UserError.failed(
-                            "GPU '%s' is unknown: no lease names it. 'lendstream top' lists those there are."
+                            "GPU '%s' is unknown: it has no lease. 'lendstream top' lists the GPUs."
                                     .formatted(name));
                 }
                 if (!lease.owner().isQuarantined()) {
@@ -187,7 +189,7 @@ public final class ControlCommands {
         }
     }
 
-    /** A command to one domain or to all. */
+    /** A command to one domain or to all domains. */
     abstract static class OfDomains extends ControlBase {
         private final Kind kind;
         private final String done;
@@ -195,7 +197,7 @@ public final class ControlCommands {
         @Option(
                 names = "--domain",
                 paramLabel = "D",
-                description = {"The domain; advice may begin before it has nodes.", "Default: every one that has."})
+                description = {"The domain. 'advisory on' accepts a domain without nodes.", "Default: every domain with nodes."})
         private Optional<String> domain = Optional.empty();
 
         OfDomains(Kind kind, String done) {
@@ -224,16 +226,16 @@ public final class ControlCommands {
             Optional<DomainId> chosen = domain.map(DomainId::new);
             if (kind() == Kind.ADVISORY_ON
                     && chosen.filter(name -> !known.contains(name)).isPresent()) {
-                // Before there is anything to decide is the time for it.
+                // Advisory mode should be on before the first decision.
                 return List.of(command(chosen.get(), now, kind(), Optional.empty(), List.of()));
             }
             if (known.isEmpty()) {
                 throw UserError.failed(
-                        "there is no domain: no node has said that it is there. Start 'lendstream agent'.");
+                        "there is no domain: no node is registered. Start 'lendstream agent'.");
             }
             if (domain.isPresent() && !known.contains(new DomainId(domain.get()))) {
                 throw UserError.failed(
-                        "--domain is '%s', but no node is of it; there are %s.".formatted(domain.get(), known));
+                        "--domain is '%s', but no node belongs to it. Domains with nodes: %s.".formatted(domain.get(), known));
             }
             return known.stream()
                     .filter(name -> chosen.isEmpty() || chosen.get().equals(name))

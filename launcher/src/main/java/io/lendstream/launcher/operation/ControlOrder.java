@@ -30,9 +30,9 @@ import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.header.Header;
 
-/** Gives schedulers commands, all at once, and waits until each is in the log of its domain, or refused. */
+/** Sends commands to schedulers and waits until each is in the log of its domain, or is refused. */
 final class ControlOrder {
-    /** What follows from an event is published with it, or right after. */
+    /** Decisions on an event are published with it or right after. */
     private static final Duration AFTERMATH = Duration.ofSeconds(1);
 
     private static final Duration POLL = Duration.ofMillis(100);
@@ -42,7 +42,7 @@ final class ControlOrder {
     private final Duration timeout;
     private final TopicCatalogue topics;
 
-    /** @param group whose own topic it goes to; empty for the base topic */
+    /** @param group the group whose topic carries the commands; empty for the common topic */
     ControlOrder(Cluster cluster, TopicScan reading, Duration timeout, Optional<String> group) {
         this.cluster = cluster;
         this.reading = reading;
@@ -50,25 +50,25 @@ final class ControlOrder {
         this.topics = cluster.topics().writingFor(group);
     }
 
-    /** What became of a command. */
+    /** The result of a command. */
     sealed interface Answer {}
 
     /**
-     * It was taken.
+     * The scheduler took the command.
      *
-     * @param event its place in the log
-     * @param decisions what was decided on it
+     * @param event the event of the command in the log
+     * @param decisions the decisions on it
      */
     record Taken(DomainEvent event, List<Decision> decisions) implements Answer {}
 
     /**
      * The scheduler refused the command, or no scheduler answered.
      *
-     * @param why in a sentence for people, with the way out
+     * @param why the reason with the way out
      */
     record NotTaken(ControlCommand command, String why) implements Answer {}
 
-    /** The time to give a command: that of the accelerated run where there is one. */
+    /** The time of a command: the virtual time of an accelerated run, else the wall clock. */
     Instant now() {
         if (cluster.settings().get(CommonKeys.TIME) == TimeMode.WALL) {
             return Instant.now().truncatedTo(ChronoUnit.MILLIS);
@@ -82,15 +82,15 @@ final class ControlOrder {
         return told.stream()
                 .max(Instant::compareTo)
                 .orElseThrow(() -> UserError.failed(
-                        "time is virtual, but nobody has told what time it is: %s has no word of an environment. Start 'lendstream load', or set time=wall."
+                        "time is virtual, but topic %s has no virtual time yet. Start 'lendstream load', or set time=wall."
                                 .formatted(cluster.topics().name(TopicCatalogue.PROGRESS))));
     }
 
     /**
-     * Writes commands, each of another domain, and waits for them in the log. One domain that does not answer keeps no other from being
-     * ordered.
+     * Writes commands, each for another domain, and waits for them in the log. A domain that does not answer does not
+     * block the others.
      *
-     * @return an answer to each, in their order
+     * @return an answer for each command, in order
      */
     List<Answer> give(List<ControlCommand> commands) {
         List<Awaited> awaited = commands.stream().map(Awaited::new).toList();
@@ -125,7 +125,7 @@ final class ControlOrder {
                     writer.write(TopicCatalogue.CONTROL, command.domain().value(), command));
             writer.flush();
         } catch (WriteFailedException e) {
-            throw UserError.failed("%s. Log in as somebody who may write to %s%s"
+            throw UserError.failed("%s. Use a principal that may write to %s%s"
                     .formatted(
                             e.getMessage(),
                             topics.target(TopicCatalogue.CONTROL),
@@ -147,18 +147,18 @@ final class ControlOrder {
     }
 
     private String silence(DomainId domain) {
-        return "no scheduler of domain %s took the command within --timeout %s. If none runs, it waits in %s and is taken when one starts%s; 'lendstream doctor' says what is there."
+        return "no scheduler of domain %s took the command within --timeout %s. The command stays in %s; a scheduler%s takes it when it starts. Check with 'lendstream doctor'."
                 .formatted(
                         domain,
                         Units.text(timeout),
                         topics.target(TopicCatalogue.CONTROL),
                         topics.own()
                                 .map(group ->
-                                        " that has intake %s with this domain in its setting intakes".formatted(group))
+                                        " with intake %s and this domain in its setting intakes".formatted(group))
                                 .orElse(""));
     }
 
-    /** The dead letters of commands, from now on. Who may not read them hears of no refusal, and waits. */
+    /** New dead letters of commands. Without the right to read them a refusal is not seen. */
     private static final class Refusals implements AutoCloseable {
         private static final Duration PAUSE = Duration.ofMillis(10);
 
@@ -185,7 +185,7 @@ final class ControlOrder {
             for (ConsumerRecord<byte[], byte[]> letter : reader.client().poll(PAUSE)) {
                 Header why = letter.headers().lastHeader(DeadLetters.ERROR_MESSAGE);
                 if (letter.value() != null && why != null && why.value() != null) {
-                    // The ID stands in the record as it is, whatever else is wrong with it.
+                    // A refused record still contains its ID as text.
                     String text = new String(letter.value(), StandardCharsets.ISO_8859_1);
                     awaited.stream()
                             .filter(each -> text.contains(each.command.id()))
@@ -201,7 +201,7 @@ final class ControlOrder {
         }
     }
 
-    /** Waits for a command in the log, and for what is decided on it, whichever comes first. */
+    /** Waits for a command in the log and for the decisions on it, in any order. */
     private static final class Awaited {
         private final ControlCommand command;
         private final List<Decision> decisions = new ArrayList<>();

@@ -1,19 +1,17 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.Lease;
+import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.topics.SubjectReport;
 import io.lendstream.schemas.topics.TopicState;
 import io.lendstream.service.settings.Units;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,24 +21,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
-/** What is to be thought of what was found: from figures to findings, without asking anybody. */
+/** Findings from measured facts, without access to a cluster. */
 final class Diagnosis {
-    /** Beyond their deadline and this, decisions count as unanswered. */
-    static final Duration SILENCE = Duration.ofSeconds(60);
-
     private static final Duration SKEW_UNNOTICED = Duration.ofSeconds(1);
     private static final Duration SERVICE_SKEW_UNNOTICED = Duration.ofSeconds(5);
-    private static final Duration STOCK_EVERY = Duration.ofSeconds(60);
-    private static final Duration SHORTEST_STOCK = Duration.ofSeconds(10);
-    private static final int STOCKS_MISSED = 3;
-    private static final Duration REMOVED_AFTER = Duration.ofDays(1);
     private static final Duration TWINS_WITHIN = Duration.ofMinutes(10);
     private static final int LAG_UNNOTICED = 1_000;
     private static final int OLDEST_JAVA = 17;
@@ -68,19 +56,19 @@ final class Diagnosis {
         List<TopicState> drifted =
                 topics.stream().filter(topic -> !topic.drifts().isEmpty()).toList();
         return drifted.isEmpty()
-                ? Finding.ok("topics", "all %d are there, as they should be".formatted(topics.size()))
+                ? Finding.ok("topics", "all %d exist with the right settings".formatted(topics.size()))
                 : Finding.warn(
                         "topics",
                         some(
                                 drifted,
                                 topic -> topic.name() + ": " + topic.drifts().get(0)),
-                        "set what differs with kafka-configs, or mean it");
+                        "correct the settings with kafka-configs, or keep them on purpose");
     }
 
     /**
-     * Whether records outlive a broker.
+     * Whether records survive the loss of a broker.
      *
-     * @param minInsync {@code min.insync.replicas} of the topics that are there
+     * @param minInsync {@code min.insync.replicas} of the existing topics
      */
     static Finding replication(int brokers, List<TopicState> topics, Function<String, Integer> minInsync) {
         List<TopicState> there = topics.stream()
@@ -92,16 +80,16 @@ final class Diagnosis {
         if (!blocked.isEmpty()) {
             return Finding.warn(
                     "replication",
-                    "nobody can write to %s while one broker is down: min.insync.replicas is as large as the replication"
+                    "writes to %s fail while one broker is down: min.insync.replicas is as large as the replication"
                             .formatted(some(blocked, TopicState::name)),
-                    "make it one less");
+                    "set min.insync.replicas to one less");
         }
         List<TopicState> thin =
                 there.stream().filter(topic -> topic.replication() < 3).toList();
         if (!thin.isEmpty()) {
             String found = "%d of %d topics have fewer than 3 copies, on %s"
                     .formatted(thin.size(), there.size(), Reason.counted(brokers, "broker"));
-            return Finding.warn("replication", found, "fine for trying; run 3 brokers where records must not be lost");
+            return Finding.warn("replication", found, "enough for a trial; run 3 brokers if records must not be lost");
         }
         List<TopicState> weak = there.stream()
                 .filter(topic -> minInsync.apply(topic.name()) < 2)
@@ -110,9 +98,9 @@ final class Diagnosis {
                 ? Finding.ok("replication", "3 copies or more, on %s".formatted(Reason.counted(brokers, "broker")))
                 : Finding.warn(
                         "replication",
-                        "%s may lose what was written: min.insync.replicas is 1"
+                        "%s may lose records: min.insync.replicas is 1"
                                 .formatted(some(weak, TopicState::name)),
-                        "make it 2");
+                        "set min.insync.replicas to 2");
     }
 
     static Finding schemas(List<SubjectReport> subjects) {
@@ -122,20 +110,20 @@ final class Diagnosis {
             return Finding.fail(
                     "schemas",
                     some(bad, subject -> subject.subject() + " " + String.join(", ", subject.messages())),
-                    "'lendstream schemas check' says more");
+                    "run 'lendstream schemas check' for details");
         }
         long absent = subjects.stream()
                 .filter(subject -> subject.status() == SubjectReport.Status.ABSENT)
                 .count();
         return absent == 0
-                ? Finding.ok("schemas", "all %d are registered, and get along".formatted(subjects.size()))
+                ? Finding.ok("schemas", "all %d are registered and compatible".formatted(subjects.size()))
                 : Finding.warn(
                         "schemas",
                         "%d of %d are not registered".formatted(absent, subjects.size()),
                         "register them with 'lendstream schemas register'");
     }
 
-    /** @param ahead by how much the broker's clock is ahead of this one */
+    /** @param ahead how far the broker's clock is ahead of this one */
     static Finding clock(Duration ahead, Duration mostSkew) {
         String found = "the broker's clock is %s %s this one"
                 .formatted(Units.text(ahead.abs()), ahead.isNegative() ? "behind" : "ahead of");
@@ -143,35 +131,35 @@ final class Diagnosis {
             return Finding.fail(
                     "clock",
                     found + ", more than max-clock-skew (%s)".formatted(Units.text(mostSkew)),
-                    "have both follow NTP");
+                    "synchronise both with NTP");
         }
         return ahead.abs().compareTo(SKEW_UNNOTICED) > 0
-                ? Finding.warn("clock", found, "have both follow NTP")
+                ? Finding.warn("clock", found, "synchronise both with NTP")
                 : Finding.ok("clock", found);
     }
 
     /**
-     * Whether somebody still writes.
+     * Whether the writer of a topic is alive.
      *
-     * @param newest the newest record; empty where there is none
-     * @param silent how bad silence is
+     * @param newest the time of the newest record; empty if there is none
+     * @param silent the severity of silence
      */
     static Finding heard(
             String who, Optional<Instant> newest, Instant now, Duration limit, Level silent, String wayOut) {
         if (newest.isEmpty()) {
-            return new Finding(who, silent, "has never written anything", wayOut);
+            return new Finding(who, silent, "has never written a record", wayOut);
         }
         Duration age = Duration.between(newest.get(), now);
-        String found = "wrote last %s ago".formatted(age(age));
+        String found = "last record %s ago".formatted(age(age));
         return age.compareTo(limit) > 0
                 ? new Finding(who, silent, "%s, more than %s".formatted(found, Units.text(limit)), wayOut)
                 : Finding.ok(who, found);
     }
 
     /**
-     * Whether each node has one agent: one that speaks again after another has spoken for its node runs beside it.
+     * Whether each node has one agent. Two agents of one node show as inventories with alternating boot IDs.
      *
-     * @param inventories in the order in which they were written; of each node those of the last ten minutes before its newest count
+     * @param inventories in the order of their records; only those of the ten minutes before a node's newest count
      */
     static Finding twins(List<Node> inventories) {
         var newest = new HashMap<NodeId, Instant>();
@@ -192,15 +180,15 @@ final class Diagnosis {
             }
         }
         return twins.isEmpty()
-                ? Finding.ok("nodes", "one agent speaks for each of %d".formatted(newest.size()))
+                ? Finding.ok("nodes", "%d nodes, one agent each".formatted(newest.size()))
                 : Finding.fail(
                         "nodes",
-                        "several agents speak for %s at once".formatted(some(List.copyOf(twins), NodeId::value)),
-                        "stop all but one, or give each a name of its own (agent.node)");
+                        "several agents report %s at once".formatted(some(List.copyOf(twins), NodeId::value)),
+                        "stop all but one, or give each its own name (agent.node)");
     }
 
     /**
-     * Whether nodes are well, as their agents say.
+     * Whether all nodes are ready, by their inventories.
      *
      * @param inventories the newest of each node that has not left
      */
@@ -213,9 +201,9 @@ final class Diagnosis {
         }
         return Finding.warn(
                 "inventory",
-                "not all is well with %d of %d nodes: %s"
+                "%d of %d nodes have problems: %s"
                         .formatted(ailing.size(), inventories.size(), some(ailing, Diagnosis::ailment)),
-                "see to what is said of them; nothing is lent or taken back on a node that is not ready");
+                "correct the reported problems; nothing is lent or reclaimed on a node that is not ready");
     }
 
     private static String ailment(Node node) {
@@ -229,8 +217,8 @@ final class Diagnosis {
     /**
      * Whether the scheduler keeps up.
      *
-     * @param members instances that share its work
-     * @param lag records that it has not taken yet
+     * @param members running instances
+     * @param lag records that it has not processed yet
      */
     static Finding scheduler(String group, int members, long lag) {
         String found = "%s in group %s, %d records behind".formatted(Reason.counted(members, "instance"), group, lag);
@@ -244,14 +232,14 @@ final class Diagnosis {
     }
 
     /**
-     * Whether the clocks of services are right.
+     * Whether the clocks of services agree with the broker's.
      *
-     * @param ahead by how much each is ahead of the broker's, negative where it is behind, by the service's name
+     * @param ahead how far each clock is ahead, negative if behind, by the service's name
      */
     static Finding clocks(Map<String, Duration> ahead) {
         if (ahead.isEmpty()) {
             return Finding.ok(
-                    "clocks", "nothing to compare: no service has written anything that the broker has stamped");
+                    "clocks", "nothing to compare: no record with the time of the broker");
         }
         List<String> early = off(ahead, SERVICE_SKEW_UNNOTICED, "ahead of");
         List<String> late = off(ahead, SERVICE_SKEW_UNNOTICED.negated(), "behind");
@@ -259,14 +247,15 @@ final class Diagnosis {
             return Finding.fail(
                     "clocks",
                     some(Stream.concat(early.stream(), late.stream()).toList(), Function.identity()),
-                    "have all machines follow NTP");
+                    "synchronise all machines with NTP");
         }
         return late.isEmpty()
-                ? Finding.ok("clocks", "those of %d services are within 5s of the broker's".formatted(ahead.size()))
+                ? Finding.ok("clocks", "the clocks of %s are within 5s of the broker's"
+                        .formatted(Reason.counted(ahead.size(), "service")))
                 : Finding.warn(
                         "clocks",
                         some(late, Function.identity()),
-                        "have all machines follow NTP; after an outage it may only be that records waited");
+                        "synchronise all machines with NTP; after an outage, records that waited look the same");
     }
 
     private static List<String> off(Map<String, Duration> ahead, Duration bound, String where) {
@@ -279,79 +268,7 @@ final class Diagnosis {
                 .toList();
     }
 
-    /**
-     * Which actuators have gone silent. One reports what its GPUs hold every {@code actuator.stock-every}, which is seen from the
-     * topic; one that is silent for a day counts as removed. One that has never reported anything is not known.
-     *
-     * @param reported when each actuator has reported what its GPUs hold, by its name
-     * @param last when each has reported anything
-     */
-    static Finding alive(Map<String, ? extends SortedSet<Instant>> reported, Map<String, Instant> last, Instant now) {
-        List<String> silent = new ArrayList<>();
-        int known = 0;
-        for (Map.Entry<String, Instant> each : last.entrySet()) {
-            Duration silence = Duration.between(each.getValue(), now);
-            Duration limit = stockEvery(reported.get(each.getKey())).multipliedBy(STOCKS_MISSED);
-            if (silence.compareTo(REMOVED_AFTER) > 0) {
-                continue;
-            }
-            known++;
-            if (silence.compareTo(limit) > 0) {
-                silent.add("%s has reported nothing for %s, more than %s"
-                        .formatted(each.getKey(), age(silence), Units.text(limit)));
-            }
-        }
-        if (silent.isEmpty()) {
-            return Finding.ok(
-                    "actuator", known == 0 ? "none has reported in the last day" : "all %d report".formatted(known));
-        }
-        return Finding.fail(
-                "actuator",
-                some(silent, Function.identity()),
-                "see whether it runs and reaches the broker; if it was removed, this ends after a day");
-    }
-
-    /** The usual time between two stocks, or the default where there are too few to tell. */
-    private static Duration stockEvery(@Nullable SortedSet<Instant> stocks) {
-        if (stocks == null || stocks.size() < 3) {
-            return STOCK_EVERY;
-        }
-        List<Instant> times = List.copyOf(stocks);
-        List<Duration> gaps = IntStream.range(1, times.size())
-                .mapToObj(at -> Duration.between(times.get(at - 1), times.get(at)))
-                .sorted()
-                .toList();
-        Duration usual = gaps.get(gaps.size() / 2);
-        return usual.compareTo(SHORTEST_STOCK) < 0 ? SHORTEST_STOCK : usual;
-    }
-
-    /** @param now by the clock that decisions go by */
-    static Finding actuators(Collection<Decision> decisions, Set<DecisionId> answered, Instant now) {
-        List<Decision> asked = decisions.stream()
-                .filter(decision -> !decision.advisory() && !decision.action().isHold())
-                .toList();
-        List<Decision> unanswered = asked.stream()
-                .filter(decision ->
-                        decision.deadline().plus(SILENCE).isBefore(now) && !answered.contains(decision.id()))
-                .toList();
-        if (unanswered.isEmpty()) {
-            return Finding.ok(
-                    "actuators",
-                    asked.isEmpty()
-                            ? "nothing has been asked of them in the last hour"
-                            : "all %d decisions of the last hour are answered, or not due".formatted(asked.size()));
-        }
-        return Finding.fail(
-                "actuators",
-                "%d of %d decisions of the last hour are overdue without a word: %s"
-                        .formatted(
-                                unanswered.size(),
-                                asked.size(),
-                                some(unanswered, decision -> decision.id().toString())),
-                "see whether 'lendstream actuator' runs for their domains");
-    }
-
-    static Finding quarantine(Collection<Lease> leases) {
+    static Finding quarantine(Collection<Lease> leases, GpuNames names) {
         List<Lease> out =
                 leases.stream().filter(lease -> lease.owner().isQuarantined()).toList();
         return out.isEmpty()
@@ -362,15 +279,17 @@ final class Diagnosis {
                                 .formatted(
                                         out.size(),
                                         leases.size(),
-                                        some(out, lease -> lease.gpuId() + ", " + EventText.of(lease.owner()))),
-                        "see to them, then 'lendstream reset GPU'");
+                                        some(out, lease -> names.of(lease.gpuId()) + ", " + EventText.of(lease.owner()))),
+                        "repair them, then run 'lendstream reset GPU'");
     }
 
-    private static String age(Duration age) {
+    /** A length of time in whole seconds. */
+    static String age(Duration age) {
         return Units.text(Duration.ofSeconds(Math.max(0, age.toSeconds())));
     }
 
-    private static <T> String some(List<T> things, Function<T, String> name) {
+    /** The first names of a list, and the number of the others. */
+    static <T> String some(List<T> things, Function<T, String> name) {
         String named = String.join("; ", things.stream().limit(NAMED).map(name).toList());
         return things.size() > NAMED ? "%s and %d more".formatted(named, things.size() - NAMED) : named;
     }

@@ -15,17 +15,17 @@ import picocli.CommandLine.Option;
 @Command(
         name = "doctor",
         description = {
-            "Look at a deployment: broker, registry, topics, schemas, clocks, and whether every service is alive.",
-            "With the --config of an actuator, also whether its driver finds on this machine what it needs.",
-            "A line for each check: ok, warn or FAIL, what was found, and the way out. Exits with 1 on any FAIL.",
-            "To compare clocks it makes a topic of its own with one record, and deletes it."
+            "Check a deployment: broker, registry, topics, schemas, clocks, and whether every service is alive.",
+            "With the --config of an actuator it also checks this machine for the needs of its driver.",
+            "Prints a line for each check: ok, warn or FAIL, the finding and the remedy. Exits with 1 on any FAIL.",
+            "To compare clocks it creates a topic with one record and deletes it again."
         },
-        footer = {"", "Example: lendstream doctor --config /etc/lendstream/actuator.properties"})
+        footer = {"Example: lendstream doctor --config /etc/lendstream/actuator.properties"})
 public final class DoctorCommand extends ClusterCommand {
     @Option(
             names = "--application-id",
             paramLabel = "NAME",
-            description = {"The scheduler's scheduler.application-id.", "Default: the topic prefix and 'scheduler'."})
+            description = {"The setting scheduler.application-id of the scheduler.", "Default: the topic prefix and 'scheduler'."})
     private Optional<String> applicationId = Optional.empty();
 
     @Override

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Whether an actuator's driver finds on this machine what it needs. */
+/** Checks the machine for the needs of an actuator's driver. */
 final class DriverChecks {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int CONNECT_MILLIS = 3_000;
@@ -42,7 +42,7 @@ final class DriverChecks {
         this.to = to;
     }
 
-    /** Whether the settings are an actuator's at all. */
+    /** Whether these are the settings of an actuator. */
     boolean concernsUs() {
         return settings.keySet().stream().anyMatch(name -> name.startsWith("actuator."));
     }
@@ -59,13 +59,13 @@ final class DriverChecks {
         }
     }
 
-    /** What the actuator itself would say when it starts. */
+    /** The checks that the actuator itself makes at its start. */
     private Finding complaints(String driver) {
         Said said = Foreground.listen(ServiceKind.ACTUATOR
                 .child(Installation.find())
                 .withArguments(List.of("--check", "--config", config.toString())));
         return said.exit() == 0
-                ? Finding.ok("driver", "%s has what it needs".formatted(driver))
+                ? Finding.ok("driver", "driver %s can start here".formatted(driver))
                 : Finding.fail("driver", said.text().strip().replace("\n", "; "), "");
     }
 
@@ -83,11 +83,11 @@ final class DriverChecks {
             return Finding.fail(
                     "webhook",
                     "%s cannot be reached: %s".formatted(url, e.getMessage()),
-                    "start what is to answer there, or correct actuator.webhook.url");
+                    "start the service at this address, or correct actuator.webhook.url");
         }
     }
 
-    /** A finding for each program that uses AFE, or one that there is none. */
+    /** A finding for each program that uses AFE, or one that none does. */
     static List<Finding> programs(Path programs) {
         List<Finding> findings = new ArrayList<>();
         try (Stream<Path> files = Files.list(programs.resolve("jobs"))) {
@@ -107,7 +107,7 @@ final class DriverChecks {
             return findings;
         }
         if (findings.isEmpty()) {
-            findings.add(Finding.ok("programs", "%s has none that uses AFE".formatted(programs)));
+            findings.add(Finding.ok("programs", "no program in %s uses AFE".formatted(programs)));
         }
         return findings;
     }
@@ -117,8 +117,8 @@ final class DriverChecks {
         if (!Path.of(interpreter).getFileName().toString().startsWith("python")) {
             return Finding.warn(
                     "programs",
-                    "%s starts '%s', whose Python and torch cannot be asked for".formatted(file, interpreter),
-                    "see yourself that torch is there");
+                    "%s starts '%s', so its Python and torch cannot be checked".formatted(file, interpreter),
+                    "check by hand that torch is installed");
         }
         var builder = new ProcessBuilder(interpreter, "-c", VERSIONS).redirectErrorStream(true);
         program.path("environment")

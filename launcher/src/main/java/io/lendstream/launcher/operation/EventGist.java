@@ -15,39 +15,40 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.launcher.cli.Times;
 
-/** What events say, in short. */
+/** One line for each kind of event. */
 final class EventGist implements Event.Cases<String> {
     @Override
     public String rate(RequestRate rate) {
-        return "%.1f requests/s offered to %s in %s-%s%s"
+        return "%.1f requests/s offered to %s from %s to %s%s"
                 .formatted(
                         rate.arrivalsPerSecond(),
                         rate.service(),
-                        EventText.clock(rate.windowStart()),
-                        EventText.clock(rate.windowEnd()),
+                        Times.column(rate.windowStart()),
+                        Times.at(rate.windowEnd()),
                         rate.requests().queueDepth() > 0
-                                ? ", %d wait".formatted(rate.requests().queueDepth())
+                                ? ", %d in the queue".formatted(rate.requests().queueDepth())
                                 : "");
     }
 
     @Override
     public String forecast(DemandForecast forecast) {
         HorizonQuantiles last = forecast.horizons().get(forecast.horizons().size() - 1);
-        return "%s expected to be offered %.1f requests/s in %d min, in 99 of 100 cases less than %.1f%s"
+        return "forecast for %s: %.1f requests/s in %d min, below %.1f with 99 %% probability%s"
                 .formatted(
                         forecast.service(),
                         last.p50(),
                         last.horizon().toMinutes(),
                         last.p99(),
                         last.gpus()
-                                .map(gpus -> ": %d and %d GPUs".formatted(gpus.p50(), gpus.p99()))
+                                .map(gpus -> " (%d and %d GPUs)".formatted(gpus.p50(), gpus.p99()))
                                 .orElse(""));
     }
 
     @Override
     public String report(ActuationReport report) {
-        return "%s said of %s: %s%s%s"
+        return "%s reported %s: %s%s%s"
                 .formatted(
                         report.actuator(),
                         report.decision(),
@@ -98,7 +99,7 @@ final class EventGist implements Event.Cases<String> {
 
     @Override
     public String service(InferenceService service) {
-        return "service %s: floor %d, %.1f requests/s a replica"
+        return "service %s: floor %d, %.1f requests/s per replica"
                 .formatted(service.service(), service.floorReplicas(), service.replicaCapacityPerSecond());
     }
 
@@ -114,6 +115,6 @@ final class EventGist implements Event.Cases<String> {
 
     @Override
     public String tick(Tick tick) {
-        return "time has come";
+        return "time has advanced";
     }
 }

@@ -1,53 +1,66 @@
 package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Owner;
-import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
+import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.launcher.cli.Times;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Actions, events and owners in words. */
+/** Actions, events and owners as text for people. GPUs have uuids here; GpuNames replaces them. */
 final class EventText implements Action.Cases<String> {
     private static final EventText WORDS = new EventText();
-    private static final DateTimeFormatter CLOCK =
-            DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
+    private static final Pattern ENDED = Pattern.compile("^\\S+ (finished|failed|was cancelled)\\b");
 
     private EventText() {}
 
-    /** The time of day, in UTC. */
-    static String clock(Instant at) {
-        return CLOCK.format(at);
+    /** The action of a decision with its reason; the release of an ended job has its own form. */
+    static String of(Decision decision) {
+        return decision.isRelease()
+                ? "release %s (job %s %s)"
+                        .formatted(
+                                decision.action().gpus().isEmpty() ? "all GPUs" : list(decision.action().gpus()),
+                                decision.action().target(),
+                                ended(decision))
+                : "%s. Reason: %s"
+                        .formatted(of(decision.action()), decision.reason().text());
     }
 
-    /** What a decision asks for. */
+    private static String ended(Decision decision) {
+        Matcher how = ENDED.matcher(decision.reason().text());
+        return how.find() ? how.group(1) : "finished";
+    }
+
+    /** The action of a decision. */
     static String of(Action action) {
         return action.match(WORDS);
     }
 
     @Override
     public String lend(Action.Lend lend) {
-        return "lend %s to job %s until %s, which then has %s"
+        return "lend %s to job %s until %s; the job then has %s"
                 .formatted(
                         list(lend.gpus()),
                         lend.job(),
-                        lend.until(),
+                        Times.at(lend.until()),
                         gpus(lend.allocation().gpus()));
     }
 
     @Override
     public String reclaim(Action.Reclaim reclaim) {
-        return "reclaim %s from job %s by %s, which goes on with %s"
+        return "reclaim %s from job %s by %s; the job keeps %s"
                 .formatted(
                         list(reclaim.gpus()),
                         reclaim.job(),
-                        reclaim.by(),
+                        Times.at(reclaim.by()),
                         gpus(reclaim.allocation().gpus()));
     }
 
@@ -60,12 +73,12 @@ final class EventText implements Action.Cases<String> {
     @Override
     public String serve(Action.Serve serve) {
         return "serve %s on %s%s"
-                .formatted(serve.service(), list(serve.gpus()), serve.warm() ? ", where replicas are warm" : "");
+                .formatted(serve.service(), list(serve.gpus()), serve.warm() ? " with warm replicas" : "");
     }
 
     @Override
     public String idle(Action.Idle idle) {
-        return "stop replicas of %s on %s by %s".formatted(idle.service(), list(idle.gpus()), idle.by());
+        return "stop replicas of %s on %s by %s".formatted(idle.service(), list(idle.gpus()), Times.at(idle.by()));
     }
 
     @Override
@@ -88,25 +101,25 @@ final class EventText implements Action.Cases<String> {
 
     @Override
     public String renew(Action.Renew renew) {
-        return "renew %s until %s".formatted(Reason.counted(renew.gpus().size(), "loan"), renew.until());
+        return "renew %s until %s".formatted(Reason.counted(renew.gpus().size(), "loan"), Times.at(renew.until()));
     }
 
     @Override
     public String hold(Action.Hold hold) {
-        return "hold: nothing is done";
+        return "hold: no change";
     }
 
-    /** What an event says, in short. */
+    /** A summary of an event. */
     static String gist(Event event) {
         return event.match(new EventGist());
     }
 
-    /** What a command orders, and why. */
+    /** The kind of a command and its reason. */
     static String order(ControlCommand command) {
         return lower(command.kind()) + (command.reason().isEmpty() ? "" : " (" + command.reason() + ")");
     }
 
-    /** What kind of event it is: {@code request-rate}. */
+    /** The kind of an event, such as {@code request-rate}. */
     static String kind(Event event) {
         return event.getClass()
                 .getSimpleName()
@@ -114,7 +127,7 @@ final class EventText implements Action.Cases<String> {
                 .toLowerCase(Locale.ROOT);
     }
 
-    /** Who has a GPU. */
+    /** The owner of a GPU. */
     static String of(Owner owner) {
         return owner.match(new OwnerText());
     }

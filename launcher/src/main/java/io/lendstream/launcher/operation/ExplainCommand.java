@@ -8,6 +8,7 @@ import io.lendstream.core.history.Explainer;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Lease;
+import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -29,69 +31,96 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "explain",
         description = {
-            "Tell why a decision was made and what became of it, or why a GPU is not lent.",
-            "Replays the domain's log: up to the decision, to say whether that gives what was recorded, or to its end, to see what the"
-                    + " scheduler would do with the GPU now."
+            "Explain why a decision was made and its outcome, or why a GPU is not lent.",
+            "Replays the domain's log up to the decision and compares the result with the record. For a GPU it replays the whole log"
+                    + " to find what the scheduler would do with the GPU now."
         },
         footer = {
-            "",
             "Example: lendstream explain default/1/17 --bootstrap-server broker:9092",
-            "         lendstream explain gpu/GPU-5a3f09c1 --bootstrap-server broker:9092",
+            "         lendstream explain 17 --bootstrap-server broker:9092",
+            "         lendstream explain gpu/node-3/5 --bootstrap-server broker:9092",
             "         lendstream explain gpu --json --bootstrap-server broker:9092"
         })
 public final class ExplainCommand extends ClusterCommand {
     private static final String GPU = "gpu";
+    private static final Pattern SEQUENCE = Pattern.compile("\\d{1,18}");
 
     @Parameters(
             paramLabel = "ID",
             description = {
-                "A decision: DOMAIN/EPOCH/SEQUENCE, as decisions and reports name it.",
-                "gpu/GPU: why a GPU, or the MIG instances that it is cut into, are not lent.",
-                "gpu: the same of all GPUs of inference."
+                "A decision: DOMAIN/EPOCH/SEQUENCE, or SEQUENCE alone if there is only one domain.",
+                "gpu/GPU: why a GPU or its MIG instances are not lent. GPU is a short name such as node-3/5, or a uuid.",
+                "gpu: the same for all GPUs of inference."
             })
     private String id = "";
 
     @Option(
             names = "--no-replay",
             description =
-                    "Leave the log alone, which takes long where it is long: tell what is recorded, and nothing more.")
+                    "Do not replay the log, which can take long. Shows only the recorded facts.")
     private boolean noReplay;
 
     @Override
     public Integer call() {
         if (isOfGpus(id)) {
             gpus(gpu(id));
+        } else if (SEQUENCE.matcher(id).matches()) {
+            decision(bySequence(id));
         } else {
             decision(parsed(id));
         }
         return 0;
     }
 
-    private void gpus(Optional<GpuId> wanted) {
+    private void gpus(Optional<String> wanted) {
         Cluster cluster = cluster();
         Connection.check(
                 cluster.kafka(),
                 cluster.topics(),
-                List.of(TopicCatalogue.LEASES, TopicCatalogue.DOMAIN_EVENTS),
+                List.of(TopicCatalogue.LEASES, TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
                 cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
+        GpuNames names = reading.gpuNames();
         Map<String, Lease> leases = new TreeMap<>();
         reading.all(
                 TopicCatalogue.LEASES,
                 received -> received.value()
                         .ifPresentOrElse(
                                 lease -> leases.put(received.key(), lease), () -> leases.remove(received.key())));
-        var explained = new ExplainedGpus(leases.values(), wanted);
+        List<GpuId> known = leases.values().stream().map(Lease::gpuId).toList();
+        var explained =
+                new ExplainedGpus(leases.values(), wanted.map(name -> names.named(name, known)), names);
         if (!noReplay) {
             reading.values(TopicCatalogue.DOMAIN_EVENTS, explained::take);
         }
-        boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
-        Instant at = virtual ? Instant.EPOCH : Instant.now();
+        Instant at = isVirtual(cluster) ? Instant.EPOCH : Instant.now();
         if (json()) {
             print(explained.json(at));
         } else {
-            print(explained.lines(at));
+            print(marked(explained.lines(at), cluster));
         }
+    }
+
+    private static boolean isVirtual(Cluster cluster) {
+        return cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
+    }
+
+    /** The lines, with a remark if their times are virtual. */
+    private static List<String> marked(List<String> lines, Cluster cluster) {
+        List<String> marked = new ArrayList<>(lines);
+        if (isVirtual(cluster)) {
+            marked.add("(all times are virtual)");
+        }
+        return marked;
+    }
+
+    /** The decision with this number in the only domain. */
+    private DecisionId bySequence(String number) {
+        Cluster cluster = cluster();
+        Connection.check(cluster.kafka(), cluster.topics(), List.of(TopicCatalogue.DECISIONS), cluster.patience());
+        var numbered = new DecisionsByNumber(number);
+        new TopicScan(cluster, this::remark).values(TopicCatalogue.DECISIONS, numbered::take);
+        return numbered.wanted();
     }
 
     private void decision(DecisionId wanted) {
@@ -99,7 +128,11 @@ public final class ExplainCommand extends ClusterCommand {
         Connection.check(
                 cluster.kafka(),
                 cluster.topics(),
-                List.of(TopicCatalogue.DECISIONS, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.ACTUATION_REPORTS),
+                List.of(
+                        TopicCatalogue.DECISIONS,
+                        TopicCatalogue.NODES,
+                        TopicCatalogue.DOMAIN_EVENTS,
+                        TopicCatalogue.ACTUATION_REPORTS),
                 cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
         var decisions = new Found(wanted);
@@ -120,15 +153,16 @@ public final class ExplainCommand extends ClusterCommand {
         }
         reading.values(TopicCatalogue.ACTUATION_REPORTS, decisions::take);
         DecisionOutcome fate = DecisionOutcome.of(decision, decisions.reports, decisions.latest);
-        var explained = new Explained(explainer.explanation(), fate, noReplay, orders.inForce(), cluster.topics());
+        var explained = new Explained(
+                explainer.explanation(), fate, noReplay, orders.inForce(), cluster.topics(), reading.gpuNames());
         if (json()) {
             print(explained.json());
         } else {
-            print(explained.lines());
+            print(marked(explained.lines(), cluster));
         }
     }
 
-    /** Whether ID names GPUs. A decision of a domain called {@code gpu} has numbers at its end. */
+    /** Whether ID names GPUs. A decision of a domain called {@code gpu} ends with two numbers. */
     static boolean isOfGpus(String id) {
         return id.equals(GPU) || (id.startsWith(GPU + "/") && !isDecision(id));
     }
@@ -142,11 +176,11 @@ public final class ExplainCommand extends ClusterCommand {
         }
     }
 
-    /** The GPU that ID names; empty for all. */
-    static Optional<GpuId> gpu(String id) {
+    /** The name of the GPU in ID; empty for all. */
+    static Optional<String> gpu(String id) {
         return id.equals(GPU)
                 ? Optional.empty()
-                : Optional.of(new GpuId(UserError.checkedName("the GPU of ID", id.substring(GPU.length() + 1))));
+                : Optional.of(UserError.checkedName("the GPU of ID", id.substring(GPU.length() + 1)));
     }
 
     static DecisionId parsed(String id) {
@@ -156,12 +190,12 @@ public final class ExplainCommand extends ClusterCommand {
             return parsed;
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(
-                    "ID is '%s', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, or gpu/GPU, or gpu for all GPUs."
+                    "ID is '%s', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, gpu/GPU, or gpu for all GPUs."
                             .formatted(id));
         }
     }
 
-    /** Looks for a decision among all, and for what was said of it. */
+    /** Searches all decisions for one, and collects its reports. */
     static final class Found {
         private final DecisionId id;
         private final Map<DomainId, DecisionId> first = new TreeMap<>();
@@ -202,12 +236,12 @@ public final class ExplainCommand extends ClusterCommand {
         private String whatThereIs() {
             DecisionId newest = last.get(id.domain());
             if (newest != null) {
-                return "there is no decision %s; of domain %s the first kept is %s, and the last is %s."
+                return "there is no decision %s; domain %s has decisions %s to %s."
                         .formatted(id, id.domain(), first.get(id.domain()), newest);
             }
             return last.isEmpty()
                     ? "there is no decision %s: none has been made yet.".formatted(id)
-                    : "there is no decision %s: domain '%s' has none. Those that have: %s."
+                    : "there is no decision %s: domain '%s' has no decisions. Domains with decisions: %s."
                             .formatted(id, id.domain(), last.keySet());
         }
     }

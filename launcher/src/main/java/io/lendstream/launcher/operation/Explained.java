@@ -15,6 +15,8 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.scheduler.SafetyRule;
 import io.lendstream.core.state.Owner;
+import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.launcher.cli.Times;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,18 +28,20 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * An explanation as it is shown, to people and to tools.
+ * The explanation of a decision, for people and for tools.
  *
- * @param shortened whether the log was left alone, as asked for
- * @param orders commands that were in force when it was made
- * @param topics names of the topics, by which groups of operators are told apart
+ * @param shortened whether the log was not replayed, by option
+ * @param orders commands in force at the time of the decision
+ * @param topics names of the topics, which identify groups of operators
+ * @param names short names of GPUs
  */
 record Explained(
         Explanation explanation,
         DecisionOutcome fate,
         boolean shortened,
         List<DomainEvent> orders,
-        TopicCatalogue topics) {
+        TopicCatalogue topics,
+        GpuNames names) {
 
     List<String> lines() {
         var lines = new ArrayList<String>();
@@ -46,17 +50,34 @@ record Explained(
         orders(lines);
         explanation.made().ifPresent(made -> made(lines, made));
         fate(lines);
-        lines.add("");
-        lines.add(verdict());
-        return lines;
+        List<String> named = new ArrayList<>(names.in(lines));
+        uuids(named);
+        named.add("");
+        named.add(verdict());
+        return named;
+    }
+
+    /** The uuids behind the short names of the decision's GPUs. */
+    private void uuids(List<String> lines) {
+        List<GpuId> gpus = explanation.recorded().action().gpus().stream()
+                .filter(gpu -> !names.of(gpu).equals(gpu.value()))
+                .sorted(names.order())
+                .toList();
+        if (!gpus.isEmpty()) {
+            lines.add("");
+            lines.add("Its GPUs: " + gpus.stream().map(names::detailed).collect(Collectors.joining(", ")));
+        }
     }
 
     private void decision(List<String> lines) {
         Decision decision = explanation.recorded();
         lines.add("%s%s: %s"
-                .formatted(decision.id(), decision.advisory() ? " (advice)" : "", EventText.of(decision.action())));
-        lines.add("  at %s, to be in force by %s".formatted(decision.at(), decision.deadline()));
-        lines.add("  because %s [%s]"
+                .formatted(
+                        decision.id(),
+                        decision.advisory() ? " (advice)" : "",
+                        decision.isRelease() ? EventText.of(decision) : EventText.of(decision.action())));
+        lines.add("  decided %s, due %s".formatted(Times.exact(decision.at()), Times.exact(decision.deadline())));
+        lines.add("  reason: %s [%s]"
                 .formatted(decision.reason().text(), decision.reason().code()));
         if (!decision.reason().numbers().isEmpty()) {
             lines.add("  numbers: "
@@ -68,12 +89,12 @@ record Explained(
 
     private void inputs(List<String> lines) {
         lines.add("");
-        lines.add("It rests on these events:");
+        lines.add("Events that led to it:");
         for (DomainEvent event : explanation.inputs()) {
             lines.add("  %d  %s  %s%s  %s"
                     .formatted(
                             event.sequence(),
-                            event.at(),
+                            Times.exact(event.at()),
                             EventText.kind(event.event()),
                             event.origin().map(origin -> "  " + origin).orElse(""),
                             gist(event)));
@@ -98,29 +119,29 @@ record Explained(
         if (!orders.isEmpty()) {
             lines.add("");
             lines.add("Commands in force:");
-            orders.forEach(event -> lines.add("  %d  %s  %s".formatted(event.sequence(), event.at(), gist(event))));
+            orders.forEach(event -> lines.add("  %d  %s  %s".formatted(event.sequence(), Times.exact(event.at()), gist(event))));
         }
     }
 
     private static void made(List<String> lines, Explanation.Made made) {
         if (!made.needs().isEmpty()) {
             lines.add("");
-            lines.add("What services needed:");
+            lines.add("Needs of services:");
             made.needs()
                     .forEach((service, need) ->
                             lines.add("  %s: %d (%s)".formatted(service, need.replicas(), need.explained())));
         }
         if (!made.alternatives().isEmpty()) {
             lines.add("");
-            lines.add("What was weighed, by %s:"
+            lines.add("Alternatives, by %s:"
                     .formatted(made.alternatives().get(0).measure()));
             made.alternatives().forEach(weighed -> lines.add("  " + line(weighed)));
         }
         made.plannedBy()
-                .ifPresent(event -> lines.add("  planned at %s, event %d".formatted(event.at(), event.sequence())));
+                .ifPresent(event -> lines.add("  planned %s, event %d".formatted(Times.exact(event.at()), event.sequence())));
         if (!made.vetoes().isEmpty()) {
             lines.add("");
-            lines.add("Planned, and not allowed:");
+            lines.add("Planned but not allowed:");
             made.vetoes().forEach((job, why) -> lines.add("  job %s: %s".formatted(job, why)));
         }
         if (!made.owners().isEmpty()) {
@@ -132,7 +153,7 @@ record Explained(
         }
         if (!made.safetyRules().isEmpty()) {
             lines.add("");
-            lines.add("Rules, and how they stood:");
+            lines.add("Safety rules:");
             made.safetyRules().forEach(rule -> lines.add("  " + line(rule)));
         }
     }
@@ -140,20 +161,20 @@ record Explained(
     private static String line(Alternative weighed) {
         String what = weighed.gpus().isEmpty()
                 ? "%s for job %s".formatted(Reason.counted(weighed.size(), "GPU"), weighed.job())
-                : "%s of job %s, which goes on with %d"
+                : "%s of job %s, which keeps %d"
                         .formatted(EventText.list(weighed.gpus()), weighed.job(), weighed.size());
         return "%s %s: %.3f, %s".formatted(weighed.chosen() ? "+" : "-", what, weighed.score(), weighed.why());
     }
 
     private static String line(SafetyRule rule) {
         return rule.broken()
-                .map(why -> "broken: %s, so it forbids %s (%s)".formatted(rule.rule(), rule.forbids(), why))
-                .orElseGet(() -> "kept: " + rule.rule());
+                .map(why -> "not met: %s, so %s is not allowed (%s)".formatted(rule.rule(), rule.forbids(), why))
+                .orElseGet(() -> "met: " + rule.rule());
     }
 
     private void fate(List<String> lines) {
         lines.add("");
-        lines.add("What became of it: " + fate.inWords());
+        lines.add("Outcome: " + fate.inWords());
         for (ActuationReport report : fate.reports()) {
             lines.add("  +%.1f s  %s by %s%s%s%s"
                     .formatted(
@@ -172,17 +193,17 @@ record Explained(
 
     private String verdict() {
         if (shortened) {
-            return "The log was not replayed, as asked for: this is what is recorded, and no more.";
+            return "The log was not replayed (--no-replay). The explanation has only the recorded facts.";
         }
         if (explanation.made().isEmpty()) {
-            return "The log could not be replayed, for %s: this is what is recorded, and no more."
+            return "The log could not be replayed: %s. The explanation has only the recorded facts."
                     .formatted(explanation.obstacle().orElse("an unknown reason"));
         }
         String replayed =
                 "Replayed with policy %s".formatted(explanation.made().get().policy());
         return explanation.isAsRecorded()
-                ? replayed + ": equal to what was recorded."
-                : "%s: DIFFERENT from what was recorded: %s"
+                ? replayed + ": equal to the record."
+                : "%s: DIFFERENT from the record: %s"
                         .formatted(replayed, String.join("; ", explanation.differences()));
     }
 
@@ -214,7 +235,7 @@ record Explained(
         return json;
     }
 
-    /** A decision by the names that all files and tools use. */
+    /** A decision with the field names of all files and tools. */
     static ObjectNode json(Decision decision) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("id", decision.id().toString())
@@ -332,7 +353,7 @@ record Explained(
     }
 
     private static String owner(Optional<Owner> owner) {
-        return owner.map(EventText::of).orElse("not there");
+        return owner.map(EventText::of).orElse("absent");
     }
 
     private static double seconds(Duration time) {

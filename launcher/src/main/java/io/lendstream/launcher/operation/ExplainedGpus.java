@@ -12,25 +12,29 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.scheduler.LendingReview;
 import io.lendstream.core.scheduler.UnitReview;
 import io.lendstream.core.state.Lease;
+import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.launcher.cli.Times;
 import io.lendstream.launcher.cli.UserError;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Why GPUs are not lent, as it is shown, to people and to tools. Told the logs of their domains event by event. */
+/** The reasons why GPUs are not lent, for people and for tools, from the logs of their domains. */
 final class ExplainedGpus {
     private static final int NAMED = 5;
 
     private final Optional<GpuId> wanted;
+    private final GpuNames names;
     private final SortedMap<DomainId, OfDomain> domains = new TreeMap<>();
     private boolean isLogRead;
 
-    /** A domain's GPUs that are explained, by the owners that topics name, and what is known of the domain. */
+    /** The explained GPUs of a domain with their leases, and the log of the domain. */
     private static final class OfDomain {
         private final LendingExplainer log;
         private final SortedMap<GpuId, Lease> leases = new TreeMap<>();
@@ -43,11 +47,13 @@ final class ExplainedGpus {
     /**
      * One GPU with its instances, or all GPUs of inference.
      *
-     * @param leases who has which GPU
-     * @param wanted empty for all
+     * @param leases the leases of all GPUs
+     * @param wanted the GPU; empty for all
+     * @param names short names of GPUs
      */
-    ExplainedGpus(Collection<Lease> leases, Optional<GpuId> wanted) {
+    ExplainedGpus(Collection<Lease> leases, Optional<GpuId> wanted, GpuNames names) {
         this.wanted = wanted;
+        this.names = names;
         for (Lease lease : leases) {
             if (wanted.map(gpu -> isOf(gpu, lease)).orElse(lease.pool() == Pool.INFERENCE)) {
                 domains.computeIfAbsent(lease.domain(), OfDomain::new).leases.put(lease.gpuId(), lease);
@@ -64,19 +70,19 @@ final class ExplainedGpus {
 
     private String nothing(Collection<Lease> leases) {
         String there = leases.isEmpty()
-                ? "no GPU has an owner yet"
-                : "of %s that have one the first are %s"
+                ? "no GPU has a lease yet"
+                : "the first of %s with a lease: %s"
                         .formatted(
                                 Reason.counted(leases.size(), "GPU"),
                                 leases.stream()
                                         .limit(NAMED)
-                                        .map(lease -> lease.gpuId().value())
+                                        .map(lease -> names.detailed(lease.gpuId()))
                                         .collect(Collectors.joining(", ")));
-        return wanted.map(gpu -> "GPU '%s' has no owner in the topic of leases; %s.".formatted(gpu, there))
-                .orElse("no GPU of inference has an owner in the topic of leases; " + there + ".");
+        return wanted.map(gpu -> "GPU '%s' has no lease; %s.".formatted(gpu, there))
+                .orElse("no GPU of inference has a lease; " + there + ".");
     }
 
-    /** Takes the next event of a log; those of other domains are not looked at. */
+    /** Takes the next event of a log; events of other domains are ignored. */
     void take(DomainEvent event) {
         isLogRead = true;
         OfDomain domain = domains.get(event.domain());
@@ -85,7 +91,7 @@ final class ExplainedGpus {
         }
     }
 
-    /** Why a domain's GPUs cannot be explained; empty where they can. */
+    /** The reason why the GPUs of a domain cannot be explained; empty if they can. */
     private Optional<String> obstacle(OfDomain domain) {
         return isLogRead ? domain.log.obstacle() : Optional.of("the log was not replayed");
     }
@@ -96,49 +102,53 @@ final class ExplainedGpus {
                 .orElse(List.of());
     }
 
-    /** For people, a sentence for each GPU. */
+    /** The explanation for people: a sentence for each GPU. */
     List<String> lines(Instant at) {
         List<String> lines = new ArrayList<>();
         domains.forEach((name, domain) -> {
             List<UnitReview> reviews = reviews(domain, at);
-            reviews.forEach(review -> lines.add(line(review)));
+            reviews.stream()
+                    .sorted(Comparator.comparing(UnitReview::unit, names.order()))
+                    .forEach(review -> lines.add(line(review)));
             domain.leases.values().stream()
                     .filter(lease ->
                             reviews.stream().noneMatch(review -> review.unit().equals(lease.gpuId())))
-                    .forEach(lease -> lines.add("%s: %s; more is not known, as %s"
+                    .sorted(Comparator.comparing(Lease::gpuId, names.order()))
+                    .forEach(lease -> lines.add("%s: %s; the reason is unknown: %s"
                             .formatted(
-                                    lease.gpuId(),
+                                    names.of(lease.gpuId()),
                                     EventText.of(lease.owner()),
                                     obstacle(domain).orElse("its log does not name it"))));
             domain.log
                     .scheduler()
                     .filter(any -> obstacle(domain).isEmpty())
-                    .ifPresent(scheduler -> lines.add("(domain %s after event %d of its log, at %s; policy %s, %s)"
+                    .ifPresent(scheduler -> lines.add("(domain %s after event %d of its log, %s; policy %s, %s)"
                             .formatted(
                                     name,
                                     domain.log.lastEvent(),
-                                    domain.log.lastEventAt(),
+                                    Times.exact(domain.log.lastEventAt()),
                                     scheduler.policy().spec(),
                                     domain.log
                                             .nextPlanAt()
-                                            .map(next -> "next plan at " + next)
+                                            .map(next -> "next plan at " + Times.exact(next))
                                             .orElse("no plan yet"))));
         });
+        wanted.ifPresent(gpu -> lines.add("(%s)".formatted(names.detailed(gpu))));
         return lines;
     }
 
-    private static String line(UnitReview review) {
+    private String line(UnitReview review) {
         return "%s %s: %s%s"
                 .formatted(
-                        review.unit(),
+                        names.of(review.unit()),
                         review.cause() == UnitReview.Cause.LENT ? "is lent" : "is not lent",
-                        review.reason(),
+                        names.in(review.reason()),
                         review.until()
-                                .map(end -> " (until " + EventText.clock(end) + ")")
+                                .map(end -> " (until " + Times.at(end) + ")")
                                 .orElse(""));
     }
 
-    /** For tools. */
+    /** The explanation for tools. */
     ObjectNode json(Instant at) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         ArrayNode all = json.putArray("domains");
@@ -163,7 +173,7 @@ final class ExplainedGpus {
     private void put(ArrayNode gpus, OfDomain domain, Instant at) {
         List<UnitReview> reviews = reviews(domain, at);
         for (UnitReview review : reviews) {
-            ObjectNode gpu = gpus.addObject().put("gpu", review.unit().value());
+            ObjectNode gpu = gpu(gpus, review.unit());
             put(gpu, Optional.ofNullable(domain.leases.get(review.unit())));
             gpu.put("cause", EventText.lower(review.cause())).put("reason", review.reason());
             review.until().ifPresent(end -> gpu.put("until", end.toString()));
@@ -171,7 +181,11 @@ final class ExplainedGpus {
         domain.leases.values().stream()
                 .filter(lease ->
                         reviews.stream().noneMatch(review -> review.unit().equals(lease.gpuId())))
-                .forEach(lease -> put(gpus.addObject().put("gpu", lease.gpuId().value()), Optional.of(lease)));
+                .forEach(lease -> put(gpu(gpus, lease.gpuId()), Optional.of(lease)));
+    }
+
+    private ObjectNode gpu(ArrayNode gpus, GpuId gpu) {
+        return gpus.addObject().put("gpu", gpu.value()).put("name", names.of(gpu));
     }
 
     private static void put(ObjectNode gpu, Optional<Lease> lease) {

@@ -4,14 +4,14 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
 /**
- * What one check of a deployment came to.
+ * The result of one check of a deployment.
  *
- * @param name what was looked at
- * @param found what was seen
- * @param wayOut what to do about it; empty where nothing is to be done
+ * @param name the name of the check
+ * @param found the observation
+ * @param wayOut the remedy; empty if none is needed
  */
 record Finding(String name, Level level, String found, String wayOut) {
-    /** How bad it is. */
+    /** The severity of a finding. */
     enum Level {
         OK("ok"),
         WARN("warn"),

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 
-/** The domains' logs on the broker, read from any offset on. */
+/** The logs of the domains on the broker, read from any offset. */
 final class LogReader implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(200);
 
@@ -35,7 +35,7 @@ final class LogReader implements AutoCloseable {
                 .toList();
     }
 
-    /** The last start of a scheduler in each of these domains, as far as the log still has it. */
+    /** The last start of a scheduler in each domain, if the log still has it. */
     List<SchedulerStarted> schedulers(Collection<DomainId> domains) {
         Map<TopicPartition, Long> beginnings = reader.client().beginningOffsets(partitions);
         Map<TopicPartition, Long> ends = reader.client().endOffsets(partitions);
@@ -46,7 +46,7 @@ final class LogReader implements AutoCloseable {
         return new SchedulerSearch(logs).find(domains);
     }
 
-    /** A partition as it was when a search began. */
+    /** A partition with its bounds at the beginning of a search. */
     private final class OnBroker implements LogPartition {
         private final TopicPartition partition;
         private final long beginning;

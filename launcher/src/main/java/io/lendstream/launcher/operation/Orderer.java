@@ -8,31 +8,31 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.Optional;
 
 /**
- * Who ordered something, and how that is known. The name in a command is whatever its writer says; that the writer is of a group
- * is known where the command came by the group's own topic, which the broker lets only the group write to.
+ * The operator behind a command. The name in a command is not authenticated. The group is: only its members may write
+ * to the topic of the group.
  *
  * @param issuer the name in the command
- * @param group whose topic it came by; empty where it came by the base topic, which says nothing of its writer
+ * @param group the group whose topic carried the command; empty for the common topic
  */
 record Orderer(String issuer, Optional<String> group, String topic) {
-    /** Who gave a command that is in the log. */
+    /** The operator behind a command in the log. */
     static Orderer of(ControlCommand command, Optional<Origin> origin, TopicCatalogue topics) {
         String topic = origin.map(Origin::topic).orElse("");
         return new Orderer(command.issuer(), topics.intakeOf(topic), topic);
     }
 
-    /** The same of an event that may be something else. */
+    /** The operator behind an event; empty if the event is no command. */
     static Optional<Orderer> of(DomainEvent event, TopicCatalogue topics) {
         return event.event().asCommand().map(command -> of(command, event.origin(), topics));
     }
 
-    /** For people: {@code ordered by alice (group oncall, topic lendstream.control.oncall)}. */
+    /** A text for people, such as {@code ordered by alice (group oncall, topic lendstream.control.oncall)}. */
     String inWords() {
         return group.map(name -> "ordered by %s (group %s, topic %s)".formatted(issuer, name, topic))
                 .orElseGet(() -> "ordered by %s (not authenticated)".formatted(issuer));
     }
 
-    /** For tools. */
+    /** Puts the operator into a JSON object. */
     void put(ObjectNode json) {
         ObjectNode one = json.putObject("orderedBy");
         one.put("issuer", issuer).put("authenticated", group.isPresent()).put("topic", topic);

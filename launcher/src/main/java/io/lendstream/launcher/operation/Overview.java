@@ -12,9 +12,12 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.ServiceState;
+import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.launcher.cli.Times;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -29,11 +32,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** What can be seen of a deployment from outside, as records tell it: who has which GPU, and why. */
+/** The state of a deployment, read from its topics: owners of GPUs, services, jobs and the last decisions. */
 final class Overview {
     private static final int DECISIONS_SHOWN = 10;
 
     private final SortedMap<GpuId, Lease> leases = new TreeMap<>();
+    private final GpuNames names = new GpuNames();
     private final SeenWorkload workload = new SeenWorkload();
     private final SortedMap<DomainId, SortedMap<String, Boolean>> modes = new TreeMap<>();
     private final SortedMap<DomainId, InOffice> schedulers = new TreeMap<>();
@@ -49,6 +53,7 @@ final class Overview {
             leases.put(lease.gpuId(), lease);
         } else if (record instanceof Event event) {
             workload.tell(event);
+            event.asNode().ifPresent(names::take);
             event.asCommand().ifPresent(this::tell);
             event.asStarted().ifPresent(this::tell);
         } else if (record instanceof Decision decision) {
@@ -74,31 +79,39 @@ final class Overview {
         try {
             schedulers.put(started.domain(), new InOffice(started, Scheduler.of(started)));
         } catch (IllegalArgumentException e) {
-            schedulers.remove(started.domain()); // a newer version's: how it reckons is not known here
+            schedulers.remove(started.domain()); // of a newer version, whose policy is unknown here
         }
     }
 
-    /** Domains that services are of. */
+    /** The domains that have services. */
     Set<DomainId> domains() {
         return workload.services().stream()
                 .map(service -> service.spec().domain())
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** The schedulers in office, as far as they are known. */
+    /** The active schedulers, as far as they are known. */
     Collection<InOffice> schedulers() {
         return schedulers.values();
     }
 
-    /** What a service needs as its domain's scheduler reckons; empty where that is not known. */
+    /** The need of a service by the policy of its domain's scheduler; empty if the scheduler is unknown. */
     Optional<ReplicaNeed> need(ServiceState service, Instant now) {
         return Optional.ofNullable(schedulers.get(service.spec().domain()))
                 .map(known -> known.scheduler().need(service, now));
     }
 
-    /** What a service needs for the requests that there are, and at least: the same for all schedulers. */
+    /** The need of a service for its current load and its floor: the same for all schedulers. */
     static ReplicaNeed leastNeed(ServiceState service, Instant now) {
         return ReplicaNeed.of(service, now, Duration.ZERO, false);
+    }
+
+    /** The name of the policy of a service's domain if it ignores forecasts; empty if it uses them or is unknown. */
+    Optional<String> policyWithoutForecast(ServiceState service) {
+        return Optional.ofNullable(schedulers.get(service.spec().domain()))
+                .map(known -> known.scheduler().policy().info())
+                .filter(info -> !info.looksAhead())
+                .map(PolicyInfo::name);
     }
 
     private void tell(ControlCommand command) {
@@ -116,9 +129,14 @@ final class Overview {
         }
     }
 
-    /** The time to judge by: that of an accelerated run, where there is one. */
+    /** The current time: the virtual time of an accelerated run, else the wall clock. */
     Instant now(Instant wallClock, boolean virtual) {
         return virtual ? virtualNow.orElse(wallClock) : wallClock;
+    }
+
+    /** The short names of GPUs. */
+    GpuNames names() {
+        return names;
     }
 
     Collection<Lease> leases() {
@@ -129,7 +147,7 @@ final class Overview {
         return workload.services();
     }
 
-    /** What a job's newest report says. */
+    /** The newest progress report of a job. */
     Optional<TrainingProgress> progress(JobId job) {
         return workload.progress(job);
     }
@@ -143,12 +161,12 @@ final class Overview {
         return new WorkloadFigures(leases, workload);
     }
 
-    /** What somebody should see to. */
+    /** Conditions that an operator should look at. */
     List<String> alarms(Instant now) {
         List<String> alarms = new ArrayList<>();
         modes.forEach((domain, mode) -> mode.forEach((name, on) -> {
             if (on) {
-                alarms.add("domain %s: %s, as ordered".formatted(domain, name));
+                alarms.add("domain %s: %s by command".formatted(domain, name));
             }
         }));
         leases.values().stream()
@@ -160,17 +178,21 @@ final class Overview {
                         .formatted(
                                 service.spec().service(),
                                 service.lastRateAt()
-                                        .map(at -> "nothing heard since " + EventText.clock(at))
-                                        .orElse("nothing heard yet"))));
+                                        .map(at -> "no request rate since " + Times.at(at))
+                                        .orElse("no request rate yet"))));
         return alarms;
     }
 
-    /** For people, the most pressing first. */
-    List<String> lines(Instant now) {
-        return new OverviewText(this).lines(now);
+    /**
+     * The overview for people, the most urgent first.
+     *
+     * @param virtual whether {@code now} is the virtual time of an accelerated run
+     */
+    List<String> lines(Instant now, boolean virtual) {
+        return new OverviewText(this).lines(now, virtual);
     }
 
-    /** For tools. */
+    /** The overview for tools. */
     ObjectNode json(Instant now) {
         return new OverviewJson(this).at(now);
     }

@@ -35,6 +35,7 @@ final class OverviewJson {
         overview.leases().forEach(lease -> {
             ObjectNode gpu = gpus.addObject()
                     .put("gpu", lease.gpuId().value())
+                    .put("name", overview.names().of(lease.gpuId()))
                     .put("node", lease.nodeId().value())
                     .put("domain", lease.domain().value())
                     .put("pool", EventText.lower(lease.pool()))
@@ -72,7 +73,8 @@ final class OverviewJson {
                     .put("warm", figures.warm(service))
                     .put("starting", figures.starting(service))
                     .put("stale", WorkloadFigures.isStale(service, now));
-            known.ifPresent(all -> line.put("neededAhead", all.ahead()));
+            known.ifPresent(all -> line.put("neededAhead", all.ahead())
+                    .put("forecastUsed", overview.policyWithoutForecast(service).isEmpty()));
             WorkloadFigures.peak(service).ifPresent(most -> line.put("forecastP99PerSecond", most));
             WorkloadFigures.gpus(service).ifPresent(most -> line.put("forecastP99Gpus", most));
         });

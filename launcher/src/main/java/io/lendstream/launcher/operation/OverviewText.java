@@ -1,33 +1,41 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.ServiceState;
+import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.launcher.cli.Times;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** An {@link Overview} for people. */
 final class OverviewText {
     private final Overview overview;
     private final WorkloadFigures figures;
+    private final GpuNames names;
 
     OverviewText(Overview overview) {
         this.overview = overview;
         this.figures = overview.figures();
+        this.names = overview.names();
     }
 
-    /** For people, the most pressing first. */
-    List<String> lines(Instant now) {
+    /** The overview, the most urgent first. */
+    List<String> lines(Instant now, boolean virtual) {
         List<String> lines = new ArrayList<>();
-        SortedMap<String, Integer> owners = new TreeMap<>();
-        overview.leases().forEach(lease -> owners.merge(lease.owner().label(), 1, Integer::sum));
-        lines.add("%s  %d GPUs: %s"
-                .formatted(EventText.clock(now), overview.leases().size(), counted(owners)));
-        section(lines, "ALARMS", overview.alarms(now));
+        lines.add("%s  %d GPUs: %s".formatted(Times.at(now, virtual), overview.leases().size(), counted(overview.leases())));
+        section(lines, "ALARMS", names.in(overview.alarms(now)));
         section(
                 lines,
                 "SCHEDULERS",
@@ -38,23 +46,9 @@ final class OverviewText {
                 overview.services().stream().map(service -> line(service, now)).toList());
         section(lines, "JOBS", figures.shownJobs().stream().map(this::line).toList());
         List<String> last = new ArrayList<>();
-        overview.decisions()
-                .descendingIterator()
-                .forEachRemaining(decision -> last.add("%s  %s%s: %s, because %s"
-                        .formatted(
-                                EventText.clock(decision.at()),
-                                decision.id(),
-                                decision.advisory() ? " (advice)" : "",
-                                EventText.of(decision.action()),
-                                decision.reason().text())));
-        section(lines, "LAST DECISIONS", last);
-        section(
-                lines,
-                "GPUS",
-                overview.leases().stream()
-                        .map(lease ->
-                                "%-24s %-16s %s".formatted(lease.gpuId(), lease.nodeId(), EventText.of(lease.owner())))
-                        .toList());
+        overview.decisions().descendingIterator().forEachRemaining(decision -> last.add(line(decision)));
+        section(lines, "LAST DECISIONS (UTC%s)".formatted(virtual ? ", virtual" : ""), last);
+        section(lines, "GPUS", gpus());
         return lines;
     }
 
@@ -66,42 +60,86 @@ final class OverviewText {
         }
     }
 
-    private static String counted(SortedMap<String, Integer> owners) {
+    private static String counted(Collection<Lease> leases) {
+        SortedMap<String, Integer> owners = new TreeMap<>();
+        leases.forEach(lease -> owners.merge(lease.owner().label(), 1, Integer::sum));
         return owners.isEmpty()
                 ? "none"
-                : String.join(
-                        ", ",
-                        owners.entrySet().stream()
-                                .map(entry -> entry.getValue() + " " + entry.getKey())
-                                .toList());
+                : owners.entrySet().stream()
+                        .map(entry -> entry.getValue() + " " + entry.getKey())
+                        .collect(Collectors.joining(", "));
+    }
+
+    /** The GPUs by node and index, below a line with the sums of their node. */
+    private List<String> gpus() {
+        Map<String, List<Lease>> byNode = new LinkedHashMap<>();
+        overview.leases().stream()
+                .sorted(Comparator.comparing((Lease lease) -> GpuNames.sortable(lease.nodeId()))
+                        .thenComparing(Lease::gpuId, names.order()))
+                .forEach(lease -> byNode.computeIfAbsent(lease.nodeId().value(), node -> new ArrayList<>())
+                        .add(lease));
+        List<String> lines = new ArrayList<>();
+        byNode.forEach((node, leases) -> {
+            lines.add("%s  %s: %s".formatted(node, Reason.counted(leases.size(), "GPU"), counted(leases)));
+            leases.forEach(lease ->
+                    lines.add("  %-22s %s".formatted(names.of(lease.gpuId()), EventText.of(lease.owner()))));
+        });
+        return lines;
+    }
+
+    private String line(Decision decision) {
+        return "%s  %s%s: %s"
+                .formatted(
+                        Times.column(decision.at()),
+                        decision.id(),
+                        decision.advisory() ? " (advice)" : "",
+                        names.in(EventText.of(decision)));
     }
 
     private String line(ServiceState service, Instant now) {
-        return "%-20s %8.1f requests/s%s  needs %s, %d serve, %d warm, %d start"
+        return "%-20s %8.1f requests/s  %s; %d serving, %d warm, %d starting%s"
                 .formatted(
                         service.spec().service(),
                         service.arrivalsPerSecond(),
-                        WorkloadFigures.peak(service)
-                                .map(most -> ", 99 %% under %.1f ahead%s"
-                                        .formatted(
-                                                most,
-                                                WorkloadFigures.gpus(service)
-                                                        .map(all -> ", " + Reason.counted(all, "GPU"))
-                                                        .orElse("")))
-                                .orElse(""),
                         need(service, now),
                         figures.serving(service),
                         figures.warm(service),
-                        figures.starting(service));
+                        figures.starting(service),
+                        forecast(service));
     }
 
+    /** The need on which the scheduler acts. */
     private String need(ServiceState service, Instant now) {
-        return overview.need(service, now)
-                .map(need -> "%d (%d now, %d ahead)".formatted(need.replicas(), need.now(), need.ahead()))
-                .orElseGet(() -> {
-                    ReplicaNeed least = Overview.leastNeed(service, now);
-                    return "at least %d (%d now; its scheduler is not known)".formatted(least.replicas(), least.now());
-                });
+        return overview.need(service, now).map(OverviewText::text).orElseGet(() -> {
+            ReplicaNeed least = Overview.leastNeed(service, now);
+            return "needs at least %d (%d for the current load; its scheduler is unknown)"
+                    .formatted(least.replicas(), least.now());
+        });
+    }
+
+    private static String text(ReplicaNeed need) {
+        if (need.isAhead()) {
+            return "needs %d (%d for the current load, %d expected)"
+                    .formatted(need.replicas(), need.now(), need.ahead());
+        }
+        return need.floor() > need.now()
+                ? "needs %d (its floor; %d for the current load)".formatted(need.replicas(), need.now())
+                : "needs %d (current load)".formatted(need.replicas());
+    }
+
+    /** The forecast, and whether the policy uses it. */
+    private String forecast(ServiceState service) {
+        return WorkloadFigures.peak(service)
+                .map(most -> "; forecast %.1f requests/s%s (p99)%s"
+                        .formatted(
+                                most,
+                                WorkloadFigures.gpus(service)
+                                        .map(all -> ", " + Reason.counted(all, "GPU"))
+                                        .orElse(""),
+                                overview.policyWithoutForecast(service)
+                                        .map(", not used by "::concat)
+                                        .orElse("")))
+                .orElse("");
     }
 
     private static String line(Overview.InOffice known) {

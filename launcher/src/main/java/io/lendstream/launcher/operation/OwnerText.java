@@ -1,8 +1,9 @@
 package io.lendstream.launcher.operation;
 
 import io.lendstream.core.state.Owner;
+import io.lendstream.launcher.cli.Times;
 
-/** Who has a GPU, in words. */
+/** The owner of a GPU as text. */
 final class OwnerText implements Owner.Cases<String> {
     @Override
     public String free(Owner.Free free) {
@@ -11,12 +12,12 @@ final class OwnerText implements Owner.Cases<String> {
 
     @Override
     public String binding(Owner.Binding binding) {
-        return "binding to %s, to be there by %s".formatted(binding.tenant(), EventText.clock(binding.deadline()));
+        return "binding to %s until %s".formatted(binding.tenant(), Times.at(binding.deadline()));
     }
 
     @Override
     public String lent(Owner.Lent lent) {
-        return "lent to job %s until %s".formatted(lent.job(), EventText.clock(lent.until()));
+        return "lent to job %s until %s".formatted(lent.job(), Times.at(lent.until()));
     }
 
     @Override
@@ -31,7 +32,7 @@ final class OwnerText implements Owner.Cases<String> {
 
     @Override
     public String protectedReplica(Owner.Protected replica) {
-        return "protected for %s until %s".formatted(replica.service(), EventText.clock(replica.until()));
+        return "protected for %s until %s".formatted(replica.service(), Times.at(replica.until()));
     }
 
     @Override
@@ -41,12 +42,12 @@ final class OwnerText implements Owner.Cases<String> {
 
     @Override
     public String releasing(Owner.Releasing releasing) {
-        return "releasing from %s, to be free by %s".formatted(releasing.tenant(), EventText.clock(releasing.by()));
+        return "releasing from %s, free by %s".formatted(releasing.tenant(), Times.at(releasing.by()));
     }
 
     @Override
     public String recutting(Owner.Recutting recutting) {
-        return "recutting, by %s".formatted(EventText.clock(recutting.deadline()));
+        return "recutting, done by %s".formatted(Times.at(recutting.deadline()));
     }
 
     @Override

@@ -5,15 +5,15 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What was refused of a topic lately.
+ * The recently refused records of a topic.
  *
  * @param topic its name
- * @param records that were written to it meanwhile
- * @param letters that came to its dead letters meanwhile, of all services
- * @param latest the latest of the letters, oldest first; not always all
+ * @param records the number written to it in that time
+ * @param letters the number of its dead letters in that time, of all services
+ * @param latest the latest letters, oldest first; not always all
  */
 record RefusedRecords(String topic, long records, long letters, List<Letter> latest) {
-    /** As the scheduler names the exception by which it refuses records of a domain that is stopped. */
+    /** The exception with which the scheduler refuses records of a stopped domain. */
     private static final String STOPPED = ".DomainStoppedException";
 
     RefusedRecords {
@@ -21,10 +21,10 @@ record RefusedRecords(String topic, long records, long letters, List<Letter> lat
     }
 
     /**
-     * A dead letter's headers.
+     * The headers of a dead letter.
      *
-     * @param at when the record was written
-     * @param service that refused it
+     * @param at the time when the record was written
+     * @param service the service that refused it
      */
     record Letter(Instant at, String service, String errorClass, String message) {
         boolean isOfStoppedDomain() {
@@ -32,7 +32,7 @@ record RefusedRecords(String topic, long records, long letters, List<Letter> lat
         }
     }
 
-    /** How many of the letters are the scheduler's, judged by the latest. */
+    /** An estimate of the scheduler's share of the letters, from the latest. */
     long byScheduler() {
         long ours = latest.stream()
                 .filter(letter -> letter.service().equals(ServiceName.SCHEDULER.toString()))
@@ -40,7 +40,7 @@ record RefusedRecords(String topic, long records, long letters, List<Letter> lat
         return latest.isEmpty() ? 0 : letters * ours / latest.size();
     }
 
-    /** Why the last was refused. */
+    /** The reason of the last refusal. */
     String lastReason() {
         return latest.isEmpty() ? "unknown" : latest.get(latest.size() - 1).message();
     }

@@ -23,14 +23,14 @@ import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
 
-/** Reads what the scheduler refuses and what it logs, and judges by that how it fares. */
+/** Reads the refused records and the logs of the scheduler, and judges its state by them. */
 final class SchedulerChecks {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration HEARD = Duration.ofMinutes(1);
     private static final Duration LOGGED = Duration.ofMinutes(5);
-    /** Letters of a partition that are read; of more than that the latest. */
+    /** The number of latest dead letters read from each partition. */
     private static final long LETTERS = 500;
 
     private static final List<Topic<?>> INPUTS = List.of(
@@ -104,7 +104,7 @@ final class SchedulerChecks {
         return all;
     }
 
-    /** What was written to a topic in the last hour, by partition: from an offset up to another. */
+    /** The offsets of the records written to a topic in the last hour, by partition. */
     private record Span(Map<TopicPartition, Long> from, Map<TopicPartition, Long> to) {
         long count() {
             return to.entrySet().stream()

@@ -1,5 +1,6 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.launcher.operation.Finding.Level;
 import java.time.Duration;
 import java.time.Instant;
@@ -12,9 +13,9 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What is to be thought of the scheduler, by what it refuses and by which domains it logs. */
+/** Findings about the scheduler, from the records it refuses and the domains it logs. */
 final class SchedulerDiagnosis {
-    /** Fewer records than this say nothing of a share. */
+    /** A share of fewer records has no meaning. */
     private static final int LEAST = 20;
 
     private static final int NAMED = 5;
@@ -39,7 +40,7 @@ final class SchedulerDiagnosis {
                     "dead-letters",
                     "the scheduler refused most of %s in the last hour, about %d of %d records; the last because: %s"
                             .formatted(topic.topic(), topic.byScheduler(), topic.records(), topic.lastReason()),
-                    "see to whoever writes it; where the reason is a clock, have all machines follow NTP");
+                    "correct the writer of this topic; if the reason is a clock, synchronise all machines with NTP");
         }
         List<String> counts = some.stream()
                 .limit(NAMED)
@@ -48,15 +49,15 @@ final class SchedulerDiagnosis {
         return Finding.warn(
                 "dead-letters",
                 "in the last hour %s".formatted(String.join("; ", counts)),
-                "read the header lendstream.error.message of the topic's dead letters (-dlq), and see to whoever wrote them");
+                "read the header lendstream.error.message in the topic's dead letters (-dlq), and correct their writer");
     }
 
     /**
-     * Whether every domain's time goes on.
+     * Whether the log of every domain grows.
      *
-     * @param topics what was refused lately
-     * @param heard domains whose nodes wrote in the last minutes
-     * @param logged when the log of each domain last went on, in the last minutes
+     * @param topics the recently refused records
+     * @param heard the domains with telemetry in the last minutes
+     * @param logged the newest event of each domain's log in the last minutes
      */
     static Finding domains(List<RefusedRecords> topics, Set<String> heard, Map<String, Instant> logged, Instant now) {
         TreeSet<String> stopped = new TreeSet<>();
@@ -73,22 +74,22 @@ final class SchedulerDiagnosis {
                     "domains",
                     Level.FAIL,
                     some(new ArrayList<>(stopped)),
-                    "correct the record that brought it about and write it again, or start a version that can go on; nothing is decided there until then");
+                    "correct the record that caused it and write it again, or start a version that can process it; until then the domain makes no decisions");
         }
         List<String> silent = heard.stream()
                 .filter(domain -> !logged.containsKey(domain))
                 .sorted()
                 .toList();
         return silent.isEmpty()
-                ? Finding.ok("domains", "the log of all %d whose nodes write goes on".formatted(heard.size()))
+                ? Finding.ok("domains", "the logs of all %s with telemetry grow".formatted(Reason.counted(heard.size(), "domain")))
                 : Finding.fail(
                         "domains",
-                        "nodes of %s write, but the scheduler has logged nothing of it for minutes"
+                        "nodes of %s write telemetry, but their log has no new events for minutes"
                                 .formatted(some(silent)),
-                        "see whether the scheduler is ready (/health/ready) and what its log says");
+                        "check that the scheduler is ready (/health/ready), and read its log");
     }
 
-    /** Whether the domain's log has gone on since one of its records was refused. */
+    /** Whether the domain's log has grown since one of its records was refused. */
     private static boolean wentOn(RefusedRecords.Letter letter, Map<String, Instant> logged) {
         Matcher name = DOMAIN.matcher(letter.message());
         return name.find()

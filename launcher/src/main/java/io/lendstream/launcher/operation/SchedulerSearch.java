@@ -13,42 +13,42 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Finds the scheduler in office in each domain: the last {@link SchedulerStarted} of its log. A log may be long, and schedulers run for
- * long; but epochs only rise along it, so that the first event of the present epoch is found by bisection.
+ * Finds the active scheduler of each domain: the last {@link SchedulerStarted} of its log. Logs may be long, but
+ * epochs only rise along a log, so bisection finds the first event of the present epoch.
  */
 final class SchedulerSearch {
-    /** Records before the end of a partition in which domains are looked for; so many times more, so many times. */
+    /** The number of records at the end of a partition that are searched for domains first. */
     private static final long TAIL = 500;
 
     private static final int TAIL_GROWS = 8;
     private static final int TAILS = 3;
-    /** Reads of a partition after which a search is given up: many more than halve any log whose domains are all busy. */
+    /** The number of reads after which a search stops; bisection of a busy log needs far fewer. */
     private static final int MOST_READS = 1_000;
 
     private final List<LogPartition> partitions;
 
-    /** A partition of the log that can be read from any offset on. */
+    /** A partition of the log that can be read from any offset. */
     interface LogPartition {
         long beginning();
 
-        /** After the last record. */
+        /** The offset after the last record. */
         long end();
 
-        /** The next records from an offset on, in their order; none only where there are none up to the end. */
+        /** The next records from an offset, in order; none only at the end. */
         Batch read(long offset);
     }
 
-    /** Records, and where those after them begin. */
+    /** Records with the offset after them. */
     record Batch(List<Placed> events, long next) {}
 
-    /** An event and its offset. */
+    /** An event with its offset. */
     record Placed(long offset, DomainEvent event) {}
 
     SchedulerSearch(List<LogPartition> partitions) {
         this.partitions = List.copyOf(partitions);
     }
 
-    /** The last start of a scheduler in each of these domains, as far as the log still has it. */
+    /** The last start of a scheduler in each domain, if the log still has it. */
     List<SchedulerStarted> find(Collection<DomainId> domains) {
         List<Search> searches = partitions.stream().map(Search::new).toList();
         Set<DomainId> missing = new TreeSet<>(domains);
@@ -69,12 +69,12 @@ final class SchedulerSearch {
         return found;
     }
 
-    /** Where the first event of a domain's present epoch may be. */
+    /** The offsets between which the present epoch of a domain begins. */
     private static final class Span {
         private final long epoch;
-        /** Up to here, the epoch is an earlier one. */
+        /** The last known offset of an earlier epoch. */
         private long earlier;
-        /** From here on, the epoch is the present one, and began before. */
+        /** The first known offset of the present epoch. */
         private long present;
 
         private Optional<SchedulerStarted> started = Optional.empty();
@@ -100,7 +100,7 @@ final class SchedulerSearch {
             this.tailFrom = log.end();
         }
 
-        /** Looks for domains in the last records before those that were read so far. */
+        /** Searches further records before those read so far. */
         void readTail(long records) {
             long from = Math.max(beginning, tailFrom - records);
             for (long at = from; at < tailFrom; ) {
@@ -151,7 +151,7 @@ final class SchedulerSearch {
             return span.started;
         }
 
-        /** Reads from an offset on up to an event of the domain; where there is none before the present ones, the start lies before. */
+        /** Reads up to an event of the domain; if there is none before the present epoch, the start is earlier. */
         private void look(DomainId domain, Span span, long from) {
             long until = span.present;
             long at = from;

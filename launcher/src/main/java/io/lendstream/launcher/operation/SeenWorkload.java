@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Services and jobs as records tell of them, which come in no order. */
+/** Services and jobs from records, which may arrive in any order. */
 final class SeenWorkload {
     private final EventReader reader = new EventReader();
     private final SortedMap<ServiceId, ServiceState> services = new TreeMap<>();
@@ -57,7 +57,7 @@ final class SeenWorkload {
         jobs.computeIfPresent(said.job(), (name, known) -> known.observed(said, 0));
     }
 
-    /** What is told of a service before the service itself waits for it: topics come in no order. */
+    /** A rate that arrives before its service is kept until then: topics are read in any order. */
     private void tell(RequestRate rate) {
         ServiceState known = services.get(rate.service());
         if (known == null) {
@@ -76,7 +76,7 @@ final class SeenWorkload {
         }
     }
 
-    /** Takes what is shown of services and jobs. */
+    /** Applies the events of services and jobs. */
     private final class EventReader extends WorkloadReader {
         @Override
         public Runnable service(InferenceService service) {

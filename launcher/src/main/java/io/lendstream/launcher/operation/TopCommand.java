@@ -24,18 +24,18 @@ import picocli.CommandLine.Option;
 @Command(
         name = "top",
         description = {
-            "Show who has which GPU, what services need, how jobs get on, the last decisions, and alarms.",
-            "Drawn anew every second on a terminal, printed every ten seconds elsewhere, until Ctrl-C."
+            "Show alarms, services with their needs, jobs, the last decisions and the owner of each GPU.",
+            "A terminal is redrawn every second; other output is printed every ten seconds, until Ctrl-C."
         },
-        footer = {"", "Example: lendstream top --once --bootstrap-server broker:9092"})
+        footer = "Example: lendstream top --once --bootstrap-server broker:9092")
 public final class TopCommand extends ClusterCommand {
-    /** What is older says nothing of now. */
+    /** Older rates, forecasts and progress reports are not read. */
     private static final Duration RECENT = Duration.ofMinutes(15);
 
     private static final Duration REDRAW = Duration.ofSeconds(1);
     private static final Duration REPRINT = Duration.ofSeconds(10);
     private static final Duration POLL = Duration.ofMillis(200);
-    /** How often it looks whether another scheduler has taken over. */
+    /** How often the log is searched for a new scheduler. */
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(30);
 
     private static final int DECISIONS_BACK = 100;
@@ -46,6 +46,7 @@ public final class TopCommand extends ClusterCommand {
 
     private static final List<Topic<?>> WHOLE = List.of(
             TopicCatalogue.LEASES,
+            TopicCatalogue.NODES,
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
             TopicCatalogue.CONTROL,
@@ -53,7 +54,7 @@ public final class TopCommand extends ClusterCommand {
     private static final List<Topic<?>> LATELY =
             List.of(TopicCatalogue.REQUEST_RATES, TopicCatalogue.DEMAND_FORECASTS, TopicCatalogue.TRAINING_PROGRESS);
 
-    @Option(names = "--once", description = "Show what is so now, and end.")
+    @Option(names = "--once", description = "Show the current state once.")
     private boolean once;
 
     private final Overview overview = new Overview();
@@ -89,7 +90,7 @@ public final class TopCommand extends ClusterCommand {
         return 0;
     }
 
-    /** Shows what was read, and what comes, until it is interrupted. */
+    /** Shows the state, again and again until it is interrupted. */
     private void watch(RecordReader reader, LogReader log, boolean virtual) {
         boolean drawn = !once && !json() && Ansi.AUTO.enabled();
         log.schedulers(overview.domains()).forEach(overview::tell);
@@ -119,14 +120,14 @@ public final class TopCommand extends ClusterCommand {
             print(overview.json(now));
             return;
         }
-        List<String> lines = overview.lines(now);
+        List<String> lines = overview.lines(now, virtual);
         if (drawn) {
             out().print(CLEAR);
         }
         print(drawn ? screen(lines) : lines);
     }
 
-    /** The screen anew, as far as it reaches. */
+    /** The lines that fit the terminal. */
     static List<String> screen(List<String> lines) {
         int rows = Integer.getInteger("lendstream.rows", USUAL_ROWS);
         int columns = Integer.getInteger("lendstream.columns", USUAL_COLUMNS);

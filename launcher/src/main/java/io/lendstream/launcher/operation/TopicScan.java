@@ -1,7 +1,9 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.Received;
 import io.lendstream.service.kafka.RecordReader;
@@ -15,9 +17,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
 
-/** Topics as an onlooker reads them. What cannot be read is left out: the services that it is meant for put it aside. */
+/** Reads topics from outside. Unreadable records are skipped; services write them to dead letters. */
 final class TopicScan {
-    /** An onlooker takes records as they are stamped. */
+    /** Records are read whatever their timestamps. */
     private static final Duration ANY_SKEW = Duration.ofDays(36_500);
 
     private static final Duration POLL = Duration.ofMillis(200);
@@ -26,7 +28,7 @@ final class TopicScan {
     private final Cluster cluster;
     private final Consumer<String> progress;
 
-    /** @param progress is told now and then how far a long reading has got */
+    /** @param progress receives a line every two seconds while a topic is read */
     TopicScan(Cluster cluster, Consumer<String> progress) {
         this.cluster = cluster;
         this.progress = progress;
@@ -39,17 +41,24 @@ final class TopicScan {
                 .clamping();
     }
 
-    /** Hands over every record of a topic that is there now, tombstones too. */
+    /** Reads every record that a topic has now, tombstones too. */
     <T> void all(Topic<T> topic, Consumer<Received<T>> to) {
         until(topic, to, () -> false);
     }
 
-    /** Hands over every value of a topic that is there now, until somebody has heard enough. */
+    /** Reads the values that a topic has now, until the caller has enough. */
     <T> void values(Topic<T> topic, Consumer<T> to, BooleanSupplier enough) {
         until(topic, received -> received.value().ifPresent(to), enough);
     }
 
-    /** Hands over every value of a topic that is there now. */
+    /** The short names of all GPUs, from the nodes' inventories. */
+    GpuNames gpuNames() {
+        GpuNames names = new GpuNames();
+        values(TopicCatalogue.NODES, names::take);
+        return names;
+    }
+
+    /** Reads every value that a topic has now. */
     <T> void values(Topic<T> topic, Consumer<T> to) {
         values(topic, to, () -> false);
     }
@@ -71,12 +80,12 @@ final class TopicScan {
         }
     }
 
-    /** Where topics end now, as {@link RecordReader#start} takes it. */
+    /** The present ends of topics, in the form for {@link RecordReader#start}. */
     Map<String, Long> ends(RecordReader reader, List<Topic<?>> topics) {
         return named(reader.client().endOffsets(partitions(reader, topics)));
     }
 
-    /** Where what was written since a time begins. */
+    /** The offsets of the first records since a time. */
     Map<String, Long> since(RecordReader reader, List<Topic<?>> topics, Instant time) {
         Map<TopicPartition, Long> times = new HashMap<>();
         partitions(reader, topics).forEach(partition -> times.put(partition, time.toEpochMilli()));
@@ -89,7 +98,7 @@ final class TopicScan {
         return from;
     }
 
-    /** Where the last records of each partition begin. */
+    /** The offsets of the last records of each partition. */
     Map<String, Long> last(RecordReader reader, Topic<?> topic, int records) {
         Map<String, Long> from = ends(reader, List.of(topic));
         named(reader.client().beginningOffsets(partitions(reader, List.of(topic))))

@@ -20,7 +20,7 @@ import java.util.SortedMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** What is shown of services and jobs, in figures: from the leases they hold and from what records tell of them. */
+/** Figures of services and jobs, from their leases and their records. */
 final class WorkloadFigures {
     private static final int STALE_WINDOWS = 3;
 
@@ -59,7 +59,7 @@ final class WorkloadFigures {
         return replicas(service, Set.of("serving"));
     }
 
-    /** Replicas that could answer requests at once. */
+    /** Warm replicas, which can answer requests at once. */
     long warm(ServiceState service) {
         return replicas(service, Set.of("protected", "sleeping"));
     }
@@ -76,7 +76,7 @@ final class WorkloadFigures {
                 .count();
     }
 
-    /** Those that are not over, and those that hold GPUs still. */
+    /** The jobs that have not ended, and ended jobs that still hold GPUs. */
     List<JobState> shownJobs() {
         Set<JobId> holding = leases.values().stream()
                 .flatMap(lease -> lease.owner().holdingJob().stream())
@@ -87,9 +87,9 @@ final class WorkloadFigures {
     }
 
     /**
-     * What a job has.
+     * The GPUs of a job.
      *
-     * @param nodes on how many nodes
+     * @param nodes the number of nodes they are on
      */
     record Held(int gpus, int lent, int nodes) {}
 
@@ -104,7 +104,7 @@ final class WorkloadFigures {
         return new Held(mine.size(), lent, nodes);
     }
 
-    /** As its profile and its steps so far have it. */
+    /** The goodput of a job by its profile and its steps so far. */
     static double goodput(JobState job, Held held) {
         return job.model().best(held.nodes, held.gpus).goodput();
     }

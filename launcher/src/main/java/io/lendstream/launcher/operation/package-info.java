@@ -1,6 +1,6 @@
 /**
- * Operating a deployment from its topics: why a decision was made, what people order, who has which GPU, what ails it.
- * Nothing here is known to services; they are told by control commands, and heard in what they write.
+ * Commands to operate a deployment through its topics: top, explain, doctor and control commands.
+ * They read the records of services and write control commands; services do not depend on them.
  */
 @NullMarked
 package io.lendstream.launcher.operation;

@@ -53,12 +53,12 @@ final class AccessListTest {
     void aLineThatIsNoGrantIsNamedWithItsFileAndNumber() throws Exception {
         for (String wrong : List.of(
                 "topic: read", "cluster x: alter", "topic x: reed", "topic x read", "queue x: read", "topic x: any")) {
-            Files.writeString(directory.resolve("somebody.acl"), "# comment\n\n" + wrong + "\n");
+            Files.writeString(directory.resolve("wrong.acl"), "# comment\n\n" + wrong + "\n");
 
             assertThatThrownBy(() -> AccessList.readAll(directory, "", List.of()))
                     .isInstanceOf(UserError.class)
                     .hasMessageContaining(
-                            "somebody.acl, line 3: '" + (wrong.startsWith("topic x: ") ? wrong.substring(9) : wrong));
+                            "wrong.acl, line 3: '" + (wrong.startsWith("topic x: ") ? wrong.substring(9) : wrong));
         }
     }
 

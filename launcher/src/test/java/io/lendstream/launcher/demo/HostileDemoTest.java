@@ -44,7 +44,8 @@ class HostileDemoTest {
                     START,
                     false,
                     new Reason("code", "reason" + HOSTILE, Map.of(), List.of()),
-                    new Action.Serve(new ServiceId("target" + HOSTILE), List.of(new GpuId("g")), false))));
+                    new Action.Serve(new ServiceId("target" + HOSTILE), List.of(new GpuId("g")), false))),
+            List.of());
 
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
     private final Screen screen = new Screen(new PrintStream(printed, true, UTF_8), true, "title" + HOSTILE, 1000, 50);

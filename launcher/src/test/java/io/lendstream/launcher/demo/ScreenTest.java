@@ -9,6 +9,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -32,16 +33,17 @@ class ScreenTest {
             List.of(new LiveState.ServiceLine(
                     new ServiceId("chat"), 12.5, 3, 4, Optional.of(13.0), Optional.of(20.25))),
             Map.of("running", 2, "done", 1),
-            Map.of("lend", 7, "reclaim", 5),
+            Map.of("lend", 7, "reclaim", 5, "release", 2),
             List.of(new Decision(
                     new DecisionId(new DomainId("demo"), 1, 1),
                     START.plusSeconds(3600),
                     START.plusSeconds(3660),
                     false,
                     new Reason("demand", "a long reason ".repeat(20).strip(), Map.of(), List.of()),
-                    new Action.Serve(new ServiceId("chat"), List.of(new GpuId("g0")), false))));
+                    new Action.Serve(new ServiceId("chat"), List.of(new GpuId("g0")), false))),
+            List.of());
 
-    /** With fewer lines. */
+    /** A moment with fewer lines. */
     private static final LiveState.Snapshot LATER = new LiveState.Snapshot(
             MOMENT.started(),
             Optional.of(START.plusSeconds(3662)),
@@ -51,6 +53,7 @@ class ScreenTest {
             List.of(),
             Map.of("done", 3),
             Map.of("lend", 7, "reclaim", 7),
+            List.of(),
             List.of());
 
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -63,7 +66,7 @@ class ScreenTest {
     void noLineOfTheTableIsWiderThanTheTerminal() {
         assertThat(screen(true, 60).table(MOMENT, Duration.ofSeconds(30)))
                 .allMatch(line -> line.length() <= 60)
-                .anyMatch(line -> line.startsWith("  01:00:00 serve    chat") && line.endsWith("…"))
+                .anyMatch(line -> line.startsWith("  2026-01-01 01:00:00 serve    chat") && line.endsWith("…"))
                 .anyMatch(line -> line.matches("GPUs +T+L+S+"));
     }
 
@@ -95,7 +98,32 @@ class ScreenTest {
         assertThat(printed.toString(UTF_8).lines())
                 .singleElement()
                 .asString()
-                .contains("01:01:01", "lent 250", "7 lends, 5 reclaims, 1.5 GPU-h lent");
+                .contains(
+                        "2026-01-01 01:01:01 UTC (virtual)",
+                        "lent 250",
+                        "7 lends, 5 reclaims, 2 releases, 1.5 GPU-h lent");
+    }
+
+    @Test
+    void aFewNodesShowEachGpuByItsIndex() {
+        var nodes = List.of(
+                new LiveState.NodeStrip(new NodeId("node-0"), List.of("training", "training")),
+                new LiveState.NodeStrip(new NodeId("node-1"), List.of("lent", "serving")));
+        var small = new LiveState.Snapshot(
+                MOMENT.started(),
+                MOMENT.now(),
+                Map.of("training", 2, "lent", 1, "serving", 1),
+                1,
+                Duration.ZERO,
+                List.of(),
+                Map.of(),
+                Map.of(),
+                List.of(),
+                nodes);
+
+        assertThat(screen(true, 100).table(small, Duration.ofSeconds(30))).contains("GPUs       node-0 TT   node-1 LS");
+        assertThat(screen(true, 30).table(small, Duration.ofSeconds(30)))
+                .containsSubsequence("GPUs       node-0 TT", "           node-1 LS");
     }
 
     @Test

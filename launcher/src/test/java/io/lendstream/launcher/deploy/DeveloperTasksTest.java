@@ -27,7 +27,7 @@ class DeveloperTasksTest {
     private void table(int daysAgo, String... rows) throws IOException {
         LocalDate day = LocalDate.now(ZoneOffset.UTC).minusDays(daysAgo);
         StringBuilder table =
-                new StringBuilder("| task | commit | minutes | exit | what it said |\n|---|---|---|---|---|\n");
+                new StringBuilder("| task | commit | minutes | exit | last line |\n|---|---|---|---|---|\n");
         for (String row : rows) {
             String[] parts = row.split("=", -1);
             table.append("| %s | 0a1b2c3d | 12 | %s | `{\"exit\":0} / 0 /` |\n".formatted(parts[0], parts[1]));

@@ -81,7 +81,7 @@ final class HelmChartTest {
 
     @ParameterizedTest
     @ValueSource(strings = {DEFAULTS, AGENTS, SIMULATED})
-    void podsAreNobodyAndMayDoNothing(String values) throws IOException {
+    void podsRunWithoutPrivileges(String values) throws IOException {
         for (Manifest manifest : pods(values)) {
             JsonNode pod = manifest.pod();
             assertThat(pod.at("/automountServiceAccountToken").asBoolean(true))
@@ -208,7 +208,7 @@ final class HelmChartTest {
                     unmounted.remove(name);
                 }
             }
-            assertThat(unmounted).as("volumes that nobody mounts").isEmpty();
+            assertThat(unmounted).as("volumes that no container mounts").isEmpty();
         }
     }
 
@@ -255,7 +255,7 @@ final class HelmChartTest {
     }
 
     @Test
-    void aPartsOwnSettingsGoBeforeThoseOfAllAsTheyWereSaid() throws IOException {
+    void theOwnSettingsOfAPartOverrideTheCommonOnes() throws IOException {
         String values = """
                 settings: {scheduler.lending: true, scheduler.max-transfers: 3000000, scheduler.max-share-lent: 0.25,
                   scheduler.quiet-windows: 'mon-fri 08:00-10:00', kafka.ssl.truststore.location: 'C:\\trusted.pem'}
@@ -275,7 +275,7 @@ final class HelmChartTest {
     }
 
     @Test
-    void podsStartAnewWhereTheirSettingsHaveChangedAndOnlyThere() throws IOException {
+    void onlyPodsWithChangedSettingsAreRestarted() throws IOException {
         List<Manifest> before = rendered(DEFAULTS);
         List<Manifest> after = rendered("{scheduler: {settings: {scheduler.notice: 60s}}}");
 
@@ -417,7 +417,7 @@ final class HelmChartTest {
     }
 
     @Test
-    void simulatedNodesAreToldByASinglePodThatIsRecreated() throws IOException {
+    void simulatedNodesHaveASinglePodThatIsRecreated() throws IOException {
         Manifest agent = only(rendered(SIMULATED), "Deployment", "gpus-simulated-agent");
 
         assertThat(agent.root().at("/spec/replicas").asInt()).isEqualTo(1);
@@ -462,7 +462,7 @@ final class HelmChartTest {
     }
 
     @Test
-    void agentsAskTheKubeletOnlyWhereTheyAreToldToAndAreRootForItWithoutAnyOtherRight() throws IOException {
+    void agentsAskTheKubeletOnlyIfSetAndAreThenRootWithoutOtherRights() throws IOException {
         Manifest usual = only(rendered(AGENTS), "DaemonSet", "gpus-agent");
         Manifest asking = only(rendered("{agent: {enabled: true, podResources: true}}"), "DaemonSet", "gpus-agent");
         JsonNode security = asking.container().at("/securityContext");
@@ -594,7 +594,7 @@ final class HelmChartTest {
     }
 
     @Test
-    void agentsGoWithoutARuntimeClassAndSpoolToTheNodeWhereTheyAreToldTo() throws IOException {
+    void agentsHaveNoRuntimeClassAndSpoolToTheNodeIfSet() throws IOException {
         Manifest agent = only(
                 rendered("{agent: {enabled: true, runtimeClassName: '', spoolDirectory: /var/spool/lendstream}}"),
                 "DaemonSet",

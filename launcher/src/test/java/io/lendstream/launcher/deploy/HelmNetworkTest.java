@@ -66,7 +66,7 @@ final class HelmNetworkTest {
                         + "\"from\":[{\"namespaceSelector\":{\"matchLabels\":{\"team\":\"monitoring\"}}}]}]");
         assertThat(unnarrowed).hasToString("[{\"namespaceSelector\":{}}]");
         assertThat(policy("{}", "prepare").at("/spec/ingress"))
-                .as("a job that nobody asks anything")
+                .as("a job without inbound connections")
                 .hasToString("[]");
     }
 

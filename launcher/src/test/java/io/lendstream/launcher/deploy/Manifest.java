@@ -15,7 +15,7 @@ import java.util.TreeMap;
 record Manifest(JsonNode root) {
     private static final Set<String> WITH_PODS = Set.of("StatefulSet", "DaemonSet", "Deployment", "Job");
 
-    /** All in a text, in its order; a key that is said twice fails. */
+    /** All manifests of a text, in order; a repeated key fails. */
     static List<Manifest> readAll(String yaml) throws IOException {
         var mapper = YAMLMapper.builder()
                 .enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION)

@@ -23,7 +23,7 @@ final class SystemdUnitsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"scheduler", "forecaster", "actuator", "agent"})
-    void aUnitIsNobodyAndSeesAReadOnlySystem(String service) throws IOException {
+    void aUnitHasNoPrivilegesAndSeesAReadOnlySystem(String service) throws IOException {
         assertThat(unit(service).get("Service"))
                 .contains(
                         "DynamicUser=yes",

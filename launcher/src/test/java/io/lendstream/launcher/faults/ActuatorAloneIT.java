@@ -184,7 +184,7 @@ final class ActuatorAloneIT {
                 .toList();
     }
 
-    /** A program that says which process it is, and then waits to be told to go. */
+    /** A program that prints its process id and waits for a signal to end. */
     private static Path programs(Path parent, Path pid) throws IOException {
         Path programs = parent.resolve("programs");
         Files.createDirectories(programs.resolve("jobs"));
@@ -194,7 +194,7 @@ final class ActuatorAloneIT {
         return programs;
     }
 
-    /** Until the actuator knows the GPU: of two topics, nobody can say which is read first. */
+    /** Waits until the actuator knows the GPU: two topics are read in any order. */
     private static void awaitStock(Site site) {
         await().atMost(Site.PATIENCE)
                 .pollInterval(Duration.ofMillis(500))

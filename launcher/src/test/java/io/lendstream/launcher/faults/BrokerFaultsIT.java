@@ -43,7 +43,7 @@ final class BrokerFaultsIT {
     }
 
     @Test
-    void aRegistryThatDoesNotAnswerStopsNobodyWhoKnowsTheSchemas() throws Exception {
+    void aRegistryThatDoesNotAnswerStopsNoServiceThatKnowsTheSchemas() throws Exception {
         ordeals.endure(directory, Setup.named("registry"), (site, watch, traffic, actuator) -> {
             long registry = ordeals.pidOf("registry");
             Instance.signal(registry, "STOP");
@@ -139,7 +139,7 @@ final class BrokerFaultsIT {
     }
 
     @Test
-    void aPartitionedActuatorGivesLoansBackByItselfAndIsHeardOfItWhenTheWayIsFreeAgain() throws Exception {
+    void aPartitionedActuatorReleasesLoansAndReportsThemAfterThePartition() throws Exception {
         try (Brokers brokers = brokers("actuator-broker", 1)) {
             Site.Kafka kafka =
                     Site.Kafka.at(brokers.bootstrapServers(), 1).withActuator(brokers.hiddenBootstrapServers());

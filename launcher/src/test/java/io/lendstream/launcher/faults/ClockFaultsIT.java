@@ -56,7 +56,7 @@ final class ClockFaultsIT {
     }
 
     @Test
-    void schedulersWhoseClockIsTenMinutesFastHurtNobodyAndGoOnWhenItIsRight() throws Exception {
+    void schedulersWithAClockTenMinutesFastDoNoHarmAndContinueWhenItIsRight() throws Exception {
         Clock clock = Clock.in(directory, "fast-scheduler");
         Setup setup = Setup.named("fast-scheduler").withEnvironment(ServiceKind.SCHEDULER, clock.environment());
         ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {

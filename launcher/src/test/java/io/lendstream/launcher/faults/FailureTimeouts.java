@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How soon a broker and its clients take somebody for dead.
+ * The timeouts after which a broker and its clients treat a peer as dead.
  *
- * @param broker what the broker is told beside the embedded broker's usual settings
- * @param scheduler what schedulers are told
+ * @param broker additional settings of the embedded broker
+ * @param scheduler settings of schedulers
  * @param takeoverSeconds within which 99 of 100 takeovers are to be done
- * @param zombieMillis for how long somebody who stands still is surely taken for dead
+ * @param zombieMillis the pause after which a stopped process certainly counts as dead
  */
 record FailureTimeouts(
         String name, Map<String, String> broker, List<String> scheduler, double takeoverSeconds, long zombieMillis) {

@@ -264,16 +264,16 @@ final class FaultsIT {
                     0, 0, 0, 18, 103, 1, 2, 3
                 });
         ordeals.endure(directory, Setup.named("poison"), (site, watch, traffic, actuator) -> {
-            try (RecordWriter somebody = RecordWriter.open(site.kafka(), site.topics(), "/somebody")) {
+            try (RecordWriter writer = RecordWriter.open(site.kafka(), site.topics(), "/other")) {
                 for (Topic<?> topic : inputs) {
                     for (byte[] value : poison) {
-                        somebody.send(new ProducerRecord<>(site.topics().name(topic), "key".getBytes(UTF_8), value));
+                        writer.send(new ProducerRecord<>(site.topics().name(topic), "key".getBytes(UTF_8), value));
                     }
                     if (topic.cleanup() == Topic.Cleanup.DELETE) {
-                        somebody.send(new ProducerRecord<>(site.topics().name(topic), null, poison.get(0)));
+                        writer.send(new ProducerRecord<>(site.topics().name(topic), null, poison.get(0)));
                     }
                 }
-                somebody.flush();
+                writer.flush();
             }
             awaitDecisions(watch, 20);
 

@@ -42,8 +42,8 @@ final class Ordeals implements AutoCloseable {
      * @param name of its topics and files
      * @param kafka where its broker is; the usual one where that is not said
      * @param disorder of its telemetry
-     * @param scheduler what its schedulers are told, in place of what all are where it is about the same
-     * @param actuator what its actuator is told beside what all are
+     * @param scheduler the settings of its schedulers, which replace common ones of the same name
+     * @param actuator additional settings of its actuator
      * @param program what is started as its schedulers at first; the scheduler itself where that is not said
      * @param environments variables of its services beside those of the tests
      */
@@ -166,7 +166,7 @@ final class Ordeals implements AutoCloseable {
         return (watch.firstAfter(epoch).orElseThrow() - since) / 1e9;
     }
 
-    /** Somebody sees to GPUs that are out of service. */
+    /** Resets GPUs that are out of service. */
     static void repair(Watch watch, Traffic traffic) {
         if (!watch.quarantined().isEmpty()) {
             traffic.reset(watch.quarantined());

@@ -83,7 +83,7 @@ final class Proxy implements AutoCloseable {
             inBackground("proxy-answers", () -> copy(broker, client));
             copy(client, broker);
         } catch (IOException e) {
-            close(client); // nobody listens there
+            close(client); // no process listens there
         }
     }
 

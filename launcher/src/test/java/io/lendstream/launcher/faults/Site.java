@@ -62,22 +62,22 @@ final class Site implements AutoCloseable {
     /**
      * Where brokers are, as addresses that a client starts from.
      *
-     * @param everybody the address for whom no other is said
+     * @param common the address of all other clients
      * @param firstScheduler the address for the scheduler that is started first
      * @param actuator the address for actuators
      * @param replication copies of each topic
      */
-    record Kafka(String everybody, String firstScheduler, String actuator, int replication) {
-        static Kafka at(String everybody, int replication) {
-            return new Kafka(everybody, everybody, everybody, replication);
+    record Kafka(String common, String firstScheduler, String actuator, int replication) {
+        static Kafka at(String common, int replication) {
+            return new Kafka(common, common, common, replication);
         }
 
         Kafka withFirstScheduler(String other) {
-            return new Kafka(everybody, other, actuator, replication);
+            return new Kafka(common, other, actuator, replication);
         }
 
         Kafka withActuator(String other) {
-            return new Kafka(everybody, firstScheduler, other, replication);
+            return new Kafka(common, firstScheduler, other, replication);
         }
     }
 
@@ -87,8 +87,8 @@ final class Site implements AutoCloseable {
      * @param stack whose registry and services it takes
      * @param where its brokers are
      * @param name of its topics and files
-     * @param schedulerSettings what its schedulers are told beside what all are
-     * @param schedulerProgram what is started as a scheduler until {@link #upgrade}; the scheduler itself where nothing is said
+     * @param schedulerSettings additional settings of its schedulers
+     * @param schedulerProgram the program started as scheduler until {@link #upgrade}; empty for the scheduler itself
      */
     Site(
             Stack stack,
@@ -107,7 +107,7 @@ final class Site implements AutoCloseable {
                 name,
                 Settings.of(
                         CommonKeys.ALL,
-                        "kafka.bootstrap.servers=" + where.everybody(),
+                        "kafka.bootstrap.servers=" + where.common(),
                         "kafka.request.timeout.ms=5000",
                         "kafka.default.api.timeout.ms=60000",
                         "schema.registry.url=" + stack.confluentUrl()));
@@ -132,7 +132,7 @@ final class Site implements AutoCloseable {
 
     /** Starts one more scheduler; it need not be ready. */
     Instance startScheduler() {
-        return startScheduler(where.everybody());
+        return startScheduler(where.common());
     }
 
     Instance startScheduler(String bootstrapServers) {
@@ -281,7 +281,7 @@ final class Site implements AutoCloseable {
     }
 
     /**
-     * What the checker says, once the scheduler has heard of every report. Services are stopped for it, actuators first: while they
+     * The verdict of the checker after the scheduler has read every report. Services are stopped for it, actuators first: while they
      * run, their topics cannot be read at one moment. That decisions are those of the pure core on the recorded events is one of
      * its rules.
      */

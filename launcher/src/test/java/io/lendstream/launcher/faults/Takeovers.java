@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Kills so far, and how long it took until somebody decided again. */
+/** The kills so far, with the times until the next decision. */
 final class Takeovers {
     private final List<Kill> kills = new ArrayList<>();
 

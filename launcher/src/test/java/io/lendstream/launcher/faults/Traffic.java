@@ -272,7 +272,7 @@ final class Traffic implements AutoCloseable {
                         TrainingProgress.GradientStatistics.NOT_MEASURED));
     }
 
-    /** Somebody has seen to GPUs that were out of service. */
+    /** Resets GPUs that were out of service. */
     void reset(List<GpuId> gpus) {
         thread.execute(() -> {
             writer.write(

@@ -14,11 +14,12 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
+import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.topics.SubjectReport;
-import io.lendstream.schemas.topics.TopicState;
 import io.lendstream.schemas.topics.TopicState.Drift;
 import io.lendstream.schemas.topics.TopicState.Presence;
+import io.lendstream.schemas.topics.TopicState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -38,33 +39,33 @@ class DiagnosisTest {
     }
 
     @Test
-    void topicsThatAreMissingFailAndThoseThatDifferAreToldBy() {
+    void missingTopicsFailAndDifferentSettingsAreAWarning() {
         TopicState there = topic("a", Presence.PRESENT, 3);
         TopicState differs = topic("b", Presence.PRESENT, 3, new Drift("retention.ms", "1", "2"));
 
         assertThat(Diagnosis.topics(List.of(there)).line())
-                .isEqualTo("ok   topics: all 1 are there, as they should be");
+                .isEqualTo("ok   topics: all 1 exist with the right settings");
         assertThat(Diagnosis.topics(List.of(there, differs)).line())
-                .isEqualTo("warn topics: b: retention.ms is 2, not 1; set what differs with kafka-configs, or mean it");
+                .isEqualTo("warn topics: b: retention.ms is 2, not 1; correct the settings with kafka-configs, or keep them on purpose");
         assertThat(Diagnosis.topics(List.of(differs, topic("c", Presence.MISSING, 0)))
                         .line())
                 .isEqualTo("FAIL topics: 1 of 2 are missing: c; create them with 'lendstream topics create'");
     }
 
     @Test
-    void recordsThatDoNotOutliveABrokerAreWarnedOf() {
+    void recordsThatALostBrokerTakesAlongAreAWarning() {
         List<TopicState> safe = List.of(topic("a", Presence.PRESENT, 3));
         List<TopicState> single = List.of(topic("a", Presence.PRESENT, 1));
 
         assertThat(Diagnosis.replication(3, safe, name -> 2).level()).isEqualTo(Level.OK);
         assertThat(Diagnosis.replication(1, single, name -> 1).found()).contains("fewer than 3 copies, on 1 broker");
-        assertThat(Diagnosis.replication(3, safe, name -> 1).found()).contains("may lose what was written");
+        assertThat(Diagnosis.replication(3, safe, name -> 1).found()).contains("may lose records");
         assertThat(Diagnosis.replication(3, safe, name -> 3).found())
-                .contains("nobody can write to a while one broker");
+                .contains("writes to a fail while one broker");
     }
 
     @Test
-    void schemasThatDoNotGetAlongFailAndThoseThatAreAbsentAreWarnedOf() {
+    void incompatibleSchemasFailAndAbsentOnesAreAWarning() {
         SubjectReport present =
                 new SubjectReport("a-value", SubjectReport.Status.PRESENT, OptionalInt.of(1), List.of());
         SubjectReport absent =
@@ -91,7 +92,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void aNodeForWhichTwoAgentsSpeakAtOnceIsNamedAndOneThatWasRestartedIsNot() {
+    void aNodeWithTwoAgentsFailsAndARestartedAgentDoesNot() {
         List<Node> restarted = List.of(
                 inventory("n1", "a", 0), inventory("n2", "x", 1), inventory("n1", "a", 30), inventory("n1", "b", 60));
         List<Node> twins = List.of(
@@ -102,15 +103,15 @@ class DiagnosisTest {
                 inventory("n1", "a", 30),
                 inventory("n1", "a", 1000));
 
-        assertThat(Diagnosis.twins(restarted).line()).isEqualTo("ok   nodes: one agent speaks for each of 2");
+        assertThat(Diagnosis.twins(restarted).line()).isEqualTo("ok   nodes: 2 nodes, one agent each");
         assertThat(Diagnosis.twins(twins).line())
                 .isEqualTo(
-                        "FAIL nodes: several agents speak for n1 at once; stop all but one, or give each a name of its own (agent.node)");
+                        "FAIL nodes: several agents report n1 at once; stop all but one, or give each its own name (agent.node)");
         assertThat(Diagnosis.twins(over).level()).as("ten minutes later").isEqualTo(Level.OK);
     }
 
     @Test
-    void nodesThatAreNotWellAreNamedWithWhatTheirAgentsSay() {
+    void nodesWithProblemsAreNamedWithTheReasonOfTheirAgents() {
         List<Node> well = List.of(inventory("n1", NodeStatus.READY, ""), inventory("n2", NodeStatus.READY, ""));
         List<Node> ailing = List.of(
                 inventory("n1", NodeStatus.UNAVAILABLE, "NVML cannot be loaded"),
@@ -121,7 +122,7 @@ class DiagnosisTest {
         assertThat(Diagnosis.inventories(well).line()).isEqualTo("ok   inventory: all 2 nodes are ready");
         assertThat(Diagnosis.inventories(ailing).line())
                 .startsWith(
-                        "warn inventory: not all is well with 3 of 4 nodes: n1 is unavailable (NVML cannot be loaded); n2 is ready (GPU 0 does not answer); n3 is paused; see to");
+                        "warn inventory: 3 of 4 nodes have problems: n1 is unavailable (NVML cannot be loaded); n2 is ready (GPU 0 does not answer); n3 is paused; correct");
     }
 
     private static Node inventory(String name, NodeStatus status, String why) {
@@ -145,23 +146,23 @@ class DiagnosisTest {
         assertThat(Diagnosis.clock(Duration.ofMillis(40), most).line())
                 .isEqualTo("ok   clock: the broker's clock is 40ms ahead of this one");
         assertThat(Diagnosis.clock(Duration.ofSeconds(-3), most).line())
-                .isEqualTo("warn clock: the broker's clock is 3s behind this one; have both follow NTP");
+                .isEqualTo("warn clock: the broker's clock is 3s behind this one; synchronise both with NTP");
         assertThat(Diagnosis.clock(Duration.ofHours(1), most).isFailure()).isTrue();
     }
 
     @Test
-    void whoIsSilentForTooLongIsNamed() {
+    void aSilentWriterIsNamed() {
         Duration limit = Duration.ofSeconds(60);
 
         assertThat(Diagnosis.heard("agents", Optional.of(NOW.minusSeconds(5)), NOW, limit, Level.FAIL, "start one")
                         .line())
-                .isEqualTo("ok   agents: wrote last 5s ago");
+                .isEqualTo("ok   agents: last record 5s ago");
         assertThat(Diagnosis.heard("agents", Optional.of(NOW.minusSeconds(90)), NOW, limit, Level.FAIL, "start one")
                         .line())
-                .isEqualTo("FAIL agents: wrote last 1m30s ago, more than 1m; start one");
+                .isEqualTo("FAIL agents: last record 1m30s ago, more than 1m; start one");
         assertThat(Diagnosis.heard("agents", Optional.empty(), NOW, limit, Level.WARN, "start one")
                         .line())
-                .isEqualTo("warn agents: has never written anything; start one");
+                .isEqualTo("warn agents: has never written a record; start one");
     }
 
     @Test
@@ -172,18 +173,39 @@ class DiagnosisTest {
     }
 
     @Test
-    void decisionsThatAreLongDueWithoutAWordFailButAdviceDoesNot() {
+    void overdueDecisionsFailButAdviceDoesNot() {
         Decision overdue = renewal(1, NOW.minusSeconds(61), false);
         Decision answered = renewal(2, NOW.minusSeconds(61), false);
         Decision fresh = renewal(3, NOW.minusSeconds(59), false);
         Decision advice = renewal(4, NOW.minusSeconds(61), true);
 
-        assertThat(Diagnosis.actuators(List.of(answered, fresh, advice), Set.of(answered.id()), NOW)
+        assertThat(ActuatorDiagnosis.actuators(List.of(answered, fresh, advice), Set.of(answered.id()), 1, NOW)
                         .line())
-                .isEqualTo("ok   actuators: all 2 decisions of the last hour are answered, or not due");
-        assertThat(Diagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), NOW)
+                .isEqualTo("ok   actuators: all 2 decisions of the last hour are answered or not due");
+        assertThat(ActuatorDiagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), 1, NOW)
                         .line())
-                .startsWith("FAIL actuators: 1 of 2 decisions of the last hour are overdue without a word: east/1/1;");
+                .startsWith("FAIL actuators: 1 of 2 decisions of the last hour are overdue without an answer: east/1/1;");
+    }
+
+    @Test
+    void withoutALiveActuatorNothingIsFine() {
+        Decision fresh = renewal(3, NOW.minusSeconds(59), false);
+
+        assertThat(ActuatorDiagnosis.actuators(List.of(fresh), Set.of(), 0, NOW).line())
+                .startsWith("FAIL actuators: no actuator is alive to carry out 1 decision of the last hour; start");
+        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), 0, NOW).line())
+                .startsWith("warn actuators: no actuator is alive; no decision waits for one; start");
+        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), 1, NOW).line())
+                .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
+    }
+
+    @Test
+    void anActuatorIsAliveIfItHasReportedWithinItsLimit() {
+        Map<String, TreeSet<Instant>> stocks = Map.of();
+
+        assertThat(ActuatorDiagnosis.countAlive(stocks, Map.of("new", ago(1), "silent", ago(181)), NOW))
+                .isEqualTo(1);
+        assertThat(ActuatorDiagnosis.countAlive(stocks, Map.of(), NOW)).isZero();
     }
 
     @Test
@@ -191,9 +213,9 @@ class DiagnosisTest {
         Lease lease = new Lease(
                 new GpuId("g0"), new NodeId("n"), EAST, Pool.INFERENCE, new Owner.Quarantined("XID 79"), 1, 1, NOW);
 
-        assertThat(Diagnosis.quarantine(List.of(lease)).line())
+        assertThat(Diagnosis.quarantine(List.of(lease), new GpuNames()).line())
                 .isEqualTo(
-                        "warn gpus: 1 of 1 are quarantined: g0, quarantined: XID 79; see to them, then 'lendstream reset GPU'");
+                        "warn gpus: 1 of 1 are quarantined: g0, quarantined: XID 79; repair them, then run 'lendstream reset GPU'");
     }
 
     @Test
@@ -213,7 +235,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void aServiceWhoseClockIsAheadFailsAndOneThatIsBehindIsWarnedOf() {
+    void aClockThatIsAheadFailsAndOneThatIsBehindIsAWarning() {
         Clocks.Stamp right = stamp("/lendstream/actuator/east", 0, 0);
         Clocks.Stamp waited = stamp("/lendstream/actuator/east", -300, 0);
         Clocks.Stamp ahead = stamp("/lendstream/agent/n1", 7, -20);
@@ -222,7 +244,7 @@ class DiagnosisTest {
 
         assertThat(Diagnosis.clocks(Clocks.ahead(List.of(right, waited, before)))
                         .line())
-                .isEqualTo("ok   clocks: those of 1 services are within 5s of the broker's");
+                .isEqualTo("ok   clocks: the clocks of 1 service are within 5s of the broker's");
         assertThat(Diagnosis.clocks(Clocks.ahead(List.of(right, behind))).line())
                 .startsWith("warn clocks: /lendstream/scheduler is 10m behind the broker;");
         assertThat(Diagnosis.clocks(Clocks.ahead(List.of(right, ahead, behind))).line())
@@ -231,7 +253,7 @@ class DiagnosisTest {
         assertThat(Diagnosis.clocks(Map.of()).level()).isEqualTo(Level.OK);
     }
 
-    /** Stamped so many seconds from noon, by its writer and by the broker. */
+    /** A stamp, in seconds from noon by the writer's clock and by the broker's. */
     private static Clocks.Stamp stamp(String source, int made, int appended) {
         return new Clocks.Stamp(source, NOW.plusSeconds(made), NOW.plusSeconds(appended));
     }
@@ -242,17 +264,17 @@ class DiagnosisTest {
                 "often", new TreeSet<>(List.of(ago(80), ago(70), ago(60), ago(50))),
                 "usual", new TreeSet<>(List.of(ago(100))));
 
-        assertThat(Diagnosis.alive(stocks, Map.of("often", ago(20), "usual", ago(100)), NOW)
+        assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(20), "usual", ago(100)), NOW)
                         .line())
                 .isEqualTo("ok   actuator: all 2 report");
-        assertThat(Diagnosis.alive(stocks, Map.of("often", ago(50), "usual", ago(100)), NOW)
+        assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(50), "usual", ago(100)), NOW)
                         .line())
-                .startsWith("FAIL actuator: often has reported nothing for 50s, more than 30s; see");
-        assertThat(Diagnosis.alive(Map.of(), Map.of("usual", ago(181)), NOW).isFailure())
+                .startsWith("FAIL actuator: often has reported nothing for 50s, more than 30s; check");
+        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("usual", ago(181)), NOW).isFailure())
                 .isTrue();
-        assertThat(Diagnosis.alive(Map.of(), Map.of("removed", ago(90_000)), NOW)
+        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("removed", ago(90_000)), NOW)
                         .line())
-                .isEqualTo("ok   actuator: none has reported in the last day");
+                .startsWith("warn actuator: none has reported in the last day; start");
     }
 
     private static Instant ago(int seconds) {

@@ -58,7 +58,7 @@ class DriverChecksTest {
     }
 
     @Test
-    void settingsWithoutAnActuatorAreNobodysConcern() throws IOException {
+    void settingsWithoutAnActuatorAreIgnored() throws IOException {
         Path config = Files.writeString(directory.resolve("a.properties"), "kafka.bootstrap.servers=somewhere:9092\n");
 
         assertThat(new DriverChecks(config, finding -> {}).concernsUs()).isFalse();

@@ -11,6 +11,8 @@ import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Lease;
+import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.launcher.cli.Times;
 import io.lendstream.launcher.cli.UserError;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class ExplainedGpusTest {
     private final Scenario story = lending();
 
-    /** Of three GPUs of inference one serves and one is lent; a job that is too large waits. */
+    /** Three GPUs of inference: one serves, one is lent; a job that is too large waits. */
     private static Scenario lending() {
         Scenario story = Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 3)
@@ -41,9 +43,15 @@ class ExplainedGpusTest {
     }
 
     private ExplainedGpus explained(Optional<GpuId> wanted, List<DomainEvent> log) {
-        ExplainedGpus explained = new ExplainedGpus(leases(), wanted);
+        ExplainedGpus explained = new ExplainedGpus(leases(), wanted, names());
         log.forEach(explained::take);
         return explained;
+    }
+
+    private GpuNames names() {
+        GpuNames names = new GpuNames();
+        story.log().forEach(event -> event.event().asNode().ifPresent(names::take));
+        return names;
     }
 
     private static String label(JsonNode gpu, String field) {
@@ -51,36 +59,37 @@ class ExplainedGpusTest {
     }
 
     @Test
-    void tellsOfEachGpuOfInferenceWhyItIsNotLent() {
+    void explainsForEachGpuOfInferenceWhyItIsNotLent() {
         List<String> lines = explained(Optional.empty(), story.log()).lines(story.now());
 
         assertThat(lines).hasSize(4);
         assertThat(lines)
-                .anyMatch(line -> line.startsWith("infer-g0 is not lent: chat runs on it: 1 needed for the current load"))
+                .anyMatch(line -> line.startsWith("infer/0 is not lent: chat runs on it: 1 needed for the current load"))
                 .anyMatch(line ->
-                        line.matches("infer-g. is lent: it is lent to job bert by decision test/1/.*\\(until 00:.*\\)"))
-                .anyMatch(line -> line.matches("infer-g. is not lent: policy deepboot gives it to no job: .*"
+                        line.matches("infer/. is lent: .*test/1/.*\\(until 2026-01-01 00:.* UTC\\)"))
+                .anyMatch(line -> line.matches("infer/. is not lent: policy deepboot gives it to no job: .*"
                         + "job big needs 8 GPUs at once, and training may use 2.*"));
         assertThat(lines.get(3))
                 .isEqualTo(
-                        "(domain test after event %d of its log, at %s; policy deepboot:protect-scale=1.0:place=near, next"
+                        "(domain test after event %d of its log, %s; policy deepboot:protect-scale=1.0:place=near, next"
                                 + " plan at %s)",
                         story.state().eventSequence(),
-                        story.now(),
-                        story.state().nextPlanAt().orElseThrow());
+                        Times.exact(story.now()),
+                        Times.exact(story.state().nextPlanAt().orElseThrow()));
     }
 
     @Test
-    void tellsOfOneGpuOnly() {
+    void explainsOneGpuAndShowsItsUuid() {
         assertThat(explained(Optional.of(new GpuId("infer-g0")), story.log()).lines(story.now()))
-                .hasSize(2)
+                .hasSize(3)
+                .endsWith("(infer/0 (infer-g0))")
                 .first()
                 .asString()
-                .startsWith("infer-g0 is not lent: service chat");
+                .startsWith("infer/0 is not lent: ");
     }
 
     @Test
-    void tellsToolsTheSame() {
+    void toolsGetTheSameAsJson() {
         JsonNode json = explained(Optional.empty(), story.log()).json(story.now());
 
         JsonNode domain = json.at("/domains/0");
@@ -103,14 +112,14 @@ class ExplainedGpusTest {
     }
 
     @Test
-    void ofALogWithoutBeginningOnlyTheOwnerIsKnown() {
+    void aLogWithoutItsBeginningShowsOnlyOwners() {
         ExplainedGpus explained =
                 explained(Optional.empty(), story.log().subList(3, story.log().size()));
 
         assertThat(explained.lines(story.now()))
                 .hasSize(3)
                 .contains(
-                        "infer-g0: serving chat; more is not known, as the log begins with event 4: earlier ones are no longer"
+                        "infer/0: serving chat; the reason is unknown: the log begins with event 4: earlier ones are no longer"
                                 + " kept");
         JsonNode domain = explained.json(story.now()).at("/domains/0");
         assertThat(label(domain, "obstacle")).startsWith("the log begins with event 4");
@@ -119,20 +128,20 @@ class ExplainedGpusTest {
     }
 
     @Test
-    void whereTheLogWasLeftAloneItSaysSo() {
+    void withoutReplayTheOutputSaysSo() {
         assertThat(explained(Optional.empty(), List.of()).lines(story.now()))
-                .contains("infer-g0: serving chat; more is not known, as the log was not replayed");
+                .contains("infer/0: serving chat; the reason is unknown: the log was not replayed");
     }
 
     @Test
-    void namesSomeGpusWhereOneIsUnknown() {
+    void anUnknownGpuIsAnErrorThatNamesSome() {
         assertThatThrownBy(() -> explained(Optional.of(new GpuId("none")), List.of()))
                 .isInstanceOf(UserError.class)
                 .hasMessage(
-                        "GPU 'none' has no owner in the topic of leases; of 3 GPUs that have one the first are infer-g0,"
-                                + " infer-g1, infer-g2.");
-        assertThatThrownBy(() -> new ExplainedGpus(List.of(), Optional.empty()))
-                .hasMessage("no GPU of inference has an owner in the topic of leases; no GPU has an owner yet.");
+                        "GPU 'none' has no lease; the first of 3 GPUs with a lease: infer/0 (infer-g0), infer/1 (infer-g1),"
+                                + " infer/2 (infer-g2).");
+        assertThatThrownBy(() -> new ExplainedGpus(List.of(), Optional.empty(), new GpuNames()))
+                .hasMessage("no GPU of inference has a lease; no GPU has a lease yet.");
     }
 
     @Test
@@ -143,7 +152,9 @@ class ExplainedGpusTest {
         assertThat(ExplainCommand.isOfGpus("gpu/1/17")).isFalse();
         assertThat(ExplainCommand.isOfGpus("default/1/17")).isFalse();
         assertThat(ExplainCommand.gpu("gpu")).isEmpty();
-        assertThat(ExplainCommand.gpu("gpu/GPU-5a3f/0:4")).contains(new GpuId("GPU-5a3f/0:4"));
+        assertThat(ExplainCommand.isOfGpus("gpu/node-3/5")).isTrue();
+        assertThat(ExplainCommand.gpu("gpu/GPU-5a3f/0:4")).contains("GPU-5a3f/0:4");
+        assertThat(ExplainCommand.gpu("gpu/node-3/5:1g.10gb-2")).contains("node-3/5:1g.10gb-2");
         assertThatThrownBy(() -> ExplainCommand.gpu("gpu/")).isInstanceOf(UserError.class);
     }
 }

@@ -17,6 +17,7 @@ import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.id.Pool;
+import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.List;
@@ -61,32 +62,39 @@ class ExplainedTest {
                 DecisionOutcome.of(decision, reports, story.now()),
                 false,
                 orders.inForce(),
-                TopicCatalogue.standard());
+                TopicCatalogue.standard(),
+                names());
+    }
+
+    private GpuNames names() {
+        GpuNames names = new GpuNames();
+        story.log().forEach(event -> event.event().asNode().ifPresent(names::take));
+        return names;
     }
 
     @Test
-    void tellsPeopleWhatWasDecidedOnWhatAndWhatBecameOfIt() {
+    void showsTheDecisionItsInputsAndItsOutcome() {
         Decision reclaim = reclaim();
         story.settled();
 
         String text = String.join("\n", explained(reclaim, story.log()).lines());
 
         assertThat(text)
-                .contains(reclaim.id() + ": reclaim infer-g")
-                .contains("from job bert by 2026-01-01T")
-                .contains("because service chat needs 2 replicas")
-                .contains("15.0 requests/s offered to chat in 00:")
-                .contains("of job bert, which goes on with 0: 1.000, training loses the least speed by it")
-                .contains(": lent to job bert until 00:")
-                .contains("-> releasing from job bert, to be free by 00:")
-                .contains("kept: lending is on")
-                .contains("What became of it: in force after 0.0 s, of 45.0 s that it had")
-                .contains("released by test: infer-g")
-                .endsWith("Replayed with policy deepboot:protect-scale=1.0:place=near: equal to what was recorded.");
+                .contains(reclaim.id() + ": reclaim infer/")
+                .containsPattern("from job bert by 2026-01-01 \\d\\d:\\d\\d:\\d\\d UTC")
+                .contains("  reason: ", "[demand]")
+                .contains("15.0 requests/s offered to chat from 2026-01-01 00:")
+                .contains("of job bert, which keeps 0: 1.000, training loses the least speed by it")
+                .contains(": lent to job bert until 2026-01-01 00:")
+                .contains("-> releasing from job bert, free by 2026-01-01 00:")
+                .contains("met: lending is on")
+                .contains("Outcome: ")
+                .contains("released by test: infer/", "Its GPUs: infer/")
+                .endsWith("Replayed with policy deepboot:protect-scale=1.0:place=near: equal to the record.");
     }
 
     @Test
-    void tellsToolsTheSame() {
+    void toolsGetTheSameAsJson() {
         Decision reclaim = reclaim();
         story.settled();
 
@@ -103,7 +111,7 @@ class ExplainedTest {
     }
 
     @Test
-    void saysThatALogWithoutBeginningWasNotReplayed() {
+    void aLogWithoutItsBeginningIsNotReplayed() {
         Decision reclaim = reclaim();
 
         Explained explained =
@@ -111,43 +119,74 @@ class ExplainedTest {
 
         assertThat(explained.lines())
                 .last()
-                .isEqualTo("The log could not be replayed, for the log begins with event 4: earlier ones are no longer"
-                        + " kept: this is what is recorded, and no more.");
+                .isEqualTo("The log could not be replayed: the log begins with event 4: earlier ones are no longer"
+                        + " kept. The explanation has only the recorded facts.");
         assertThat(explained.json().at("/replay/made").asBoolean()).isFalse();
     }
 
     @Test
-    void namesTheLastDecisionWhereThereIsNoneOfThatName() {
+    void anUnknownDecisionIsAnErrorThatNamesTheFirstAndTheLast() {
         var found = new ExplainCommand.Found(new DecisionId(Scenario.DOMAIN, 1, 99));
         story.decisions().forEach(found::take);
 
         assertThatThrownBy(found::wanted)
                 .isInstanceOf(UserError.class)
                 .hasMessage(
-                        "there is no decision test/1/99; of domain test the first kept is test/1/1, and the last is"
-                                + " test/1/%d.",
+                        "there is no decision test/1/99; domain test has decisions test/1/1 to test/1/%d.",
                         story.decisions().size());
     }
 
     @Test
-    void namesTheDomainsThereAreWhereOneIsUnknown() {
+    void anUnknownDomainIsAnErrorThatNamesTheDomains() {
         var found = new ExplainCommand.Found(DecisionId.parse("nowhere/1/1"));
         story.decisions().forEach(found::take);
 
         assertThatThrownBy(found::wanted)
-                .hasMessage("there is no decision nowhere/1/1: domain 'nowhere' has none. Those that have: [test].");
+                .hasMessage("there is no decision nowhere/1/1: domain 'nowhere' has no decisions. Domains with decisions: [test].");
     }
 
     @Test
-    void aNameThatIsNoneIsBadUsage() {
+    void aNumberAloneNamesTheDecisionOfTheOnlyDomain() {
+        var numbered = new DecisionsByNumber("2");
+        story.decisions().forEach(numbered::take);
+
+        assertThat(numbered.wanted()).isEqualTo(DecisionId.parse("test/1/2"));
+        assertThatThrownBy(() -> numbered("9999"))
+                .isInstanceOf(UserError.class)
+                .hasMessage("there is no decision 9999; the last of domain test is test/1/%d.", story.decisions().size());
+    }
+
+    @Test
+    void aNumberAloneIsAnErrorInTwoDomains() {
+        var numbered = new DecisionsByNumber("2");
+        Decision here = story.decisions().get(0);
+        numbered.take(here);
+        numbered.take(new Decision(
+                DecisionId.parse("west/1/2"), here.at(), here.deadline(), false, here.reason(), here.action()));
+
+        assertThatThrownBy(numbered::wanted)
+                .isInstanceOf(UserError.class)
+                .hasMessage(
+                        "ID is '2', but there are 2 domains (test, west); name the decision as DOMAIN/EPOCH/SEQUENCE, such as"
+                                + " test/1/2.");
+    }
+
+    private DecisionId numbered(String number) {
+        var numbered = new DecisionsByNumber(number);
+        story.decisions().forEach(numbered::take);
+        return numbered.wanted();
+    }
+
+    @Test
+    void anInvalidIdIsBadUsage() {
         assertThatThrownBy(() -> ExplainCommand.parsed("17"))
                 .isInstanceOf(UserError.class)
                 .hasMessage(
-                        "ID is '17', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, or gpu/GPU, or gpu for all"
-                                + " GPUs.");
+                        "ID is '17', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain,"
+                                + " gpu/GPU, or gpu for all GPUs.");
     }
 
-    /** The log as if commands had come by this topic. */
+    /** The log with commands from this topic. */
     private List<DomainEvent> by(String topic) {
         return story.log().stream()
                 .map(event -> event.event() instanceof ControlCommand
@@ -163,7 +202,7 @@ class ExplainedTest {
     }
 
     @Test
-    void saysWhoOrderedWhatADecisionRestsOnAndByWhichGroup() {
+    void showsTheOperatorBehindACommandAndTheGroup() {
         story.control(ControlCommand.Kind.RECLAIM_ALL);
         Decision reclaim = story.last().get(0);
         assertThat(reclaim.action()).isInstanceOf(Action.Reclaim.class);
@@ -185,7 +224,7 @@ class ExplainedTest {
     }
 
     @Test
-    void saysWhichCommandsWereInForceUntilTheyAreTakenBack() {
+    void showsTheCommandsInForce() {
         story.control(ControlCommand.Kind.FREEZE)
                 .control(ControlCommand.Kind.THAW)
                 .control(ControlCommand.Kind.FREEZE);

@@ -26,6 +26,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
+import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.io.PrintWriter;
@@ -37,10 +38,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine;
 
-/** What records say reaches a terminal as text: top, doctor and explain show characters that it would obey as their codes. */
+/** Texts of records reach a terminal as text: top, doctor and explain show control characters as codes. */
 class HostileTextTest {
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
     /** Clears the screen, sets the title, moves up; the same in 8-bit codes; reverses what follows; breaks lines. */
@@ -164,12 +165,12 @@ class HostileTextTest {
 
     @Test
     void topShowsNamesAndReasonsAsText() {
-        assertShown(overview().lines(NOW), "gpu", "node", "why", "service", "reason", "domain");
+        assertShown(overview().lines(NOW, false), "gpu", "node", "why", "service", "reason", "domain");
     }
 
     @Test
     void topOnATerminalShowsThemWithinItsColumns() {
-        List<String> screen = TopCommand.screen(overview().lines(NOW));
+        List<String> screen = TopCommand.screen(overview().lines(NOW, false));
 
         assertHarmless(String.join("\n", screen));
         assertThat(screen).allMatch(line -> line.length() <= 160).anyMatch(line -> line.contains("\\u001b[2J"));
@@ -201,8 +202,8 @@ class HostileTextTest {
                 SchedulerDiagnosis.domains(List.of(refused), Set.of(), Map.of(), NOW),
                 SchedulerDiagnosis.domains(List.of(), Set.of("silent" + OBEYED), Map.of(), NOW),
                 Diagnosis.inventories(List.of(ailing)),
-                Diagnosis.actuators(List.of(DECISION), Set.of(), NOW),
-                Diagnosis.alive(Map.of(), Map.of("actuator" + OBEYED, NOW.minusSeconds(36_000)), NOW),
+                ActuatorDiagnosis.actuators(List.of(DECISION), Set.of(), 1, NOW),
+                ActuatorDiagnosis.alive(Map.of(), Map.of("actuator" + OBEYED, NOW.minusSeconds(36_000)), NOW),
                 Diagnosis.clocks(Map.of("clock" + OBEYED, Duration.ofHours(1))),
                 Diagnosis.quarantine(List.of(new Lease(
                         GPU,
@@ -212,12 +213,12 @@ class HostileTextTest {
                         new Owner.Quarantined("why" + OBEYED),
                         1,
                         1,
-                        NOW))),
+                        NOW)), new GpuNames()),
                 DriverChecks.webhook("http://host" + OBEYED));
     }
 
     @Test
-    void doctorShowsWhatWasRefusedAndWhoAilsAsText() {
+    void doctorShowsRefusedRecordsAndProblemsAsText() {
         assertShown(
                 findings().stream().map(Finding::line).toList(),
                 "topic",
@@ -261,7 +262,8 @@ class HostileTextTest {
                 DecisionOutcome.of(DECISION, List.of(report), NOW),
                 true,
                 List.of(ordered),
-                TopicCatalogue.standard());
+                TopicCatalogue.standard(),
+                new GpuNames());
     }
 
     @Test

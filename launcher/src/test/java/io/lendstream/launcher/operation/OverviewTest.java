@@ -47,7 +47,7 @@ class OverviewTest {
                 .settled();
     }
 
-    /** What topics say of the story; in the order of the log, or in the opposite one. */
+    /** The overview after the records of the story, in the order of the log or in the opposite one. */
     private Overview overview(boolean backwards) {
         return overview(story, backwards);
     }
@@ -68,22 +68,23 @@ class OverviewTest {
     }
 
     @Test
-    void showsWhoHasWhichGpuAndWhatServicesNeedAndHowJobsGetOn() {
-        List<String> lines = overview(false).lines(story.now());
+    void showsTheOwnerOfEachGpuTheNeedsOfServicesAndTheStateOfJobs() {
+        List<String> lines = overview(false).lines(story.now(), false);
 
         assertThat(lines.get(0)).endsWith("3 GPUs: 1 free, 1 serving, 1 training");
         assertThat(lines)
                 .anyMatch(
                         line -> line.matches(
-                                "  chat +5\\.0 requests/s, 99 % under 12\\.0 ahead  needs 1 \\(1 now, 0 ahead\\), 1 serve, 0 warm, 0 start"))
+                                "  chat +5\\.0 requests/s  needs 1 \\(current load\\); 1 serving, 0 warm, 0 starting; forecast 12\\.0 requests/s \\(p99\\), not used by deepboot"))
                 .anyMatch(line -> line.matches("  bert +running +1 GPU, 0 lent, goodput .* iterations done"))
-                .anyMatch(line -> line.matches("  train-g0 +train +training job bert"))
-                .anyMatch(line -> line.contains("resize job bert to 1 GPU, because from 0 to 1 GPU"));
+                .anyMatch(line -> line.contains("resize job bert to 1 GPU. Reason: "))
+                .containsSubsequence("GPUS", "  infer  2 GPUs: 1 free, 1 serving", "  train  1 GPU: 1 training")
+                .anyMatch(line -> line.matches("    train/0 +training job bert"));
         assertThat(lines).doesNotContain("ALARMS");
     }
 
-    /** A story that is at the same point under another policy, and what its scheduler reckons. */
-    private static void assertNeedsAsItsScheduler(String policy, int ahead) {
+    /** Compares the need that the overview shows with that of the scheduler, under a policy. */
+    private static void assertNeedsAsItsScheduler(String policy, int ahead, String shown) {
         Scenario story = training(policy);
         ServiceState chat = story.state().services().require(new ServiceId("chat"));
         ReplicaNeed need = new Scheduler(Policies.parse(policy), SchedulerSettings.DEFAULTS).need(chat, story.now());
@@ -96,16 +97,49 @@ class OverviewTest {
         assertThat(json.at("/services/0/neededAhead").asInt()).isEqualTo(need.ahead());
         assertThat(json.at("/schedulers/0/policy").asText()).startsWith(policy);
         assertThat(json.at("/schedulers/0/noticeSeconds").asInt()).isEqualTo(45);
-        assertThat(overview.lines(story.now()))
-                .anyMatch(line -> line.contains(
-                        "needs %d (%d now, %d ahead)".formatted(need.replicas(), need.now(), need.ahead())))
+        assertThat(overview.lines(story.now(), false))
+                .anyMatch(line -> line.contains(shown))
                 .anyMatch(line -> line.matches("  test +policy " + policy + ".*, notice 45 s, lending on"));
     }
 
     @Test
-    void needsAreThoseThatTheSchedulerInOfficeReckonsWith() {
-        assertNeedsAsItsScheduler("deepboot", 0);
-        assertNeedsAsItsScheduler("lendstream", 2);
+    void needsAreThoseOfTheActiveScheduler() {
+        assertNeedsAsItsScheduler("deepboot", 0, "needs 1 (current load)");
+        assertNeedsAsItsScheduler("lendstream", 2, "needs 2 (1 for the current load, 2 expected)");
+    }
+
+    @Test
+    void aForecastThatThePolicyIgnoresIsNoPartOfTheNeed() {
+        String reactive = line(overview(training("deepboot"), false), "chat");
+        String ahead = line(overview(training("lendstream"), false), "chat");
+
+        assertThat(reactive).contains("needs 1 (current load)").endsWith("not used by deepboot");
+        assertThat(reactive).doesNotContain("expected", "ahead");
+        assertThat(ahead).contains("2 expected").doesNotContain("not used");
+    }
+
+    private String line(Overview overview, String service) {
+        return overview.lines(story.now(), false).stream()
+                .filter(line -> line.startsWith("  " + service + " "))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void timesHaveDateAndZoneAndVirtualTimeIsMarked() {
+        assertThat(overview(false).lines(story.now(), false).get(0))
+                .matches("2026-01-01 \\d\\d:\\d\\d:\\d\\d UTC  3 GPUs: .*");
+        assertThat(overview(false).lines(story.now(), true))
+                .contains("LAST DECISIONS (UTC, virtual)")
+                .anyMatch(line -> line.matches("2026-01-01 \\d\\d:\\d\\d:\\d\\d UTC \\(virtual\\)  3 GPUs: .*"));
+    }
+
+    @Test
+    void theEndOfAJobIsShownAsARelease() {
+        story.progress("bert", JobPhase.FINISHED).settled();
+
+        assertThat(overview(false).lines(story.now(), false))
+                .anyMatch(line -> line.matches("  2026-01-01 .*: release .* \\(job bert finished\\)"));
     }
 
     @Test
@@ -130,7 +164,7 @@ class OverviewTest {
     }
 
     @Test
-    void whereTheSchedulerIsNotKnownOnlyTheLeastNeedIsTold() {
+    void withoutAKnownSchedulerOnlyTheLeastNeedIsShown() {
         Overview overview = new Overview();
         story.log().stream()
                 .map(DomainEvent::event)
@@ -144,12 +178,12 @@ class OverviewTest {
         assertThat(json.at("/schedulers")).isEmpty();
         assertThat(json.at("/services/0/needed").asInt()).isEqualTo(1);
         assertThat(json.at("/services/0/neededAhead").isMissingNode()).isTrue();
-        assertThat(overview.lines(story.now()))
-                .anyMatch(line -> line.contains("needs at least 1 (1 now; its scheduler is not known)"));
+        assertThat(overview.lines(story.now(), false))
+                .anyMatch(line -> line.contains("needs at least 1 (1 for the current load; its scheduler is unknown)"));
     }
 
     @Test
-    void tellsWhatAForecastComesToInGpus() {
+    void showsAForecastInGpusToo() {
         Overview overview = overview(false);
         DemandForecast forecast = story.log().stream()
                 .map(DomainEvent::event)
@@ -160,7 +194,7 @@ class OverviewTest {
         DemandForecast inGpus = new ReplicaCapacity(10, 0).inGpus(forecast);
         overview.tell(inGpus);
 
-        assertThat(overview.lines(story.now())).anyMatch(line -> line.contains(", 99 % under 12.0 ahead, 2 GPUs  "));
+        assertThat(overview.lines(story.now(), false)).anyMatch(line -> line.contains("; forecast 12.0 requests/s, 2 GPUs (p99)"));
         assertThat(overview.json(story.now()).at("/services/0/forecastP99Gpus").asInt())
                 .isEqualTo(2);
         assertThat(overview(false)
@@ -168,7 +202,7 @@ class OverviewTest {
                         .at("/services/0/forecastP99Gpus")
                         .isMissingNode())
                 .isTrue();
-        assertThat(EventText.gist(inGpus)).endsWith("in 99 of 100 cases less than 12.0: 1 and 2 GPUs");
+        assertThat(EventText.gist(inGpus)).endsWith("below 12.0 with 99 % probability (1 and 2 GPUs)");
     }
 
     @Test
@@ -183,15 +217,15 @@ class OverviewTest {
     }
 
     @Test
-    void alarmsAreWhatSomebodyOrderedWhatIsQuarantinedAndWhatIsSilent() {
+    void alarmsAreCommandsQuarantinedGpusAndSilentServices() {
         story.sample("infer", Optional.of(79))
                 .control(ControlCommand.Kind.FREEZE)
                 .after(ofSeconds(60));
 
         assertThat(overview(false).alarms(story.now()))
-                .contains("domain test: frozen, as ordered")
+                .contains("domain test: frozen by command")
                 .anyMatch(alarm -> alarm.startsWith("infer-g0: quarantined: XID 79"))
-                .anyMatch(alarm -> alarm.startsWith("service chat: nothing heard since 00:"));
+                .anyMatch(alarm -> alarm.startsWith("service chat: no request rate since 2026-01-01 00:"));
 
         story.control(ControlCommand.Kind.THAW);
 

@@ -33,7 +33,7 @@ class SchedulerDiagnosisTest {
     }
 
     @Test
-    void deadLettersAreWarnedOfAndFailWhereTheSchedulerRefusesMost() {
+    void deadLettersAreAWarningAndFailIfTheSchedulerRefusesMostRecords() {
         assertThat(SchedulerDiagnosis.deadLetters(List.of(rates(100, 0))).line())
                 .isEqualTo("ok   dead-letters: none in the last hour");
         assertThat(SchedulerDiagnosis.deadLetters(List.of(rates(100, 3, letter("scheduler", "too large"))))
@@ -57,7 +57,7 @@ class SchedulerDiagnosisTest {
     }
 
     @Test
-    void aDomainThatIsStoppedFailsUntilItsLogGoesOn() {
+    void aStoppedDomainFailsUntilItsLogGrows() {
         List<RefusedRecords> refused = List.of(rates(10, 1, stopped(BEFORE)));
 
         assertThat(SchedulerDiagnosis.domains(refused, Set.of("east"), Map.of(), NOW)
@@ -68,7 +68,7 @@ class SchedulerDiagnosisTest {
                 .isEqualTo(Level.FAIL);
         assertThat(SchedulerDiagnosis.domains(refused, Set.of("east"), Map.of("east", BEFORE.plusSeconds(1)), NOW)
                         .line())
-                .isEqualTo("ok   domains: the log of all 1 whose nodes write goes on");
+                .isEqualTo("ok   domains: the logs of all 1 domain with telemetry grow");
         assertThat(SchedulerDiagnosis.domains(
                                 List.of(rates(10, 1, stopped(NOW.minus(Duration.ofMinutes(6))))),
                                 Set.of(),
@@ -79,10 +79,10 @@ class SchedulerDiagnosisTest {
     }
 
     @Test
-    void aDomainWhoseNodesWriteAndWhoseLogDoesNotGoOnFails() {
+    void aDomainWithTelemetryAndWithoutNewEventsFails() {
         assertThat(SchedulerDiagnosis.domains(List.of(), Set.of("east", "west"), Map.of("west", NOW), NOW)
                         .line())
                 .startsWith(
-                        "FAIL domains: nodes of east write, but the scheduler has logged nothing of it for minutes;");
+                        "FAIL domains: nodes of east write telemetry, but their log has no new events for minutes;");
     }
 }

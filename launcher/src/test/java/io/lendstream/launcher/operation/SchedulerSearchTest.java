@@ -132,7 +132,7 @@ class SchedulerSearchTest {
     }
 
     @Test
-    void anEmptyLogNamesNobody() {
+    void anEmptyLogHasNoScheduler() {
         assertThat(found(EAST)).isEmpty();
     }
 

@@ -1,4 +1,4 @@
-/** What operators are told, without a broker. */
+/** Texts for operators, without a broker. */
 @NullMarked
 package io.lendstream.launcher.operation;
 

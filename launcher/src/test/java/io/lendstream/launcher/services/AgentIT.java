@@ -349,7 +349,7 @@ class AgentIT {
                 simulated.printed().lines().filter(line -> line.startsWith("{")).toList());
     }
 
-    /** To the one process of the stack that is started with this word; its command line is too long for anybody but the system itself. */
+    /** The one process of the stack with this word on its command line, which only the system shows in full. */
     private static void signal(String signal, String word) throws Exception {
         List<ProcessHandle> found = ProcessHandle.current()
                 .descendants()

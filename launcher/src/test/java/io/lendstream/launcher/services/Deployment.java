@@ -130,7 +130,7 @@ final class Deployment implements AutoCloseable {
      * With neither topics nor schemas.
      *
      * @param broker properties of the broker
-     * @param client what a client of all rights is told to be let in
+     * @param client the authentication properties of a client with all rights
      */
     Deployment(Map<String, String> broker, Map<String, String> client) {
         this(StackSettings.defaults().withBroker(broker, client));
@@ -285,9 +285,9 @@ final class Deployment implements AutoCloseable {
 
     /** Writes bytes as they are. */
     void write(Topic<?> topic, String key, byte[] value) {
-        try (RecordWriter somebody = RecordWriter.open(kafka, TOPICS, "/somebody")) {
-            somebody.send(new ProducerRecord<>(TOPICS.name(topic), key.getBytes(UTF_8), value));
-            somebody.flush();
+        try (RecordWriter writer = RecordWriter.open(kafka, TOPICS, "/other")) {
+            writer.send(new ProducerRecord<>(TOPICS.name(topic), key.getBytes(UTF_8), value));
+            writer.flush();
         }
     }
 

@@ -39,7 +39,7 @@ final class ExactlyOnceIT {
             Stream.of("chat", "search").map(ServiceId::new).toList();
     /** From the kill until forecasts of later steps are read: the start of a process, and a checkpoint. */
     private static final Duration SILENCE = Duration.ofSeconds(60);
-    /** For so long the broker leaves a transaction open that nobody ends: far longer than the test takes. */
+    /** The timeout after which the broker ends an open transaction: far longer than the test. */
     private static final Duration TRANSACTION_TIMEOUT = Duration.ofMinutes(10);
 
     private final Deployment deployment = new Deployment(1);
@@ -69,7 +69,7 @@ final class ExactlyOnceIT {
 
             first.process().destroyForcibly().waitFor();
             Instant killed = Instant.now();
-            assertThat(open(admin)).as("nobody has ended its transaction").isNotEmpty();
+            assertThat(open(admin)).as("its transaction is still open").isNotEmpty();
             Deployment.Running second = forecaster("second");
             awaitForecastsAfter(killed);
             Duration silent = Duration.between(killed, Instant.now());

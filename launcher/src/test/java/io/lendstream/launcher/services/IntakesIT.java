@@ -256,7 +256,7 @@ final class IntakesIT {
         assertThat(explained.exit()).as(explained.out() + explained.err()).isZero();
     }
 
-    /** A quota of Kafka's own, by user: the broker makes the client wait, and nobody else. */
+    /** A quota of Kafka by user: the broker throttles this client only. */
     private static void aFloodOfOneTeamIsSlowedDown(Deployment deployment) throws Exception {
         try (Admin admin = Admin.create(deployment.kafka().admin())) {
             admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
@@ -342,7 +342,7 @@ final class IntakesIT {
         return KafkaSettings.of("test", Settings.of(CommonKeys.ALL, SettingsFile.NONE, Map.of(), settings));
     }
 
-    /** What a user and everybody at this site has in a file of settings. */
+    /** The settings file of a user, with the common settings of the site. */
     private Path config(String user) throws IOException {
         var lines = new ArrayList<>(List.of("intakes=" + INTAKES, "connect-timeout=60s"));
         client(user).forEach((name, value) -> lines.add("kafka.%s=%s".formatted(name, value)));

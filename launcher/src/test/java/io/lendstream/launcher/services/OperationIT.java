@@ -118,7 +118,7 @@ final class OperationIT {
 
         Printed twice = deployment.command(directory, "approve", made.get("id").asText());
         assertThat(twice.exit()).isEqualTo(1);
-        assertThat(twice.err()).contains("is no advice: it was made in earnest");
+        assertThat(twice.err()).contains("is binding, not advice");
         assertThat(deployment.command(directory, "advisory", "off").exit()).isZero();
     }
 
@@ -144,17 +144,20 @@ final class OperationIT {
 
         assertThat(all.exit()).as(all.err()).isZero();
         assertThat(all.out())
-                .contains("is lent: it is lent to job bert by decision default/")
+                .contains("is lent: ")
                 .contains("is not lent: chat runs on it: 1 needed for the current load")
                 .contains("(domain default after event ", "; policy lendstream:plan-every=5s, next plan at ");
         JsonNode gpus =
                 json(deployment.command(directory, "explain", "gpu", "--json")).at("/domains/0/gpus");
         assertThat(gpus).extracting(gpu -> gpu.get("cause").asText()).containsExactlyInAnyOrder("lent", "in-use");
         String one = gpus.get(0).get("gpu").asText();
-        assertThat(deployment.command(directory, "explain", "gpu/" + one).out()).startsWith(one + " is ");
+        String name = gpus.get(0).get("name").asText();
+        assertThat(name).matches(".+/[01]");
+        assertThat(deployment.command(directory, "explain", "gpu/" + one).out()).startsWith(name + " is ");
+        assertThat(deployment.command(directory, "explain", "gpu/" + name).out()).startsWith(name + " is ");
         Printed unknown = deployment.command(directory, "explain", "gpu/none");
         assertThat(unknown.exit()).isEqualTo(1);
-        assertThat(unknown.err()).startsWith("GPU 'none' has no owner in the topic of leases; of 2 GPUs");
+        assertThat(unknown.err()).startsWith("GPU 'none' has no lease; the first of 2 GPUs");
     }
 
     private void explains(Deployment deployment, RecordWriter cluster) throws Exception {
@@ -179,10 +182,11 @@ final class OperationIT {
                         "15.0 requests/s offered to chat",
                         "lendstream.request-rates-0@",
                         "chat: 2 (2 needed for the current load",
-                        "+ " + reclaim.action().gpus().get(0) + " of job bert, which goes on with 0",
+                        " of job bert, which keeps 0",
+                        "(" + reclaim.action().gpus().get(0) + ")",
                         "lent to job bert",
                         "in force after",
-                        "equal to what was recorded.");
+                        "equal to the record.");
         JsonNode json =
                 json(deployment.command(directory, "explain", reclaim.id().toString(), "--json"));
         assertThat(json.get("replay").get("equal").asBoolean()).isTrue();
@@ -193,7 +197,7 @@ final class OperationIT {
         Decision last = last(deployment.read(TopicCatalogue.DECISIONS));
         assertThat(unknown.err())
                 .startsWith(
-                        "there is no decision default/1/9999; of domain default the first kept is default/1/1, and the last is ")
+                        "there is no decision default/1/9999; domain default has decisions default/1/1 to ")
                 .contains("/" + last.id().epoch() + "/");
     }
 
@@ -202,14 +206,14 @@ final class OperationIT {
         Printed frozen = deployment.command(directory, "freeze", "--domain", "default", "--reason", "tested");
         assertThat(frozen.exit()).as(frozen.err()).isZero();
         assertThat(frozen.out()).startsWith("domain default: frozen");
-        assertThat(deployment.command(directory, "top", "--once").out()).contains("domain default: frozen, as ordered");
+        assertThat(deployment.command(directory, "top", "--once").out()).contains("domain default: frozen by command");
         assertThat(deployment.command(directory, "thaw").exit()).isZero();
         Printed back = deployment.command(directory, "reclaim-all");
         assertThat(back.exit()).as(back.err()).isZero();
-        assertThat(back.out()).startsWith("domain default: all loans are ordered back");
+        assertThat(back.out()).startsWith("domain default: all loans are reclaimed");
         Printed nowhere = deployment.command(directory, "freeze", "--domain", "nowhere");
         assertThat(nowhere.exit()).isEqualTo(1);
-        assertThat(nowhere.err()).startsWith("--domain is 'nowhere', but no node is of it; there are [default].");
+        assertThat(nowhere.err()).startsWith("--domain is 'nowhere', but no node belongs to it. Domains with nodes: [default].");
         Printed healthy = deployment.command(
                 directory,
                 "reset",

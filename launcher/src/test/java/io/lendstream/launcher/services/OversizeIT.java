@@ -82,7 +82,7 @@ final class OversizeIT {
                 "1",
                 "--set",
                 "agent.period=2s");
-        sendBombs(); // they wait for whoever starts
+        sendBombs(); // they wait for the services that start
         List.of(scheduler, actuator, forecaster).forEach(OversizeIT::awaitReady);
 
         try (var gateway = new SteadyGateway(deployment.kafka(), Duration.ofSeconds(1), List.of(CHAT))) {

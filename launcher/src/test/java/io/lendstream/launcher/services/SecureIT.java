@@ -44,7 +44,7 @@ final class SecureIT {
     private final Path home = Installation.find().home();
 
     @Test
-    void eachServiceCanDoAllItNeedsAndNobodyButTheSchedulerCanDecide() throws Exception {
+    void eachServiceHasItsRightsAndOnlyTheSchedulerCanDecide() throws Exception {
         Path secrets = directory.resolve("secrets");
         prepare(secrets);
         try (Deployment deployment = new Deployment(StackSettings.defaults().securedBy(secrets))) {
@@ -91,7 +91,7 @@ final class SecureIT {
         printed.forEach((kind, lines) -> assertThat(lines).as(kind.command()).doesNotContainIgnoringCase("authoriz"));
     }
 
-    /** Whoever has rights in {@code deploy/acl}. */
+    /** The principals of {@code deploy/acl}. */
     private List<String> users() throws IOException {
         try (Stream<Path> files = Files.list(home.resolve("deploy/acl"))) {
             return files.map(file -> file.getFileName().toString())

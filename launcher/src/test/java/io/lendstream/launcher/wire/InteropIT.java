@@ -149,10 +149,10 @@ final class InteropIT {
         assertThat(ours.check(subject, narrowed).compatible()).isFalse();
         assertThatThrownBy(() -> ours.register(subject, narrowed)).isInstanceOf(IncompatibleSchemaException.class);
         assertThatThrownBy(() -> ours.schemaById(999_999)).isInstanceOf(SchemaNotFoundException.class);
-        assertThat(ours.latest("nobody-value")).isEmpty();
-        assertThat(ours.versions("nobody-value")).isEmpty();
-        assertThat(ours.compatibility("nobody-value")).isEmpty();
-        assertThatThrownBy(() -> ours.idOf("nobody-value", narrowed)).isInstanceOf(SchemaNotFoundException.class);
+        assertThat(ours.latest("missing-value")).isEmpty();
+        assertThat(ours.versions("missing-value")).isEmpty();
+        assertThat(ours.compatibility("missing-value")).isEmpty();
+        assertThatThrownBy(() -> ours.idOf("missing-value", narrowed)).isInstanceOf(SchemaNotFoundException.class);
     }
 
     @Test

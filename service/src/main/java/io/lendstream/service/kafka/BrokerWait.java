@@ -4,14 +4,14 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs that a service waits for a broker: at once, then once a minute, and when the wait is over. Not for several threads. */
+/** Logs that a service waits for a broker: at once, then every 30 seconds, and at the end. Not thread-safe. */
 public final class BrokerWait {
     private static final Logger LOG = LoggerFactory.getLogger(BrokerWait.class);
-    private static final Duration BETWEEN_LINES = Duration.ofMinutes(1);
+    private static final Duration BETWEEN_LINES = Duration.ofSeconds(30);
 
     private final String where;
     private long since;
-    private long saidAt;
+    private long loggedAt;
     private boolean waits;
 
     /** @param where the broker's address, for the log */
@@ -30,12 +30,15 @@ public final class BrokerWait {
         if (!waits) {
             waits = true;
             since = now;
-            saidAt = now;
-            LOG.warn("waiting for the broker at {}: {}", where, why);
-        } else if (now - saidAt >= BETWEEN_LINES.toNanos()) {
-            saidAt = now;
-            LOG.warn("still waiting for the broker at {}, for {} s: {}", where, seconds(now), why);
+            log(now, why);
+        } else if (now - loggedAt >= BETWEEN_LINES.toNanos()) {
+            log(now, why);
         }
+    }
+
+    private void log(long now, String why) {
+        loggedAt = now;
+        LOG.warn("waiting for the broker at {} ({} s so far; kafka.bootstrap.servers): {}", where, seconds(now), why);
     }
 
     /** The broker answers. */

@@ -53,7 +53,7 @@ public final class Connection {
     }
 
     /**
-     * Waits until a broker answers, with the topics, and a registry too. The wait is logged at once and then once a minute.
+     * Waits until a broker answers, with the topics, and a registry too. The wait is logged at once and then every 30 seconds.
      *
      * @param patience how long one try may take
      * @param limit how long the wait may take in all; empty for ever, zero for a single try

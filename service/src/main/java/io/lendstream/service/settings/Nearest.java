@@ -2,10 +2,12 @@ package io.lendstream.service.settings;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
-/** The known name that a mistyped one was probably meant to be. */
-final class Nearest {
+/** The known names that a mistyped one was probably meant to be. */
+public final class Nearest {
     private Nearest() {}
 
     /** The name that goes on where this one ends, or the one with the fewest letters to change, if a third will do. */
@@ -16,11 +18,29 @@ final class Nearest {
         return longer.isPresent() ? longer : fewestChanges(name, known);
     }
 
+    /**
+     * The known names nearest to a mistyped one, the best first: continuations, then names with few letters changed.
+     */
+    public static List<String> all(String name, Collection<String> known, int most) {
+        Comparator<String> order =
+                Comparator.<String>comparingInt(other -> distance(name, other)).thenComparing(Comparator.naturalOrder());
+        Stream<String> longer =
+                known.stream().filter(other -> other.startsWith(name)).sorted(order);
+        Stream<String> alike = known.stream()
+                .filter(other -> !other.startsWith(name) && isNear(name, other))
+                .sorted(order);
+        return Stream.concat(longer, alike).limit(most).toList();
+    }
+
+    private static boolean isNear(String name, String other) {
+        return distance(name, other) <= Math.max(2, name.length() / 3);
+    }
+
     private static Optional<String> fewestChanges(String name, Collection<String> known) {
         return known.stream()
                 .min(Comparator.<String>comparingInt(other -> distance(name, other))
                         .thenComparing(Comparator.naturalOrder()))
-                .filter(other -> distance(name, other) <= Math.max(2, name.length() / 3));
+                .filter(other -> isNear(name, other));
     }
 
     /** Letters to insert, delete or replace. */

@@ -117,7 +117,8 @@ public final class Ats {
                 name,
                 List.of(),
                 next,
-                value(job, next) + best(others, cluster.capacity() - next),
+                idealSpeedup(job, next) * restartFactor(job, cluster.now(), RESTART)
+                        + best(others, cluster.capacity() - next),
                 SPEEDS,
                 false,
                 why)));
@@ -179,16 +180,14 @@ public final class Ats {
     private double[] values(JobView job, int capacity) {
         int most = Math.min(capacity, largest(job));
         double[] values = new double[most + 1];
+        double factor = restartFactor(job, cluster.now(), RESTART);
         for (int w = 1; w <= most; w++) {
             boolean allowed = job.elastic() ? w >= job.minGpus() : w == Math.min(job.requestedGpus(), job.maxGpus());
-            values[w] = allowed ? value(job, w) : Double.NEGATIVE_INFINITY;
+            values[w] = !allowed
+                    ? Double.NEGATIVE_INFINITY
+                    : idealSpeedup(job, w) * (w == job.gpus().size() ? 1 : factor);
         }
         return values;
-    }
-
-    private double value(JobView job, int size) {
-        double factor = size == job.gpus().size() ? 1 : restartFactor(job, cluster.now(), RESTART);
-        return idealSpeedup(job, size) * factor;
     }
 
     /** The share of a job's speedup that is left after a change now: little for a young or often changed job. */

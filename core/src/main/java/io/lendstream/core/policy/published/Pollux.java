@@ -66,7 +66,7 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
                 candidates, nodes.values().stream().map(List::size).toList());
         var found =
                 PolluxSearch.search(problem, settings, List.of(), cluster.now().getEpochSecond());
-        return placed(cluster, ats, jobs, new Search(problem, found, List.copyOf(nodes.values())));
+        return placed(cluster, ats, jobs, new FoundAllocation(problem, found, List.copyOf(nodes.values())));
     }
 
     /** GPUs that the jobs which may be changed can have. */
@@ -91,10 +91,10 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
     }
 
     /** A problem, its solution, and the GPUs of each node. */
-    private record Search(PolluxSearch.Problem problem, PolluxSearch.Found found, List<List<GpuId>> nodes) {}
+    private record FoundAllocation(PolluxSearch.Problem problem, PolluxSearch.Found found, List<List<GpuId>> nodes) {}
 
     /** Jobs keep the GPUs they have on a node, as far as they keep any there. */
-    private static Plan placed(ClusterView cluster, Ats ats, List<JobView> jobs, Search search) {
+    private static Plan placed(ClusterView cluster, Ats ats, List<JobView> jobs, FoundAllocation search) {
         PolluxSearch.Problem problem = search.problem;
         PolluxSearch.Found found = search.found;
         List<List<GpuId>> nodes = search.nodes;

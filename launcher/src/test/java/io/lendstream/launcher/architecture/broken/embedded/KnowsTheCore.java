@@ -2,5 +2,5 @@ package io.lendstream.launcher.architecture.broken.embedded;
 
 import io.lendstream.launcher.architecture.broken.core.below.Thing;
 
-/** Should know nobody. */
+/** Must not depend on other modules. */
 record KnowsTheCore(Thing thing) {}

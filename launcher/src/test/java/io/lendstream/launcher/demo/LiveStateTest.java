@@ -1,0 +1,67 @@
+package io.lendstream.launcher.demo;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.GpuState;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LiveStateTest {
+    private final Scenario story = lent();
+
+    private static Scenario lent() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .service("chat", 1)
+                .settled()
+                .job("bert", 1);
+        for (int i = 0; i < 20 && story.count("lent") < 1; i++) {
+            story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
+        }
+        assertThat(story.count("lent")).isEqualTo(1);
+        return story.progress("bert", JobPhase.RUNNING).rate("chat", 1).settled();
+    }
+
+    private LiveState.Snapshot snapshot() {
+        LiveState state = new LiveState();
+        story.log().stream().map(DomainEvent::event).forEach(state::tell);
+        story.decisions().forEach(state::tell);
+        for (GpuState gpu : story.state().gpus().values()) {
+            state.tell(gpu.lease(Scenario.DOMAIN, story.state().epoch()));
+        }
+        return state.snapshot();
+    }
+
+    @Test
+    void gpusStandByNodeAndIndex() {
+        assertThat(snapshot().nodes()).singleElement().satisfies(node -> {
+            assertThat(node.node().value()).isEqualTo("infer");
+            assertThat(node.groups()).containsExactlyInAnyOrder("lent", "serving");
+        });
+    }
+
+    @Test
+    void theEndOfAJobIsARelease() {
+        long reclaims = reclaims();
+
+        story.progress("bert", JobPhase.FINISHED).settled();
+
+        assertThat(story.decisions()).anyMatch(Decision::isRelease);
+        assertThat(snapshot().decided(Decision.RELEASE)).isEqualTo(1);
+        assertThat(snapshot().decided("reclaim")).isEqualTo((int) reclaims);
+    }
+
+    private long reclaims() {
+        List<Decision> all = story.decisions();
+        return all.stream()
+                .filter(decision -> decision.action() instanceof Action.Reclaim)
+                .count();
+    }
+}

@@ -1,0 +1,39 @@
+package io.lendstream.service.text;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
+import java.util.Objects;
+
+/** The error lines for files that cannot be read or written. */
+public final class FileErrors {
+    private FileErrors() {}
+
+    /** One line with the file, the reason and the way out. */
+    public static String line(UncheckedIOException error) {
+        IOException cause = Objects.requireNonNull(error.getCause());
+        String what = firstLine(String.valueOf(error.getMessage()));
+        if (error.getMessage() == null || error.getMessage().equals(cause.toString())) {
+            what = firstLine(String.valueOf(cause.getMessage()));
+        } else if (cause.getMessage() != null && !what.contains(reason(cause))) {
+            what = "%s: %s".formatted(what, firstLine(reason(cause)));
+        }
+        return what.contains("No space left on device") || what.contains("Disk quota exceeded")
+                ? what + ". Free space there, or name another directory."
+                : what + ". Correct what the message names, and run it again.";
+    }
+
+    private static String reason(IOException cause) {
+        return cause instanceof FileSystemException file && file.getReason() != null
+                ? file.getReason()
+                : String.valueOf(cause.getMessage());
+    }
+
+    private static String firstLine(String message) {
+        return message.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty())
+                .findFirst()
+                .orElse(message);
+    }
+}

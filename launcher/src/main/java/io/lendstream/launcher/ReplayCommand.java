@@ -215,8 +215,7 @@ final class ReplayCommand implements Callable<Integer> {
     private int replaySeeds(
             List<Run> runs, Conditions conditions, Optional<Boolean> referenced, List<Long> severalSeeds) {
         Bounds.checkOut(out);
-        var experiment =
-                new SeedExperiment(workload, play, conditions, runs, referenced.orElse(true), this::say);
+        var experiment = new SeedExperiment(workload, play, conditions, runs, referenced.orElse(true), this::say);
         SeedExperiment.Result result = experiment.replay(severalSeeds);
         SeedExperiment.Details first = result.first();
         new ResultFiles(out)
@@ -260,8 +259,7 @@ final class ReplayCommand implements Callable<Integer> {
             throw UserError.badUsage("--node-mtbf must be left out with --published-timing: no node fails there.");
         }
         if (check) {
-            throw UserError.badUsage(
-                    "--check must be left out with --published-timing: no decisions are made there.");
+            throw UserError.badUsage("--check must be left out with --published-timing: no decisions are made there.");
         }
         if (referenced.orElse(false)) {
             throw UserError.badUsage(
@@ -363,6 +361,7 @@ final class ReplayCommand implements Callable<Integer> {
         writer.println(Marks.line(line));
         writer.flush();
     }
+
     private static boolean isOn(String option, String value) {
         return switch (value) {
             case "on" -> true;

@@ -110,7 +110,7 @@ final class ReplayExperiment {
 
     /** The no-lending baseline and the oracle; nothing if one of them cannot be played to its end. */
     List<Played> references(List<Played> asked) {
-        boolean asAsked = layout(Run.BASELINE).equals(layoutOfBaseline());
+        boolean asAsked = layout().equals(layoutOfBaseline());
         Optional<Played> baseline = asAsked ? among(asked, Run::isBaseline) : Optional.empty();
         Optional<Played> oracle = among(asked, Run.ORACLE::equals);
         int training = layoutOfBaseline().trainingNodes() * play.gpusPerNode();
@@ -170,11 +170,11 @@ final class ReplayExperiment {
 
     /** Replays the workload with a policy. */
     Played replay(Run run) {
-        return replay(run, layout(run));
+        return replay(run, layout());
     }
 
     /** Without inference services, training has all nodes, unless the options leave it fewer. */
-    private SimulatedNodes.Layout layout(Run run) {
+    private SimulatedNodes.Layout layout() {
         return played.loads().isEmpty() ? play.layoutForTraining(DOMAIN, seed) : play.layout(DOMAIN, seed);
     }
 

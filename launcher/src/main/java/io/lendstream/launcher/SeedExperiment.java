@@ -4,6 +4,7 @@ import io.lendstream.launcher.ReplayExperiment.Lines;
 import io.lendstream.launcher.ReplayExperiment.Played;
 import io.lendstream.launcher.ReplayExperiment.Run;
 import io.lendstream.launcher.cli.UserError;
+import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.RunWarning;
 import io.lendstream.simulator.report.SeedFacts;
@@ -158,7 +159,7 @@ final class SeedExperiment {
         Map<Run, SeedFigures> figures = new LinkedHashMap<>();
         List<Map<String, @Nullable Object>> summaries = new ArrayList<>();
         for (Played run : ordered(runs, compared)) {
-            figures.put(run.run(), SeedFigures.of(seed, run.facts(), references));
+            figures.put(run.run(), figures(seed, run.facts(), references));
             Map<String, @Nullable Object> fields = ResultFiles.fields(run.outcome(), references, warnings);
             fields.put("role", role(run, compared));
             summaries.add(fields);
@@ -178,6 +179,17 @@ final class SeedExperiment {
                 ? Optional.empty()
                 : Optional.of(
                         new References(compared.get(0).facts(), compared.get(1).facts()));
+    }
+
+    /** The figures of a run, measured against the references of the same seed where these were played. */
+    private static SeedFigures figures(long seed, ReportedRun run, Optional<References> references) {
+        return new SeedFigures(
+                seed,
+                run.training().meanSeconds(),
+                references.flatMap(each -> each.gain(run.training())),
+                references.flatMap(each -> each.shareOfPossibleGain(run.training())),
+                run.inference().missShare(),
+                run.loans().gpuHours());
     }
 
     private static String role(Played run, List<Played> compared) {

@@ -2,6 +2,7 @@ package io.lendstream.simulator.report;
 
 import static io.lendstream.simulator.report.Text.escape;
 
+import io.lendstream.core.decision.Decision;
 import io.lendstream.simulator.report.Text.DurationUnit;
 import java.util.List;
 import java.util.Optional;
@@ -142,13 +143,17 @@ final class FiguresTable {
                         Better.NEITHER,
                         run -> Optional.of(run.loans().gpuHours())),
                 Figure.number(
-                        "Decisions to lend",
+                        "Lends",
                         Better.NEITHER,
                         run -> known(run.decisions().total(), run.decisions().count("lend"))),
                 Figure.number(
-                        "Decisions to reclaim",
+                        "Reclaims",
                         Better.NEITHER,
-                        run -> known(run.decisions().total(), run.decisions().count("reclaim"))));
+                        run -> known(run.decisions().total(), run.decisions().count("reclaim"))),
+                Figure.number(
+                        "Releases (jobs that ended)",
+                        Better.NEITHER,
+                        run -> known(run.decisions().total(), run.decisions().count(Decision.RELEASE))));
     }
 
     private static List<Figure> inferenceFigures() {

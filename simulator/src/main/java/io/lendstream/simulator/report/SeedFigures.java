@@ -16,15 +16,4 @@ public record SeedFigures(
         Optional<Double> gain,
         Optional<Double> shareOfGain,
         Optional<Double> misses,
-        double gpuHoursLent) {
-    /** The figures of a run, measured against the references of the same seed where these were played. */
-    public static SeedFigures of(long seed, ReportedRun run, Optional<RunFacts.References> references) {
-        return new SeedFigures(
-                seed,
-                run.training().meanSeconds(),
-                references.flatMap(each -> each.gain(run.training())),
-                references.flatMap(each -> each.shareOfPossibleGain(run.training())),
-                run.inference().sloAttainment().map(attained -> 1 - attained),
-                run.loans().gpuHours());
-    }
-}
+        double gpuHoursLent) {}

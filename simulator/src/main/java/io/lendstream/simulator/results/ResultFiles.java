@@ -160,7 +160,8 @@ public final class ResultFiles {
     }
 
     /** A run beside its references, by the names of the summary; null where a figure is not known. */
-    public static Map<String, @Nullable Double> referenceFields(ReportedRun.Training run, Optional<References> references) {
+    public static Map<String, @Nullable Double> referenceFields(
+            ReportedRun.Training run, Optional<References> references) {
         Map<String, @Nullable Double> fields = new LinkedHashMap<>();
         fields.put(
                 "floorAvgJctSeconds",

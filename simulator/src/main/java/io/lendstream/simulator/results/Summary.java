@@ -105,11 +105,7 @@ public record Summary(
             offered += service.requests() + service.unanswered();
             inTime += service.withinSlo();
             coldStarts += service.coldStarts();
-            services.add(new ServiceSlo(
-                    service.service().value(),
-                    service.requests() + service.unanswered(),
-                    service.withinSlo(),
-                    service.coldStarts()));
+            services.add(slo(service));
         }
         return new Summary(
                 outcome.run(),
@@ -122,14 +118,26 @@ public record Summary(
                         overheads,
                         offered > 0 ? Optional.of(Math.min(1, inTime / offered)) : Optional.empty(),
                         services),
-                new Lending(
-                        decisions(outcome, decision -> decision.action().kind().equals("lend")),
-                        decisions(outcome, Decision::isReclaim),
-                        decisions(outcome, Decision::isRelease),
-                        results.lentGpuSeconds() / 3600),
+                lending(outcome),
                 results.gpuUtilization(),
                 results.rescalingGpuSeconds() / 3600,
                 outcome.wallSeconds());
+    }
+
+    private static ServiceSlo slo(ServiceResult service) {
+        return new ServiceSlo(
+                service.service().value(),
+                service.requests() + service.unanswered(),
+                service.withinSlo(),
+                service.coldStarts());
+    }
+
+    private static Lending lending(RunOutcome outcome) {
+        return new Lending(
+                decisions(outcome, decision -> decision.action().kind().equals("lend")),
+                decisions(outcome, Decision::isReclaim),
+                decisions(outcome, Decision::isRelease),
+                outcome.results().lentGpuSeconds() / 3600);
     }
 
     private static Jobs jobs(WorldResults results, Distribution jct) {
@@ -223,9 +231,8 @@ public record Summary(
         double misses = requests.misses();
         fields.put("sloMisses", Double.isFinite(misses) ? Math.round(misses) : null);
         fields.put("errorBudgetUsed", rounded(requests.sloAttainment().map(SloObjective::budgetUsed)));
-        fields.put(
-                "worstService",
-                ServiceSlo.worst(requests.services()).map(ServiceSlo::service).orElse(null));
+        Optional<ServiceSlo> worst = ServiceSlo.worst(requests.services());
+        fields.put("worstService", worst.isEmpty() ? null : worst.get().service());
         fields.put("services", requests.services().stream().map(Summary::fields).toList());
     }
 

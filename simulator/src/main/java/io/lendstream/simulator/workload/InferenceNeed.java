@@ -17,6 +17,7 @@ public record InferenceNeed(int gpus, int peak, double peakShare, Instant from, 
     private static final Duration BIN = Duration.ofMinutes(5);
     private static final int MOST_BINS = 50_000;
     private static final int SAMPLES = 5;
+    private static final double ROUNDING = 1e-9;
 
     /** The need of a workload on a number of inference GPUs. */
     public static InferenceNeed of(Workload workload, int gpus) {
@@ -30,7 +31,7 @@ public record InferenceNeed(int gpus, int peak, double peakShare, Instant from, 
             double[] need = need(load, workload.start(), bin, bins);
             for (int i = 0; i < bins; i++) {
                 share[i] += need[i];
-                whole[i] += Math.ceil(need[i] - 1e-9);
+                whole[i] += Math.ceil(need[i] - ROUNDING);
             }
         }
         return over(gpus, share, whole, workload.start(), bin);
@@ -87,6 +88,6 @@ public record InferenceNeed(int gpus, int peak, double peakShare, Instant from, 
 
     /** Whether demand exceeds all GPUs even if services could share them, so that no policy can answer it in time. */
     public boolean isHopeless() {
-        return peakShare > gpus;
+        return peakShare > gpus + ROUNDING;
     }
 }

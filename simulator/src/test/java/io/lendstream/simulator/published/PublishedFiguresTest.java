@@ -187,8 +187,8 @@ class PublishedFiguresTest {
 
     /**
      * DeepBoot's figures depend on the last bit of its fits, so that only means over several starts can be compared. Of
-     * shared GPUs without AFE one run is published, and for the small workload it lies outside of what its own
-     * simulator gives: from twelve starts 2379 to 2529 s, on average 2467 s, which counts here in place of the
+     * shared GPUs without AFE one run is published, and for the small workload it lies outside of the range of its
+     * own simulator: from twelve starts 2379 to 2529 s, on average 2467 s, which counts here in place of the
      * published 2365 s.
      */
     @ParameterizedTest

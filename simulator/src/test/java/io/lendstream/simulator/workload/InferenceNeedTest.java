@@ -39,7 +39,7 @@ class InferenceNeedTest {
                 workload(new ServiceLoad(service("chat", 1), new Demand.Requests(requests, Workload.EPOCH)));
 
         assertThat(InferenceNeed.of(workload, 2).peak()).isEqualTo(2);
-        assertThat(InferenceNeed.of(workload, 2).peakShare()).isCloseTo(1, within(.1));
+        assertThat(InferenceNeed.of(workload, 2).peakShare()).isCloseTo(2, within(.1));
     }
 
     @Test

@@ -50,10 +50,7 @@ final class DecisionProcessor {
     }
 
     private void measure() {
-        metrics.gauge(
-                "lendstream.gpus.held",
-                this,
-                processor -> processor.actuation.heldGpus());
+        metrics.gauge("lendstream.gpus.held", this, processor -> processor.actuation.heldGpus());
         metrics.gauge(
                 "lendstream.reports.waiting",
                 this,

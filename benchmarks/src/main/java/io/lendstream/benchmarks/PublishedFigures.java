@@ -112,7 +112,8 @@ final class PublishedFigures implements Bench {
 
     @Override
     public BenchReport measure() {
-        System.out.println("Our figures against the published ones; ! is more than 5 % outside the range of the reference.");
+        System.out.println(
+                "Our figures against the published ones; ! is more than 5 % outside the range of the reference.");
         PublicData.reference("published-reference.csv").map(Row::of).forEach(this::measure);
         LOADS.forEach(this::measure);
         return new BenchReport(ours, published, ratio);

@@ -76,16 +76,7 @@ public final class LendstreamMain extends CommandGroup {
         GROUPS.put("Start here", List.of("demo"));
         GROUPS.put(
                 "Operate",
-                List.of(
-                        "top",
-                        "explain",
-                        "doctor",
-                        "freeze",
-                        "thaw",
-                        "reclaim-all",
-                        "advisory",
-                        "approve",
-                        "reset"));
+                List.of("top", "explain", "doctor", "freeze", "thaw", "reclaim-all", "advisory", "approve", "reset"));
         GROUPS.put("Replay and plan", List.of("replay", "forecast", "plan", "policies", "models", "presets"));
         GROUPS.put("Services", List.of("agent", "forecaster", "scheduler", "actuator", "load"));
         GROUPS.put("Setup", List.of("stack", "topics", "schemas", "acls"));

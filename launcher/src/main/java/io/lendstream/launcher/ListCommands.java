@@ -83,10 +83,7 @@ final class ListCommands {
         }
     }
 
-    @Command(
-            name = "models",
-            description = "List the forecast models.",
-            footer = "Example: lendstream models --json")
+    @Command(name = "models", description = "List the forecast models.", footer = "Example: lendstream models --json")
     static final class TheModels extends Listing {
         @Override
         void list() {

@@ -26,8 +26,7 @@ final class PlayOptions {
     @Option(
             names = "--training-nodes",
             paramLabel = "T",
-            description =
-                    "Training's nodes. Default: half, but all in a replay of a workload without inference.")
+            description = "Training's nodes. Default: half, but all in a replay of a workload without inference.")
     private Optional<Integer> trainingNodes = Optional.empty();
 
     @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")

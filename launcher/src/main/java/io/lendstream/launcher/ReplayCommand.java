@@ -336,8 +336,8 @@ final class ReplayCommand implements Callable<Integer> {
                 new RunFacts.Parameter("AFE", afe)));
         parameters.addAll(own);
         parameters.add(new RunFacts.Parameter("jobs of lists", play.listJobs()));
-        RunFacts facts = new RunFacts(
-                "Lendstream replay: " + Workloads.title(workload), parameters, runs, measure, remarks);
+        RunFacts facts =
+                new RunFacts("Lendstream replay: " + Workloads.title(workload), parameters, runs, measure, remarks);
         Report.write(facts, out, painter).ifPresent(this::say);
         if (publishedTiming.isEmpty()) {
             say("");

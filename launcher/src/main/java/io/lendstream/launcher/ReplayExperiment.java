@@ -152,9 +152,7 @@ final class ReplayExperiment {
     Optional<RunWarning> overload() {
         SimulatedNodes.Layout layout = play.layout(DOMAIN, seed);
         int gpus = (layout.nodes() - layout.trainingNodes()) * layout.gpusPerNode();
-        return played.loads().isEmpty()
-                ? Optional.empty()
-                : RunWarnings.overload(InferenceNeed.of(played, gpus));
+        return played.loads().isEmpty() ? Optional.empty() : RunWarnings.overload(InferenceNeed.of(played, gpus));
     }
 
     /** Warnings that hold for all runs. */

@@ -169,9 +169,7 @@ final class SeedExperiment {
                 summaries,
                 compared.stream().map(Played::run).findFirst(),
                 ordered(runs, compared).stream().allMatch(Played::isContent),
-                first
-                        ? Optional.of(new Details(runs, compared, warnings, experiment.baseline()))
-                        : Optional.empty());
+                first ? Optional.of(new Details(runs, compared, warnings, experiment.baseline())) : Optional.empty());
     }
 
     static Optional<References> references(List<Played> compared) {
@@ -235,7 +233,11 @@ final class SeedExperiment {
     /** Whether all seeds have equal figures, so that nothing was drawn by the seed. */
     private static boolean isOneInput(List<OfSeed> results) {
         return results.size() > 1
-                && results.stream().map(each -> timeless(each.summaries)).distinct().count() == 1;
+                && results.stream()
+                                .map(each -> timeless(each.summaries))
+                                .distinct()
+                                .count()
+                        == 1;
     }
 
     private static List<Map<String, @Nullable Object>> timeless(List<Map<String, @Nullable Object>> summaries) {

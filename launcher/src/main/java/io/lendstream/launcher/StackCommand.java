@@ -97,8 +97,9 @@ final class StackCommand implements Callable<Integer> {
         try {
             return settings.securedBy(secure.get());
         } catch (IOException e) {
-            throw UserError.badUsage("--secure is '%s', but %s cannot be read; create it with 'deploy/secure/prepare.sh %s'."
-                    .formatted(secure.get(), e.getMessage(), secure.get()));
+            throw UserError.badUsage(
+                    "--secure is '%s', but %s cannot be read; create it with 'deploy/secure/prepare.sh %s'."
+                            .formatted(secure.get(), e.getMessage(), secure.get()));
         }
     }
 

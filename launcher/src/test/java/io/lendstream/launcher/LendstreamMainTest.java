@@ -85,7 +85,8 @@ class LendstreamMainTest {
         assertThat(code).isEqualTo(2);
         assertThat(out.toString()).isEmpty();
         assertThat(err.toString().lines())
-                .containsExactly("there is no command 'dmeo'; did you mean demo? 'lendstream --help' lists the commands.");
+                .containsExactly(
+                        "there is no command 'dmeo'; did you mean demo? 'lendstream --help' lists the commands.");
     }
 
     @Test
@@ -139,9 +140,10 @@ class LendstreamMainTest {
         for (String list : List.of("models", "presets")) {
             out.getBuffer().setLength(0);
             assertThat(run(list, "--json")).isZero();
-            assertThat(new ObjectMapper().readTree(out.toString())).isNotEmpty().allSatisfy(entry -> assertThat(
-                            entry.get("summary").asText())
-                    .isNotEmpty());
+            assertThat(new ObjectMapper().readTree(out.toString()))
+                    .isNotEmpty()
+                    .allSatisfy(
+                            entry -> assertThat(entry.get("summary").asText()).isNotEmpty());
         }
     }
 
@@ -363,8 +365,10 @@ class LendstreamMainTest {
             assertThat(code).isEqualTo(2);
         }
 
-        assertThat(err.toString().lines()).hasSize(2).allSatisfy(line -> assertThat(line)
-                .contains(file + " is cut off: the gzip stream ends early; copy it again"));
+        assertThat(err.toString().lines())
+                .hasSize(2)
+                .allSatisfy(line ->
+                        assertThat(line).contains(file + " is cut off: the gzip stream ends early; copy it again"));
     }
 
     private static Path cutOff(Path directory) throws IOException {

@@ -56,7 +56,8 @@ class ReplayCommandTest {
 
         assertThat(runs).hasSize(12);
         assertThat(runs)
-                .extracting(run -> run.get("seed").asInt() + " " + run.get("role").asText())
+                .extracting(
+                        run -> run.get("seed").asInt() + " " + run.get("role").asText())
                 .startsWith("1 baseline", "1 run", "1 run", "1 oracle", "2 baseline")
                 .endsWith("3 oracle");
         assertThat(out.toString()).contains("Mean over 3 seeds: 1 to 3", "95 % confidence interval");
@@ -124,7 +125,8 @@ class ReplayCommandTest {
     void theVerdictIsPrinted() throws IOException {
         replay("--policy", "deepboot", "--check", "--services", services("1", "0.4"));
 
-        assertThat(out.toString()).containsPattern("deepboot, lending on: checked .* releases\\): every promise was kept");
+        assertThat(out.toString())
+                .containsPattern("deepboot, lending on: checked .* releases\\): every promise was kept");
     }
 
     @Test

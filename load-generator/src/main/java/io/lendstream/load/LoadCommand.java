@@ -61,7 +61,10 @@ final class LoadCommand extends ServiceCommand {
             description = "Names of presets, or files in a published format. Default: ${DEFAULT-VALUE}.")
     private String workload = "day";
 
-    @Option(names = "--profiles", paramLabel = "DIR", description = "Directory of training profiles, with one directory for each application.")
+    @Option(
+            names = "--profiles",
+            paramLabel = "DIR",
+            description = "Directory of training profiles, with one directory for each application.")
     private Optional<Path> profiles = Optional.empty();
 
     @Option(
@@ -100,7 +103,10 @@ final class LoadCommand extends ServiceCommand {
             description = "Most virtual seconds per second in an accelerated run. Default: no bound.")
     private Optional<Double> speed = Optional.empty();
 
-    @Option(names = "--out", paramLabel = "DIR", description = "Directory for results. Default: no results are written.")
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "Directory for results. Default: no results are written.")
     private Optional<Path> out = Optional.empty();
 
     /** The workload, after it has been read. */

@@ -23,12 +23,9 @@ public final class LoadKeys {
             "Services that must answer in an accelerated run: agent, actuator, scheduler or forecaster.");
     public static final Key<Duration> STOP_AFTER = Key.duration(
             "load.stop-after", "0s", "Wall-clock time after which the run stops; 0s for the end of the workload.");
-    public static final Key<String> POLICY = Key.text(
-            "load.policy",
-            "",
-            "Name of the policy in the results; nothing if it is unknown.");
-    public static final Key<Boolean> LENDING =
-            Key.flag("load.lending", true, "Whether lending is on in the results.");
+    public static final Key<String> POLICY =
+            Key.text("load.policy", "", "Name of the policy in the results; nothing if it is unknown.");
+    public static final Key<Boolean> LENDING = Key.flag("load.lending", true, "Whether lending is on in the results.");
     public static final Key<Boolean> AFE =
             Key.flag("load.afe", true, "Whether AFE (changing jobs in place) is on in the results.");
 

@@ -57,7 +57,9 @@ class LoadCommandTest {
         Path file = Files.write(directory.resolve("jobs.csv.gz"), Arrays.copyOf(packed.toByteArray(), 10_000));
 
         assertThat(run("--workload", file.toString())).isEqualTo(2);
-        assertThat(text()).contains(file + " is cut off: the gzip stream ends early; copy it again").hasLineCount(1);
+        assertThat(text())
+                .contains(file + " is cut off: the gzip stream ends early; copy it again")
+                .hasLineCount(1);
     }
 
     private int run(String... arguments) {

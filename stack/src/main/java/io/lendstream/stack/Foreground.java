@@ -24,7 +24,8 @@ public final class Foreground {
             ChildProcess.stop(process, LONGEST);
             return new Said(process.exitValue(), text);
         } catch (IOException e) {
-            throw new UncheckedIOException("the output of %s cannot be read: %s".formatted(child.name(), e.getMessage()), e);
+            throw new UncheckedIOException(
+                    "the output of %s cannot be read: %s".formatted(child.name(), e.getMessage()), e);
         }
     }
 

@@ -77,9 +77,8 @@ final class PendingSteps {
     private void add(PendingStep step) {
         steps.add(step);
         step.tenant()
-                .ifPresent(tenant -> byTenant
-                        .computeIfAbsent(tenant, any -> new TreeSet<>())
-                        .add(step));
+                .ifPresent(tenant ->
+                        byTenant.computeIfAbsent(tenant, any -> new TreeSet<>()).add(step));
     }
 
     void remove(PendingStep step) {

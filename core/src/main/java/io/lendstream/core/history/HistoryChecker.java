@@ -135,13 +135,7 @@ public final class HistoryChecker {
         HistoryEnd end = new HistoryEnd(state, replayed, published, leases);
         rules.forEach(rule -> rule.end(end));
         return new Verdict(
-                (int) state.eventSequence(),
-                published.size(),
-                reports,
-                lends,
-                reclaims,
-                releases,
-                violations.found());
+                (int) state.eventSequence(), published.size(), reports, lends, reclaims, releases, violations.found());
     }
 
     /** Takes a report from {@code actuation-reports}, after the log: the log must contain it. */

@@ -64,12 +64,11 @@ public record Replanning(Settings settings, int agreed, Instant counted) {
     public Verdict consider(Instant now, Proposal proposal) {
         int saved = proposal.gpusInForce - proposal.gpusPlanned;
         if (!proposal.covers) {
-            return change(
-                    "%s no longer %s the demand, %d would"
-                            .formatted(
-                                    gpus(proposal.gpusInForce),
-                                    proposal.gpusInForce == 1 ? "covers" : "cover",
-                                    proposal.gpusPlanned));
+            return change("%s no longer %s the demand, %d would"
+                    .formatted(
+                            gpus(proposal.gpusInForce),
+                            proposal.gpusInForce == 1 ? "covers" : "cover",
+                            proposal.gpusPlanned));
         }
         if (saved < settings.leastSaved) {
             return new Verdict(

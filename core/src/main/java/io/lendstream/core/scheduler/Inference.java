@@ -298,8 +298,9 @@ final class Inference {
                                         forService,
                                         need,
                                         shortage,
-                                        name + " " + Wording.idles(sleeping.size()) + forService.spec().service()
-                                                + ", which " + shortage.inWords(" (", ")"),
+                                        name + " " + Wording.idles(sleeping.size())
+                                                + forService.spec().service() + ", which "
+                                                + shortage.inWords(" (", ")"),
                                         Map.of("idled", (double) sleeping.size())));
                 stopped += sleeping.size();
             }
@@ -312,8 +313,8 @@ final class Inference {
         List<GpuId> victims = policy.victims(view, count);
         builder.listener().reclaimed(view, count, victims);
         Shortage shortage = shortage(service, need);
-        String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")")
-                + "; policy " + policy.info().name() + " takes these loans first";
+        String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")") + "; policy "
+                + policy.info().name() + " takes these loans first";
         new JobChanges(builder, settings)
                 .takeBack(
                         victims,

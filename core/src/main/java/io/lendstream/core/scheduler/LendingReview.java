@@ -125,13 +125,15 @@ public final class LendingReview {
             return lasting(id, Cause.LENDING_OFF, off.get());
         }
         return unplanned(unit)
-                .orElseGet(() -> unit.isWhole()
-                        ? planned(unit, notes.plan().orElseThrow())
-                        : lasting(
-                                id,
-                                Cause.NOT_PLANNED,
-                                notes.unlent(id)
-                                        .orElse("only MIG instances of inference are lent, and this one belongs to training")));
+                .orElseGet(
+                        () -> unit.isWhole()
+                                ? planned(unit, notes.plan().orElseThrow())
+                                : lasting(
+                                        id,
+                                        Cause.NOT_PLANNED,
+                                        notes.unlent(id)
+                                                .orElse(
+                                                        "only MIG instances of inference are lent, and this one belongs to training")));
     }
 
     /** Why the plan was not asked for this unit; empty if it was. */
@@ -223,7 +225,10 @@ public final class LendingReview {
         }
         Optional<String> veto = rehearsal.notes().veto(job.get());
         return veto.isPresent()
-                ? lasting(id, Cause.LIMIT, "the plan gives it to %s, which does not get it: %s".formatted(job.get(), veto.get()))
+                ? lasting(
+                        id,
+                        Cause.LIMIT,
+                        "the plan gives it to %s, which does not get it: %s".formatted(job.get(), veto.get()))
                 : lasting(id, Cause.PLANNED, awaited(job.get()));
     }
 
@@ -286,7 +291,8 @@ public final class LendingReview {
 
         @Override
         public UnitReview training(Owner.Training training) {
-            return lasts(Cause.IN_USE, "%s trains on it, and it belongs to the training pool".formatted(training.job()));
+            return lasts(
+                    Cause.IN_USE, "%s trains on it, and it belongs to the training pool".formatted(training.job()));
         }
 
         @Override
@@ -318,7 +324,9 @@ public final class LendingReview {
                     .need(service)
                     .map(need -> ": %s, %d running%s"
                             .formatted(
-                                    need.explained(), running, starting == 0 ? "" : ", %d starting".formatted(starting)))
+                                    need.explained(),
+                                    running,
+                                    starting == 0 ? "" : ", %d starting".formatted(starting)))
                     .orElse("");
         }
 

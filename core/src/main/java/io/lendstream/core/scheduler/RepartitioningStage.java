@@ -368,7 +368,8 @@ final class RepartitioningStage {
 
     private void stop(Unit asleep) {
         ServiceId service = asleep.state().owner().replicaOf().orElseThrow();
-        String text = "%s idles 1 replica: its place goes to MIG instances (plan: %s)".formatted(service, plan.reason());
+        String text =
+                "%s idles 1 replica: its place goes to MIG instances (plan: %s)".formatted(service, plan.reason());
         new ReplicaChanges(builder, settings)
                 .stop(service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));
     }

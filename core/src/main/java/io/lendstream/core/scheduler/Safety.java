@@ -45,7 +45,10 @@ record Safety(SchedulerSettings settings) {
                                 service.spec().service(),
                                 silence.toSeconds(),
                                 bound.toSeconds(),
-                                isCapped ? "" : ", 3 windows of %d s".formatted(service.window().toSeconds())));
+                                isCapped
+                                        ? ""
+                                        : ", 3 windows of %d s"
+                                                .formatted(service.window().toSeconds())));
             }
         }
         return Optional.empty();
@@ -90,10 +93,11 @@ record Safety(SchedulerSettings settings) {
     /** The cause why no change at all is allowed, so that loans end with their leases; usually empty. */
     Optional<String> againstEverything(StepBuilder builder) {
         return tooManyNodesStale(builder)
-                ? Optional.of("%d of %d nodes do not report, more than 40 %%, so the fault is likely in the reporting path"
-                        .formatted(
-                                stale(builder.clusterIndex(), builder.now(), Integer.MAX_VALUE),
-                                sampled(builder.clusterIndex())))
+                ? Optional.of(
+                        "%d of %d nodes do not report, more than 40 %%, so the fault is likely in the reporting path"
+                                .formatted(
+                                        stale(builder.clusterIndex(), builder.now(), Integer.MAX_VALUE),
+                                        sampled(builder.clusterIndex())))
                 : Optional.empty();
     }
 

@@ -30,13 +30,13 @@ final class SliceLoans {
 
     void lend(LoanLimit limit) {
         List<GpuState> free = new ArrayList<>(builder.clusterIndex().gpus().freeSlices().stream()
-                        .filter(SliceLoans::isLendable)
-                        .filter(builder::isReachable)
-                        .filter(unit -> !builder.awaited().contains(unit.gpuId()))
-                        .sorted(Comparator.comparingLong(
-                                        (GpuState unit) -> instance(unit).memoryBytes())
-                                .thenComparing(GpuState::gpuId))
-                        .toList());
+                .filter(SliceLoans::isLendable)
+                .filter(builder::isReachable)
+                .filter(unit -> !builder.awaited().contains(unit.gpuId()))
+                .sorted(Comparator.comparingLong(
+                                (GpuState unit) -> instance(unit).memoryBytes())
+                        .thenComparing(GpuState::gpuId))
+                .toList());
         explainAwaited();
         if (free.isEmpty()) {
             return;

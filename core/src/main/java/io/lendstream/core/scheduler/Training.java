@@ -192,12 +192,11 @@ final class Training {
     }
 
     private static PlanReason ended(JobState job) {
-        String ended =
-                switch (job.phase()) {
-                    case FAILED -> "failed";
-                    case CANCELLED -> "was cancelled";
-                    default -> "finished";
-                };
+        String ended = switch (job.phase()) {
+            case FAILED -> "failed";
+            case CANCELLED -> "was cancelled";
+            default -> "finished";
+        };
         String held = Reason.counted(job.allocation().gpus().size(), JobChanges.Returned.unit(job));
         return new PlanReason("%s %s and releases %s".formatted(job.spec().job(), ended, held), Map.of());
     }

@@ -53,9 +53,8 @@ final class ExpectedEvents {
     private void add(ExpectedEvent event) {
         events.add(event);
         tenant(event)
-                .ifPresent(tenant -> byTenant
-                        .computeIfAbsent(tenant, any -> new TreeSet<>())
-                        .add(event));
+                .ifPresent(tenant ->
+                        byTenant.computeIfAbsent(tenant, any -> new TreeSet<>()).add(event));
     }
 
     private void remove(ExpectedEvent event) {

@@ -156,7 +156,8 @@ class ActuationTest {
     void aReplicaThatIsNotThereCannotServeWarm() {
         take(0, new Action.Serve(SERVICE, gpus("i1"), true));
 
-        assertThat(log).containsExactly("0 d/1/1 REJECTED i1 (i1 has no warm replica of service chat: it has no tenant)");
+        assertThat(log)
+                .containsExactly("0 d/1/1 REJECTED i1 (i1 has no warm replica of service chat: it has no tenant)");
     }
 
     @Test

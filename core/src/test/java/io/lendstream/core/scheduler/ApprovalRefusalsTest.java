@@ -139,7 +139,8 @@ class ApprovalRefusalsTest {
     private Decision assertDone(Action action) {
         Decision decision = approve(action);
         assertThat(decision.reason().code()).isEqualTo("approved");
-        assertThat(decision.reason().text()).isEqualTo("the text of the advice (advice test/1/900, approved by tester)");
+        assertThat(decision.reason().text())
+                .isEqualTo("the text of the advice (advice test/1/900, approved by tester)");
         assertThat(decision.reason().numbers()).containsExactly(Map.entry("gpusAfter", 3.0));
         assertThat(decision.reason().inputs()).containsExactly(2L, state.state().eventSequence() + 1);
         assertThat(decision.at()).isEqualTo(state.now());
@@ -158,7 +159,8 @@ class ApprovalRefusalsTest {
 
         assertThat(refused.decisions()).singleElement().satisfies(decision -> {
             assertThat(decision.action()).isEqualTo(new Action.Hold(Optional.empty(), Optional.empty()));
-            assertThat(decision.reason().text()).isEqualTo("decision none cannot be approved: it is not among the latest advice");
+            assertThat(decision.reason().text())
+                    .isEqualTo("decision none cannot be approved: it is not among the latest advice");
             assertThat(decision.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
         });
     }
@@ -211,7 +213,9 @@ class ApprovalRefusalsTest {
     void aLoanIsRefusedWhileLoansAreOrderedBack() {
         state.mode(new Mode(false, true, true));
 
-        assertRefused(lend(allocation("infer-g1"), "infer-g1"), "an operator ordered all loans back; 'lendstream thaw' allows loans again");
+        assertRefused(
+                lend(allocation("infer-g1"), "infer-g1"),
+                "an operator ordered all loans back; 'lendstream thaw' allows loans again");
     }
 
     @Test
@@ -219,7 +223,9 @@ class ApprovalRefusalsTest {
         trainsOn("train-g0");
         state = rated(301, "train-g0");
 
-        assertRefused(lend(allocation("infer-g1", "train-g0"), "infer-g1"), "the last progress report of a is 301 s old (limit: 300 s)");
+        assertRefused(
+                lend(allocation("infer-g1", "train-g0"), "infer-g1"),
+                "the last progress report of a is 301 s old (limit: 300 s)");
     }
 
     /** The job said so many seconds ago that it runs on these GPUs; demand is known. */

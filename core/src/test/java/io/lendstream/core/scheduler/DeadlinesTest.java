@@ -161,7 +161,8 @@ class DeadlinesTest {
         StepBuilder builder = expired(ofMinutes(1));
 
         assertThat(decisions(builder)).singleElement().satisfies(undone -> {
-            assertThat(undone.reason().text()).isEqualTo("a gives 3 GPUs back and waits: no actuator reported 1 GPU as bound within 60 s");
+            assertThat(undone.reason().text())
+                    .isEqualTo("a gives 3 GPUs back and waits: no actuator reported 1 GPU as bound within 60 s");
             assertThat(undone.action().gpus()).isEqualTo(gpus("train-g0", "train-g1", "train-g2"));
         });
         assertThat(builder.jobs().require(new JobId("a")).gpus()).isZero();

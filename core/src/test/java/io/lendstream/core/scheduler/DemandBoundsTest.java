@@ -125,8 +125,7 @@ class DemandBoundsTest {
 
         assertThat(story.count("lent")).isZero();
         assertThat(story.decisions())
-                .anySatisfy(
-                        decision -> assertThat(decision.reason().text()).contains("the demand of chat is unknown"));
+                .anySatisfy(decision -> assertThat(decision.reason().text()).contains("the demand of chat is unknown"));
         assertThat(story.decisions())
                 .anySatisfy(decision -> assertThat(decision.reason().text()).endsWith("s old, more than 3600 s"));
     }

@@ -462,8 +462,7 @@ class InferenceTest {
 
         assertThat(decisions(builder))
                 .extracting(decision -> decision.reason().text())
-                .containsExactly(
-                        "a gives 1 GPU back and goes on with 1 GPU", "b gives 2 GPUs back and waits");
+                .containsExactly("a gives 1 GPU back and goes on with 1 GPU", "b gives 2 GPUs back and waits");
         assertThat(actions(builder))
                 .extracting(Action::gpus)
                 .containsExactly(gpus("infer-g1"), gpus("infer-g2", "infer-g3"));

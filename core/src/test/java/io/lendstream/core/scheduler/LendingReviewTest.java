@@ -105,10 +105,7 @@ class LendingReviewTest {
         cluster();
         story.job("a", 4).rate("chat", 1);
 
-        assertReview(
-                "infer-g0",
-                Cause.IN_USE,
-                "chat runs on it: 1 needed for the current load, 1 running");
+        assertReview("infer-g0", Cause.IN_USE, "chat runs on it: 1 needed for the current load, 1 running");
         assertIsNotLent("infer-g0");
     }
 
@@ -169,7 +166,8 @@ class LendingReviewTest {
         cluster();
         story.rigidJob("a", 1).rigidJob("b", 1);
 
-        assertReview("infer-g1", Cause.NO_PLAN, "no training plan is made: the quiet window thu 00:00-00:02 UTC is open");
+        assertReview(
+                "infer-g1", Cause.NO_PLAN, "no training plan is made: the quiet window thu 00:00-00:02 UTC is open");
         assertIsNotLent("infer-g1");
 
         story.after(ofMinutes(2)).rate("chat", 1);
@@ -299,9 +297,8 @@ class LendingReviewTest {
 
         assertThat(warm.cause()).isEqualTo(Cause.KEPT_WARM);
         assertThat(warm.reason())
-                .isEqualTo(
-                        "chat needed it until a short time ago: 1 needed for the current load, 1 running;"
-                                + " its replica stays warm for another 31 s");
+                .isEqualTo("chat needed it until a short time ago: 1 needed for the current load, 1 running;"
+                        + " its replica stays warm for another 31 s");
         assertThat(warm.until()).contains(story.now().plusSeconds(31));
         assertIsNotLent("infer-g3");
 
@@ -379,8 +376,8 @@ class LendingReviewTest {
 
         String borrower = lend.action().target();
         assertThat(binding.reason())
-                .isEqualTo("it is being bound to job %s by decision %s, in at most 60 s"
-                        .formatted(borrower, lend.id()));
+                .isEqualTo(
+                        "it is being bound to job %s by decision %s, in at most 60 s".formatted(borrower, lend.id()));
         assertThat(binding.cause()).isEqualTo(Cause.IN_TRANSFER);
         assertThat(lent.reason())
                 .startsWith("it is lent to %s by decision %s, for another 600 s".formatted(borrower, lend.id()));
@@ -511,9 +508,10 @@ class LendingReviewTest {
         assertThat(vetoed)
                 .singleElement()
                 .satisfies(reason -> assertThat(reason)
-                        .matches("the plan gives it to [ab], which does not get it: 1 new loan would begin, but only 0 may begin now:"
-                                + " scheduler.max-loans-per-minute is 0 \\(1 min between plans\\); wait for the next"
-                                + " plan, or raise it"));
+                        .matches(
+                                "the plan gives it to [ab], which does not get it: 1 new loan would begin, but only 0 may begin now:"
+                                        + " scheduler.max-loans-per-minute is 0 \\(1 min between plans\\); wait for the next"
+                                        + " plan, or raise it"));
         assertIsLent(scheduler(Map.of("max-loans-per-minute", "1")), "infer-g1");
     }
 
@@ -554,8 +552,7 @@ class LendingReviewTest {
 
         assertThat(review.cause()).isEqualTo(Cause.PLANNED);
         assertThat(review.reason())
-                .isEqualTo(
-                        "the plan gives it to a, which waits for 1 other GPU of the plan: train-g0 (training)");
+                .isEqualTo("the plan gives it to a, which waits for 1 other GPU of the plan: train-g0 (training)");
     }
 
     @Test
@@ -597,14 +594,12 @@ class LendingReviewTest {
         assertThat(LendingReview.of(scheduler, story.state(), story.now()).of(new GpuId("cut-g0")))
                 .hasSize(2)
                 .allSatisfy(review -> assertThat(review.reason())
-                        .isEqualTo(
-                                "no waiting job runs on one MIG instance and declares the memory that it needs"));
+                        .isEqualTo("no waiting job runs on one MIG instance and declares the memory that it needs"));
         assertReview("cut-g1", Cause.CUT, "it is in MIG mode but has no MIG instance");
 
         story.smallJob("large", 1, 45);
 
-        assertReview(
-                "cut-g0/4:1", Cause.NOT_PLANNED, "it has 9.5 GiB, and every waiting job needs at least 45.0 GiB");
+        assertReview("cut-g0/4:1", Cause.NOT_PLANNED, "it has 9.5 GiB, and every waiting job needs at least 45.0 GiB");
         assertIsNotLent("cut-g0/0:4");
 
         story.smallJob("small", 1, 20);

@@ -400,7 +400,8 @@ class RepartitioningStagesTest {
 
         assertThat(kinds()).containsExactly("reclaim small");
         assertThat(only().reason().text())
-                .startsWith("small gives 1 MIG instance back and waits: its place goes to chat, where 60.0 more requests/s");
+                .startsWith(
+                        "small gives 1 MIG instance back and waits: its place goes to chat, where 60.0 more requests/s");
     }
 
     @Test
@@ -469,7 +470,8 @@ class RepartitioningStagesTest {
         assertThat(drained.action().gpus()).containsExactly(new GpuId("cut-g0/0:1"));
         assertThat(drained.deadline()).isEqualTo(state.now().plusSeconds(30));
         assertThat(drained.reason().text())
-                .isEqualTo("chat drains 1 MIG instance: its other replicas answer its 50.0 requests/s (plan: as the test has it)");
+                .isEqualTo(
+                        "chat drains 1 MIG instance: its other replicas answer its 50.0 requests/s (plan: as the test has it)");
         assertThat(owner("cut-g0/0:1")).isInstanceOf(Owner.Releasing.class);
         assertThat(owner("cut-g1/0:2")).isEqualTo(SERVES);
     }
@@ -498,7 +500,8 @@ class RepartitioningStagesTest {
         assertThat(only().action())
                 .isEqualTo(new Action.Repartition(List.of(new GpuId("cut-g1")), List.of("7g.80gb@0")));
         assertThat(only().reason().text())
-                .isEqualTo("cut-g1 is cut into 7g.80gb@0 so that it can be lent: no service needs it (plan: as the test has it)");
+                .isEqualTo(
+                        "cut-g1 is cut into 7g.80gb@0 so that it can be lent: no service needs it (plan: as the test has it)");
         assertThat(only().reason().numbers()).containsOnly(Map.entry("instances", 1.0), Map.entry("removed", 2.0));
         assertThat(owner("cut-g1/0:8"))
                 .isEqualTo(new Owner.Recutting(only().id(), state.now().plusSeconds(120), true));
@@ -513,7 +516,8 @@ class RepartitioningStagesTest {
 
         assertThat(only().action()).isEqualTo(new Action.Repartition(List.of(new GpuId("cut-g1")), List.of()));
         assertThat(only().reason().text())
-                .isEqualTo("cut-g1 leaves MIG mode so that it can be lent: no service needs it (plan: as the test has it)");
+                .isEqualTo(
+                        "cut-g1 leaves MIG mode so that it can be lent: no service needs it (plan: as the test has it)");
         assertThat(only().reason().numbers()).containsOnly(Map.entry("instances", 0.0), Map.entry("removed", 1.0));
         assertThat(owner("cut-g1/0:8")).isInstanceOf(Owner.Recutting.class);
         assertThat(owner("cut-g1"))

@@ -62,7 +62,9 @@ class ReportsTest {
     void aLoanThatIsBoundIsTakenBackAtOnceForAServiceThatWaitedForIt() {
         Decision lend = lending();
         story.rate("chat", 35);
-        assertThat(story.lastKinds()).as("loans in transfer cannot be taken back").containsExactly("serve");
+        assertThat(story.lastKinds())
+                .as("loans in transfer cannot be taken back")
+                .containsExactly("serve");
 
         tell(story.answers(lend));
 

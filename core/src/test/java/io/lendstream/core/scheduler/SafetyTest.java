@@ -62,8 +62,7 @@ class SafetyTest {
         moment.service("chat", 1).observe(moment.rateOf("chat", 5, ofMinutes(30), Optional.empty()));
 
         assertThat(againstTrust(ofHours(1))).isEmpty();
-        assertThat(againstTrust(ofMinutes(61)))
-                .contains("the request rates of chat are 3660 s old (limit: 3600 s)");
+        assertThat(againstTrust(ofMinutes(61))).contains("the request rates of chat are 3660 s old (limit: 3600 s)");
     }
 
     @Test
@@ -101,7 +100,8 @@ class SafetyTest {
         moment.control(ControlCommand.Kind.FREEZE);
         StepBuilder frozen = moment.after(ofSeconds(1));
 
-        assertThat(SAFETY.againstLoans(reclaimed)).contains("an operator ordered all loans back; 'lendstream thaw' allows loans again");
+        assertThat(SAFETY.againstLoans(reclaimed))
+                .contains("an operator ordered all loans back; 'lendstream thaw' allows loans again");
         assertThat(SAFETY.againstKeepingLoans(reclaimed)).contains("an operator ordered all loans back");
         assertThat(SAFETY.againstChanges(reclaimed)).isEmpty();
         assertThat(SAFETY.againstChanges(frozen)).contains("the domain is frozen");
@@ -197,7 +197,8 @@ class SafetyTest {
                 .allocated("a", "train-g0");
 
         assertThat(againstLoansTo(ofMinutes(5))).isEmpty();
-        assertThat(againstLoansTo(ofSeconds(301))).contains("the last progress report of a is 301 s old (limit: 300 s)");
+        assertThat(againstLoansTo(ofSeconds(301)))
+                .contains("the last progress report of a is 301 s old (limit: 300 s)");
     }
 
     @Test
@@ -227,8 +228,7 @@ class SafetyTest {
                         new SafetyRule(
                                 "the request rates of all services are fresh and lending is not stopped",
                                 "new loans",
-                                Optional.of(
-                                        "the request rates of chat are 70 s old (limit: 45 s, 3 windows of 15 s)")),
+                                Optional.of("the request rates of chat are 70 s old (limit: 45 s, 3 windows of 15 s)")),
                         new SafetyRule(
                                 "the demand of all services is known",
                                 "keeping loans",
@@ -240,7 +240,10 @@ class SafetyTest {
                         new SafetyRule("at least 60 % of the nodes report", "every change", Optional.empty()));
         assertThat(new Safety(SchedulerSettings.DEFAULTS.withLending(false)).rules(builder))
                 .element(0)
-                .isEqualTo(new SafetyRule("lending is on", "new loans", Optional.of("lending is switched off (scheduler.lending=false)")));
+                .isEqualTo(new SafetyRule(
+                        "lending is on",
+                        "new loans",
+                        Optional.of("lending is switched off (scheduler.lending=false)")));
     }
 
     @Test

@@ -198,7 +198,8 @@ class SchedulerStepTest {
         assertThat(story.state().nextPlanAt()).contains(START.plusSeconds(420));
         story.after(ofMinutes(1));
         assertThat(story.last().get(0).reason().text())
-                .isEqualTo("no training plan is made: 2 of 2 nodes do not report, more than 40 %, so the fault is likely in the reporting path");
+                .isEqualTo(
+                        "no training plan is made: 2 of 2 nodes do not report, more than 40 %, so the fault is likely in the reporting path");
         assertThat(story.job("a").gpus()).isZero();
     }
 

@@ -259,7 +259,8 @@ class TrainingTest {
 
         planned(Map.of("a", gpus("train-g0")));
 
-        assertThat(only().reason().text()).isEqualTo("no training plan is made: the quiet window 00:00-01:00 UTC is open");
+        assertThat(only().reason().text())
+                .isEqualTo("no training plan is made: the quiet window 00:00-01:00 UTC is open");
         assertThat(policy.shown()).isEmpty();
     }
 
@@ -273,7 +274,8 @@ class TrainingTest {
         Decision hold = step.decisions().get(0);
         assertThat(hold.reason().code()).isEqualTo("stale");
         assertThat(hold.reason().text())
-                .isEqualTo("no further GPU is lent: the request rates of chat are 46 s old (limit: 45 s, 3 windows of 15 s)");
+                .isEqualTo(
+                        "no further GPU is lent: the request rates of chat are 46 s old (limit: 45 s, 3 windows of 15 s)");
         assertThat(vetoes).containsExactly(Map.entry("b", hold.reason().text()));
         assertThat(owner("infer-g1")).isInstanceOf(Owner.Free.class);
     }
@@ -327,8 +329,7 @@ class TrainingTest {
 
     /** How many GPUs a policy that counts them finds in the last view. */
     private String counted() {
-        Map<JobId, PlanReason> reasons =
-                Policies.parse("deepboot").plan(view()).reasons();
+        Map<JobId, PlanReason> reasons = Policies.parse("deepboot").plan(view()).reasons();
         Map<String, Double> numbers = reasons.values().iterator().next().numbers();
         return "%.0f GPUs for %.0f jobs".formatted(numbers.get("gpus"), numbers.get("jobs"));
     }
@@ -564,9 +565,10 @@ class TrainingTest {
         planned(Map.of("a", gpus("infer-g1", "train-g0"), "b", gpus("infer-g2")));
 
         assertThat(vetoes)
-                .containsExactly(Map.entry(
-                        "a",
-                        "the last progress report of a is 301 s old (limit: 300 s); it gets more loans after its next report"));
+                .containsExactly(
+                        Map.entry(
+                                "a",
+                                "the last progress report of a is 301 s old (limit: 300 s); it gets more loans after its next report"));
         assertThat(kinds()).containsExactly("lend b");
         assertThat(job("a").target()).isEqualTo(gpus("train-g0"));
     }
@@ -675,7 +677,8 @@ class TrainingTest {
         new Training(builder, policy, scheduler.settings()).carryOut(Map.of());
 
         step = builder.finished();
-        assertThat(only().reason().text()).isEqualTo("a: next step of the planned move to 2 GPUs (GPUs just became free)");
+        assertThat(only().reason().text())
+                .isEqualTo("a: next step of the planned move to 2 GPUs (GPUs just became free)");
     }
 
     @Test

@@ -141,8 +141,7 @@ public final class AclsCommand extends CommandGroup {
 
     @Command(
             name = "print",
-            description =
-                    "Print the rights in the files of a directory as commands for kafka-acls. Needs no broker.",
+            description = "Print the rights in the files of a directory as commands for kafka-acls. Needs no broker.",
             footer = "Example: lendstream acls print deploy/acl --set topic-prefix=gpus.")
     static final class Print extends ListsCommand {
         @Override
@@ -167,7 +166,9 @@ public final class AclsCommand extends CommandGroup {
                 })
         private List<String> names = new ArrayList<>();
 
-        @Parameters(paramLabel = "DIR", description = "Directory of the files, such as deploy/acl or deploy/acl/intakes.")
+        @Parameters(
+                paramLabel = "DIR",
+                description = "Directory of the files, such as deploy/acl or deploy/acl/intakes.")
         @SuppressWarnings("NullAway.Init") // picocli sets it
         private Path directory;
 

@@ -43,8 +43,6 @@ public final class CommandNames {
 
     private static String list(List<String> names) {
         int last = names.size() - 1;
-        return last == 0
-                ? names.get(0)
-                : String.join(", ", names.subList(0, last)) + " or " + names.get(last);
+        return last == 0 ? names.get(0) : String.join(", ", names.subList(0, last)) + " or " + names.get(last);
     }
 }

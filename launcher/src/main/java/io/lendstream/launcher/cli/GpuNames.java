@@ -53,10 +53,7 @@ public final class GpuNames {
             put(ids, gpu.gpuId(), new Place(node.nodeId().value(), gpu.index(), -1, ""));
             for (GpuInstance instance : gpu.instances()) {
                 String suffix = ":%s-%d".formatted(instance.profile(), instance.start());
-                put(
-                        ids,
-                        instance.gpuId(),
-                        new Place(node.nodeId().value(), gpu.index(), instance.start(), suffix));
+                put(ids, instance.gpuId(), new Place(node.nodeId().value(), gpu.index(), instance.start(), suffix));
             }
         }
         byNode.put(node.nodeId(), ids);
@@ -114,8 +111,9 @@ public final class GpuNames {
     }
 
     private static String padded(String name) {
-        return NUMBER.matcher(name).replaceAll(number -> "0".repeat(Math.max(0, DIGITS - number.group().length()))
-                + number.group());
+        return NUMBER.matcher(name)
+                .replaceAll(number ->
+                        "0".repeat(Math.max(0, DIGITS - number.group().length())) + number.group());
     }
 
     /**
@@ -143,7 +141,8 @@ public final class GpuNames {
         }
         // A GPU stands for its MIG instances, whose uuids begin like its own.
         List<GpuId> distinct = found.values().stream()
-                .filter(gpu -> found.keySet().stream().noneMatch(other -> gpu.value().startsWith(other + "/")))
+                .filter(gpu ->
+                        found.keySet().stream().noneMatch(other -> gpu.value().startsWith(other + "/")))
                 .toList();
         if (distinct.size() > 1) {
             throw UserError.badUsage("GPU '%s' names %d GPUs: %s%s. Name one of them."

@@ -37,7 +37,8 @@ public record DemoOptions(
     public String title() {
         return Arrays.stream(workload.split(",", -1))
                 .map(String::strip)
-                .map(name -> name.isEmpty() ? name : String.valueOf(Path.of(name).getFileName()))
+                .map(name ->
+                        name.isEmpty() ? name : String.valueOf(Path.of(name).getFileName()))
                 .collect(Collectors.joining(","));
     }
 }

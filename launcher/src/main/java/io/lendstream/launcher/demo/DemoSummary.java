@@ -120,8 +120,7 @@ final class DemoSummary {
     private List<RunWarning> general(Workload workload, ReportedRun seen, References references) {
         List<RunWarning> warnings = new ArrayList<>();
         if (!workload.loads().isEmpty()) {
-            RunWarnings.overload(
-                            InferenceNeed.of(workload, options.scene().inferenceGpus()))
+            RunWarnings.overload(InferenceNeed.of(workload, options.scene().inferenceGpus()))
                     .ifPresent(warnings::add);
         }
         RunWarnings.neverFull(List.of(seen), references).ifPresent(warnings::add);
@@ -241,16 +240,17 @@ final class DemoSummary {
         out.println();
         all.remarks().warnings().forEach(warning -> out.println(Marks.line(warning.line())));
         ReportedRun seen = all.runs().get(0);
-        out.println(all.references()
-                .flatMap(references -> references.gain(seen.training()))
-                .map(gain -> conclusion(
-                        gain,
-                        seen.training().meanSeconds().orElse(0.0),
-                        control.facts().training().meanSeconds().orElse(0.0)))
-                .orElse(
-                        everyJobFits
-                                ? "The play was broken off, so the averages are not of the same jobs."
-                                : "Without lending some jobs are too large to run, so the averages are not of the same jobs."));
+        out.println(
+                all.references()
+                        .flatMap(references -> references.gain(seen.training()))
+                        .map(gain -> conclusion(
+                                gain,
+                                seen.training().meanSeconds().orElse(0.0),
+                                control.facts().training().meanSeconds().orElse(0.0)))
+                        .orElse(
+                                everyJobFits
+                                        ? "The play was broken off, so the averages are not of the same jobs."
+                                        : "Without lending some jobs are too large to run, so the averages are not of the same jobs."));
     }
 
     /** The gain of lending, and the distance of the played run from the same one replayed. */

@@ -131,8 +131,9 @@ final class LiveState {
     /** The GPUs of each node by index. */
     private List<NodeStrip> strips() {
         Map<NodeId, List<GpuId>> byNode = new HashMap<>();
-        owners.values().forEach(lease ->
-                byNode.computeIfAbsent(lease.nodeId(), node -> new ArrayList<>()).add(lease.gpuId()));
+        owners.values()
+                .forEach(lease -> byNode.computeIfAbsent(lease.nodeId(), node -> new ArrayList<>())
+                        .add(lease.gpuId()));
         return byNode.entrySet().stream()
                 .sorted(Comparator.comparing(node -> GpuNames.sortable(node.getKey())))
                 .map(node -> new NodeStrip(

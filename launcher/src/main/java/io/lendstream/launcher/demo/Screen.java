@@ -118,7 +118,8 @@ final class Screen {
     List<String> table(Snapshot snapshot, Duration elapsed) {
         List<String> lines = new ArrayList<>();
         lines.add(title);
-        lines.add("%s   %s".formatted(snapshot.now().map(Screen::at).orElse("no virtual time yet"), pace(snapshot, elapsed)));
+        lines.add("%s   %s"
+                .formatted(snapshot.now().map(Screen::at).orElse("no virtual time yet"), pace(snapshot, elapsed)));
         lines.add("");
         lines.addAll(gpus(snapshot));
         lines.add("           " + legend(snapshot));

@@ -66,8 +66,7 @@ final class ActuatorDiagnosis {
     }
 
     /** The number of actuators that have reported within their limit. */
-    static long countAlive(
-            Map<String, ? extends SortedSet<Instant>> reported, Map<String, Instant> last, Instant now) {
+    static long countAlive(Map<String, ? extends SortedSet<Instant>> reported, Map<String, Instant> last, Instant now) {
         return last.entrySet().stream()
                 .filter(each ->
                         Duration.between(each.getValue(), now).compareTo(limit(reported.get(each.getKey()))) <= 0)
@@ -114,7 +113,8 @@ final class ActuatorDiagnosis {
                                     unanswered.size(),
                                     asked.size(),
                                     Diagnosis.some(
-                                            unanswered, decision -> decision.id().toString())),
+                                            unanswered,
+                                            decision -> decision.id().toString())),
                     "check that 'lendstream actuator' runs for their domains");
         }
         if (alive == 0) {

@@ -76,7 +76,8 @@ final class ClusterChecks {
         try {
             Connection.topicsThere(cluster.kafka(), cluster.patience());
         } catch (UnreachableException | SettingsException e) {
-            to.accept(Finding.fail("broker", message(e), "start the broker or correct its address; the other checks were skipped"));
+            to.accept(Finding.fail(
+                    "broker", message(e), "start the broker or correct its address; the other checks were skipped"));
             return;
         }
         Map<String, Object> properties = cluster.kafka().admin();
@@ -128,8 +129,7 @@ final class ClusterChecks {
             List<SubjectReport> ours = new SchemaSet(client, cluster.topics()).check();
             to.accept(Finding.ok(
                     "registry",
-                    "%s answers with %d subjects"
-                            .formatted(cluster.kafka().registry(), subjects)));
+                    "%s answers with %d subjects".formatted(cluster.kafka().registry(), subjects)));
             to.accept(Diagnosis.schemas(ours));
             return true;
         } catch (UnreachableException | SettingsException | RegistryException e) {
@@ -227,7 +227,11 @@ final class ClusterChecks {
         var demand = new Sender("demand", TopicCatalogue.REQUEST_RATES, AGENTS_SILENT, Level.WARN);
         heard(admin, now, demand, "let the serving side write request-rates; without them nothing is lent");
         var forecaster = new Sender("forecaster", TopicCatalogue.DEMAND_FORECASTS, FORECASTS_SILENT, Level.WARN);
-        heard(admin, now, forecaster, "start 'lendstream forecaster', or run without forecasts: then only the current load counts");
+        heard(
+                admin,
+                now,
+                forecaster,
+                "start 'lendstream forecaster', or run without forecasts: then only the current load counts");
         var actuators = new ActuatorChecks(reading, virtual, now);
         check("actuators", actuators::decisions);
         if (!virtual) {

@@ -2,8 +2,8 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.event.ControlCommand.Kind;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.ControlCommand.Kind;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Lease;
@@ -125,8 +125,7 @@ public final class ControlCommands {
             reading.values(TopicCatalogue.DECISIONS, decisions::take);
             Decision decision = decisions.wanted();
             if (!decision.advisory()) {
-                throw UserError.failed(
-                        "decision %s is binding, not advice; it needs no approval.".formatted(wanted));
+                throw UserError.failed("decision %s is binding, not advice; it needs no approval.".formatted(wanted));
             }
             return List.of(command(wanted.domain(), now, Kind.APPROVE, Optional.of(wanted), List.of()));
         }
@@ -168,8 +167,7 @@ public final class ControlCommands {
                 Lease lease = leases.get(names.named(name, leases.keySet()));
                 if (lease == null) {
                     throw UserError.failed(
-                            "GPU '%s' is unknown: it has no lease. 'lendstream top' lists the GPUs."
-                                    .formatted(name));
+                            "GPU '%s' is unknown: it has no lease. 'lendstream top' lists the GPUs.".formatted(name));
                 }
                 if (!lease.owner().isQuarantined()) {
                     throw UserError.failed("GPU %s is not quarantined, but %s; there is nothing to reset."
@@ -197,7 +195,10 @@ public final class ControlCommands {
         @Option(
                 names = "--domain",
                 paramLabel = "D",
-                description = {"The domain. 'advisory on' accepts a domain without nodes.", "Default: every domain with nodes."})
+                description = {
+                    "The domain. 'advisory on' accepts a domain without nodes.",
+                    "Default: every domain with nodes."
+                })
         private Optional<String> domain = Optional.empty();
 
         OfDomains(Kind kind, String done) {
@@ -230,12 +231,11 @@ public final class ControlCommands {
                 return List.of(command(chosen.get(), now, kind(), Optional.empty(), List.of()));
             }
             if (known.isEmpty()) {
-                throw UserError.failed(
-                        "there is no domain: no node is registered. Start 'lendstream agent'.");
+                throw UserError.failed("there is no domain: no node is registered. Start 'lendstream agent'.");
             }
             if (domain.isPresent() && !known.contains(new DomainId(domain.get()))) {
-                throw UserError.failed(
-                        "--domain is '%s', but no node belongs to it. Domains with nodes: %s.".formatted(domain.get(), known));
+                throw UserError.failed("--domain is '%s', but no node belongs to it. Domains with nodes: %s."
+                        .formatted(domain.get(), known));
             }
             return known.stream()
                     .filter(name -> chosen.isEmpty() || chosen.get().equals(name))

@@ -153,8 +153,7 @@ final class ControlOrder {
                         Units.text(timeout),
                         topics.target(TopicCatalogue.CONTROL),
                         topics.own()
-                                .map(group ->
-                                        " with intake %s and this domain in its setting intakes".formatted(group))
+                                .map(group -> " with intake %s and this domain in its setting intakes".formatted(group))
                                 .orElse(""));
     }
 

@@ -45,12 +45,14 @@ final class DecisionsByNumber {
         }
         if (found.size() > 1) {
             throw UserError.badUsage("ID is '%d', but several epochs have such a decision: %s. Name one of them."
-                    .formatted(
-                            number, found.stream().map(DecisionId::toString).collect(Collectors.joining(", "))));
+                    .formatted(number, found.stream().map(DecisionId::toString).collect(Collectors.joining(", "))));
         }
         return found.stream()
                 .findFirst()
                 .orElseThrow(() -> UserError.failed("there is no decision %d; the last of domain %s is %s."
-                        .formatted(number, last.firstKey(), last.values().iterator().next())));
+                        .formatted(
+                                number,
+                                last.firstKey(),
+                                last.values().iterator().next())));
     }
 }

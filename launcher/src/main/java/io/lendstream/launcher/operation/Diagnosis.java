@@ -98,8 +98,7 @@ final class Diagnosis {
                 ? Finding.ok("replication", "3 copies or more, on %s".formatted(Reason.counted(brokers, "broker")))
                 : Finding.warn(
                         "replication",
-                        "%s may lose records: min.insync.replicas is 1"
-                                .formatted(some(weak, TopicState::name)),
+                        "%s may lose records: min.insync.replicas is 1".formatted(some(weak, TopicState::name)),
                         "set min.insync.replicas to 2");
     }
 
@@ -238,8 +237,7 @@ final class Diagnosis {
      */
     static Finding clocks(Map<String, Duration> ahead) {
         if (ahead.isEmpty()) {
-            return Finding.ok(
-                    "clocks", "nothing to compare: no record with the time of the broker");
+            return Finding.ok("clocks", "nothing to compare: no record with the time of the broker");
         }
         List<String> early = off(ahead, SERVICE_SKEW_UNNOTICED, "ahead of");
         List<String> late = off(ahead, SERVICE_SKEW_UNNOTICED.negated(), "behind");
@@ -250,8 +248,10 @@ final class Diagnosis {
                     "synchronise all machines with NTP");
         }
         return late.isEmpty()
-                ? Finding.ok("clocks", "the clocks of %s are within 5s of the broker's"
-                        .formatted(Reason.counted(ahead.size(), "service")))
+                ? Finding.ok(
+                        "clocks",
+                        "the clocks of %s are within 5s of the broker's"
+                                .formatted(Reason.counted(ahead.size(), "service")))
                 : Finding.warn(
                         "clocks",
                         some(late, Function.identity()),
@@ -279,7 +279,9 @@ final class Diagnosis {
                                 .formatted(
                                         out.size(),
                                         leases.size(),
-                                        some(out, lease -> names.of(lease.gpuId()) + ", " + EventText.of(lease.owner()))),
+                                        some(
+                                                out,
+                                                lease -> names.of(lease.gpuId()) + ", " + EventText.of(lease.owner()))),
                         "repair them, then run 'lendstream reset GPU'");
     }
 

@@ -25,7 +25,10 @@ public final class DoctorCommand extends ClusterCommand {
     @Option(
             names = "--application-id",
             paramLabel = "NAME",
-            description = {"The setting scheduler.application-id of the scheduler.", "Default: the topic prefix and 'scheduler'."})
+            description = {
+                "The setting scheduler.application-id of the scheduler.",
+                "Default: the topic prefix and 'scheduler'."
+            })
     private Optional<String> applicationId = Optional.empty();
 
     @Override

@@ -7,7 +7,6 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Owner;
-import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.Times;
 import java.util.List;
 import java.util.Locale;
@@ -27,7 +26,9 @@ final class EventText implements Action.Cases<String> {
         return decision.isRelease()
                 ? "release %s (job %s %s)"
                         .formatted(
-                                decision.action().gpus().isEmpty() ? "all GPUs" : list(decision.action().gpus()),
+                                decision.action().gpus().isEmpty()
+                                        ? "all GPUs"
+                                        : list(decision.action().gpus()),
                                 decision.action().target(),
                                 ended(decision))
                 : "%s. Reason: %s"

@@ -56,8 +56,7 @@ public final class ExplainCommand extends ClusterCommand {
 
     @Option(
             names = "--no-replay",
-            description =
-                    "Do not replay the log, which can take long. Shows only the recorded facts.")
+            description = "Do not replay the log, which can take long. Shows only the recorded facts.")
     private boolean noReplay;
 
     @Override
@@ -88,8 +87,7 @@ public final class ExplainCommand extends ClusterCommand {
                         .ifPresentOrElse(
                                 lease -> leases.put(received.key(), lease), () -> leases.remove(received.key())));
         List<GpuId> known = leases.values().stream().map(Lease::gpuId).toList();
-        var explained =
-                new ExplainedGpus(leases.values(), wanted.map(name -> names.named(name, known)), names);
+        var explained = new ExplainedGpus(leases.values(), wanted.map(name -> names.named(name, known)), names);
         if (!noReplay) {
             reading.values(TopicCatalogue.DOMAIN_EVENTS, explained::take);
         }

@@ -119,7 +119,8 @@ record Explained(
         if (!orders.isEmpty()) {
             lines.add("");
             lines.add("Commands in force:");
-            orders.forEach(event -> lines.add("  %d  %s  %s".formatted(event.sequence(), Times.exact(event.at()), gist(event))));
+            orders.forEach(event ->
+                    lines.add("  %d  %s  %s".formatted(event.sequence(), Times.exact(event.at()), gist(event))));
         }
     }
 
@@ -133,12 +134,13 @@ record Explained(
         }
         if (!made.alternatives().isEmpty()) {
             lines.add("");
-            lines.add("Alternatives, by %s:"
-                    .formatted(made.alternatives().get(0).measure()));
+            lines.add(
+                    "Alternatives, by %s:".formatted(made.alternatives().get(0).measure()));
             made.alternatives().forEach(weighed -> lines.add("  " + line(weighed)));
         }
         made.plannedBy()
-                .ifPresent(event -> lines.add("  planned %s, event %d".formatted(Times.exact(event.at()), event.sequence())));
+                .ifPresent(event ->
+                        lines.add("  planned %s, event %d".formatted(Times.exact(event.at()), event.sequence())));
         if (!made.vetoes().isEmpty()) {
             lines.add("");
             lines.add("Planned but not allowed:");
@@ -203,8 +205,7 @@ record Explained(
                 "Replayed with policy %s".formatted(explanation.made().get().policy());
         return explanation.isAsRecorded()
                 ? replayed + ": equal to the record."
-                : "%s: DIFFERENT from the record: %s"
-                        .formatted(replayed, String.join("; ", explanation.differences()));
+                : "%s: DIFFERENT from the record: %s".formatted(replayed, String.join("; ", explanation.differences()));
     }
 
     ObjectNode json() {

@@ -34,7 +34,8 @@ final class OverviewText {
     /** The overview, the most urgent first. */
     List<String> lines(Instant now, boolean virtual) {
         List<String> lines = new ArrayList<>();
-        lines.add("%s  %d GPUs: %s".formatted(Times.at(now, virtual), overview.leases().size(), counted(overview.leases())));
+        lines.add("%s  %d GPUs: %s"
+                .formatted(Times.at(now, virtual), overview.leases().size(), counted(overview.leases())));
         section(lines, "ALARMS", names.in(overview.alarms(now)));
         section(
                 lines,
@@ -81,8 +82,8 @@ final class OverviewText {
         List<String> lines = new ArrayList<>();
         byNode.forEach((node, leases) -> {
             lines.add("%s  %s: %s".formatted(node, Reason.counted(leases.size(), "GPU"), counted(leases)));
-            leases.forEach(lease ->
-                    lines.add("  %-22s %s".formatted(names.of(lease.gpuId()), EventText.of(lease.owner()))));
+            leases.forEach(
+                    lease -> lines.add("  %-22s %s".formatted(names.of(lease.gpuId()), EventText.of(lease.owner()))));
         });
         return lines;
     }

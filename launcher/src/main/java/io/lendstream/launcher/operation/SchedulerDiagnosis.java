@@ -81,7 +81,9 @@ final class SchedulerDiagnosis {
                 .sorted()
                 .toList();
         return silent.isEmpty()
-                ? Finding.ok("domains", "the logs of all %s with telemetry grow".formatted(Reason.counted(heard.size(), "domain")))
+                ? Finding.ok(
+                        "domains",
+                        "the logs of all %s with telemetry grow".formatted(Reason.counted(heard.size(), "domain")))
                 : Finding.fail(
                         "domains",
                         "nodes of %s write telemetry, but their log has no new events for minutes"

@@ -71,7 +71,8 @@ final class PlainWords {
             if (!line.isBlank() && !line.startsWith("#")) {
                 String[] parts = line.split("\t", 2);
                 if (parts.length < 2) {
-                    throw new IllegalArgumentException("'%s' has no tab; write PATTERN, a tab, INSTEAD".formatted(line));
+                    throw new IllegalArgumentException(
+                            "'%s' has no tab; write PATTERN, a tab, INSTEAD".formatted(line));
                 }
                 rules.add(new Rule(Pattern.compile(parts[0], Pattern.CASE_INSENSITIVE), parts[1].strip()));
             }
@@ -86,7 +87,9 @@ final class PlainWords {
         Files.walkFileTree(root, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
-                String name = directory.getFileName() == null ? "" : directory.getFileName().toString();
+                String name = directory.getFileName() == null
+                        ? ""
+                        : directory.getFileName().toString();
                 boolean isHidden = name.startsWith(".") && !name.equals(".") && !name.equals("..");
                 boolean isLeftOut = isHidden || name.equals("target") || directory.endsWith("benchmarks/results");
                 return isLeftOut ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
@@ -166,7 +169,11 @@ final class PlainWords {
                 match(Part.DOCS, file, prose);
                 prose = new Prose();
             }
-            prose.add(number, INLINE_CODE.matcher(LINK_TARGET.matcher(bare).replaceAll("]")).replaceAll("code"));
+            prose.add(
+                    number,
+                    INLINE_CODE
+                            .matcher(LINK_TARGET.matcher(bare).replaceAll("]"))
+                            .replaceAll("code"));
             if (stands) {
                 match(Part.DOCS, file, prose);
                 prose = new Prose();
@@ -194,7 +201,9 @@ final class PlainWords {
     }
 
     private static int comment(String line) {
-        return line.strip().startsWith("#") ? line.indexOf('#') : line.indexOf(" # ") < 0 ? -1 : line.indexOf(" # ") + 1;
+        return line.strip().startsWith("#")
+                ? line.indexOf('#')
+                : line.indexOf(" # ") < 0 ? -1 : line.indexOf(" # ") + 1;
     }
 
     private void descriptions(Path file, String text) {
@@ -202,7 +211,11 @@ final class PlainWords {
         Matcher description = DESCRIPTION.matcher(text);
         while (description.find()) {
             Prose prose = new Prose();
-            int line = 1 + (int) text.substring(0, description.start(1)).chars().filter(each -> each == '\n').count();
+            int line = 1
+                    + (int) text.substring(0, description.start(1))
+                            .chars()
+                            .filter(each -> each == '\n')
+                            .count();
             prose.add(line, description.group(1));
             match(Part.MAIN, file, prose);
         }

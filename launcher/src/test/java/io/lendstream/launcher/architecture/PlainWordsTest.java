@@ -115,7 +115,8 @@ class PlainWordsTest {
         String long121 = "x".repeat(121);
         write(
                 "core/src/main/java/Long.java",
-                "/**\n * %s\n */\nclass Long {\n    // %s\n    /** %s */\n    int a;\n}\n".formatted(long121, long121, long121));
+                "/**\n * %s\n */\nclass Long {\n    // %s\n    /** %s */\n    int a;\n}\n"
+                        .formatted(long121, long121, long121));
 
         PlainWords words = search(root);
 

@@ -17,9 +17,9 @@ import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.topics.SubjectReport;
+import io.lendstream.schemas.topics.TopicState;
 import io.lendstream.schemas.topics.TopicState.Drift;
 import io.lendstream.schemas.topics.TopicState.Presence;
-import io.lendstream.schemas.topics.TopicState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -46,7 +46,8 @@ class DiagnosisTest {
         assertThat(Diagnosis.topics(List.of(there)).line())
                 .isEqualTo("ok   topics: all 1 exist with the right settings");
         assertThat(Diagnosis.topics(List.of(there, differs)).line())
-                .isEqualTo("warn topics: b: retention.ms is 2, not 1; correct the settings with kafka-configs, or keep them on purpose");
+                .isEqualTo(
+                        "warn topics: b: retention.ms is 2, not 1; correct the settings with kafka-configs, or keep them on purpose");
         assertThat(Diagnosis.topics(List.of(differs, topic("c", Presence.MISSING, 0)))
                         .line())
                 .isEqualTo("FAIL topics: 1 of 2 are missing: c; create them with 'lendstream topics create'");
@@ -60,8 +61,7 @@ class DiagnosisTest {
         assertThat(Diagnosis.replication(3, safe, name -> 2).level()).isEqualTo(Level.OK);
         assertThat(Diagnosis.replication(1, single, name -> 1).found()).contains("fewer than 3 copies, on 1 broker");
         assertThat(Diagnosis.replication(3, safe, name -> 1).found()).contains("may lose records");
-        assertThat(Diagnosis.replication(3, safe, name -> 3).found())
-                .contains("writes to a fail while one broker");
+        assertThat(Diagnosis.replication(3, safe, name -> 3).found()).contains("writes to a fail while one broker");
     }
 
     @Test
@@ -184,7 +184,8 @@ class DiagnosisTest {
                 .isEqualTo("ok   actuators: all 2 decisions of the last hour are answered or not due");
         assertThat(ActuatorDiagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), 1, NOW)
                         .line())
-                .startsWith("FAIL actuators: 1 of 2 decisions of the last hour are overdue without an answer: east/1/1;");
+                .startsWith(
+                        "FAIL actuators: 1 of 2 decisions of the last hour are overdue without an answer: east/1/1;");
     }
 
     @Test
@@ -270,7 +271,8 @@ class DiagnosisTest {
         assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(50), "usual", ago(100)), NOW)
                         .line())
                 .startsWith("FAIL actuator: often has reported nothing for 50s, more than 30s; check");
-        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("usual", ago(181)), NOW).isFailure())
+        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("usual", ago(181)), NOW)
+                        .isFailure())
                 .isTrue();
         assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("removed", ago(90_000)), NOW)
                         .line())

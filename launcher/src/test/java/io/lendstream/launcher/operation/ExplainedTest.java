@@ -142,7 +142,8 @@ class ExplainedTest {
         story.decisions().forEach(found::take);
 
         assertThatThrownBy(found::wanted)
-                .hasMessage("there is no decision nowhere/1/1: domain 'nowhere' has no decisions. Domains with decisions: [test].");
+                .hasMessage(
+                        "there is no decision nowhere/1/1: domain 'nowhere' has no decisions. Domains with decisions: [test].");
     }
 
     @Test
@@ -153,7 +154,9 @@ class ExplainedTest {
         assertThat(numbered.wanted()).isEqualTo(DecisionId.parse("test/1/2"));
         assertThatThrownBy(() -> numbered("9999"))
                 .isInstanceOf(UserError.class)
-                .hasMessage("there is no decision 9999; the last of domain test is test/1/%d.", story.decisions().size());
+                .hasMessage(
+                        "there is no decision 9999; the last of domain test is test/1/%d.",
+                        story.decisions().size());
     }
 
     @Test

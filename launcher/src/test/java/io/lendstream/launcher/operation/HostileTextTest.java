@@ -38,8 +38,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine.Command;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 
 /** Texts of records reach a terminal as text: top, doctor and explain show control characters as codes. */
 class HostileTextTest {
@@ -205,15 +205,17 @@ class HostileTextTest {
                 ActuatorDiagnosis.actuators(List.of(DECISION), Set.of(), 1, NOW),
                 ActuatorDiagnosis.alive(Map.of(), Map.of("actuator" + OBEYED, NOW.minusSeconds(36_000)), NOW),
                 Diagnosis.clocks(Map.of("clock" + OBEYED, Duration.ofHours(1))),
-                Diagnosis.quarantine(List.of(new Lease(
-                        GPU,
-                        new NodeId("node" + OBEYED),
-                        DOMAIN,
-                        Pool.INFERENCE,
-                        new Owner.Quarantined("why" + OBEYED),
-                        1,
-                        1,
-                        NOW)), new GpuNames()),
+                Diagnosis.quarantine(
+                        List.of(new Lease(
+                                GPU,
+                                new NodeId("node" + OBEYED),
+                                DOMAIN,
+                                Pool.INFERENCE,
+                                new Owner.Quarantined("why" + OBEYED),
+                                1,
+                                1,
+                                NOW)),
+                        new GpuNames()),
                 DriverChecks.webhook("http://host" + OBEYED));
     }
 

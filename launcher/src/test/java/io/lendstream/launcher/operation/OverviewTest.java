@@ -194,7 +194,8 @@ class OverviewTest {
         DemandForecast inGpus = new ReplicaCapacity(10, 0).inGpus(forecast);
         overview.tell(inGpus);
 
-        assertThat(overview.lines(story.now(), false)).anyMatch(line -> line.contains("; forecast 12.0 requests/s, 2 GPUs (p99)"));
+        assertThat(overview.lines(story.now(), false))
+                .anyMatch(line -> line.contains("; forecast 12.0 requests/s, 2 GPUs (p99)"));
         assertThat(overview.json(story.now()).at("/services/0/forecastP99Gpus").asInt())
                 .isEqualTo(2);
         assertThat(overview(false)

@@ -154,7 +154,8 @@ final class OperationIT {
         String name = gpus.get(0).get("name").asText();
         assertThat(name).matches(".+/[01]");
         assertThat(deployment.command(directory, "explain", "gpu/" + one).out()).startsWith(name + " is ");
-        assertThat(deployment.command(directory, "explain", "gpu/" + name).out()).startsWith(name + " is ");
+        assertThat(deployment.command(directory, "explain", "gpu/" + name).out())
+                .startsWith(name + " is ");
         Printed unknown = deployment.command(directory, "explain", "gpu/none");
         assertThat(unknown.exit()).isEqualTo(1);
         assertThat(unknown.err()).startsWith("GPU 'none' has no lease; the first of 2 GPUs");
@@ -196,8 +197,7 @@ final class OperationIT {
         assertThat(unknown.exit()).isEqualTo(1);
         Decision last = last(deployment.read(TopicCatalogue.DECISIONS));
         assertThat(unknown.err())
-                .startsWith(
-                        "there is no decision default/1/9999; domain default has decisions default/1/1 to ")
+                .startsWith("there is no decision default/1/9999; domain default has decisions default/1/1 to ")
                 .contains("/" + last.id().epoch() + "/");
     }
 
@@ -213,7 +213,8 @@ final class OperationIT {
         assertThat(back.out()).startsWith("domain default: all loans are reclaimed");
         Printed nowhere = deployment.command(directory, "freeze", "--domain", "nowhere");
         assertThat(nowhere.exit()).isEqualTo(1);
-        assertThat(nowhere.err()).startsWith("--domain is 'nowhere', but no node belongs to it. Domains with nodes: [default].");
+        assertThat(nowhere.err())
+                .startsWith("--domain is 'nowhere', but no node belongs to it. Domains with nodes: [default].");
         Printed healthy = deployment.command(
                 directory,
                 "reset",

@@ -33,14 +33,10 @@ import java.util.Optional;
 public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> own) {
     public static final String DEFAULT_PREFIX = "lendstream.";
 
-    public static final Topic<Node> NODES = compacted(Role.INTAKE, "nodes", "nodeId", Node.class, "inventory of a node");
+    public static final Topic<Node> NODES =
+            compacted(Role.INTAKE, "nodes", "nodeId", Node.class, "inventory of a node");
     public static final Topic<GpuTelemetry> GPU_TELEMETRY = kept(
-            Role.INTAKE,
-            "gpu-telemetry",
-            "nodeId",
-            Duration.ofDays(1),
-            GpuTelemetry.class,
-            "sample of a node's GPUs");
+            Role.INTAKE, "gpu-telemetry", "nodeId", Duration.ofDays(1), GpuTelemetry.class, "sample of a node's GPUs");
     public static final Topic<InferenceService> SERVICES = compacted(
             Role.INTAKE, "services", "service", InferenceService.class, "declaration of an inference service");
     public static final Topic<RequestRate> REQUEST_RATES = kept(
@@ -107,8 +103,8 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             Duration.ofDays(30),
             ControlCommand.class,
             "an operator's instruction to the scheduler");
-    public static final Topic<Progress> PROGRESS = compacted(
-            Role.TIME, "progress", "service name", Progress.class, "event time that a service has reached");
+    public static final Topic<Progress> PROGRESS =
+            compacted(Role.TIME, "progress", "service name", Progress.class, "event time that a service has reached");
 
     public static final List<Topic<?>> ALL = List.of(
             NODES,

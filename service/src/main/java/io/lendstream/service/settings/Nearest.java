@@ -22,8 +22,8 @@ public final class Nearest {
      * The known names nearest to a mistyped one, the best first: continuations, then names with few letters changed.
      */
     public static List<String> all(String name, Collection<String> known, int most) {
-        Comparator<String> order =
-                Comparator.<String>comparingInt(other -> distance(name, other)).thenComparing(Comparator.naturalOrder());
+        Comparator<String> order = Comparator.<String>comparingInt(other -> distance(name, other))
+                .thenComparing(Comparator.naturalOrder());
         Stream<String> longer =
                 known.stream().filter(other -> other.startsWith(name)).sorted(order);
         Stream<String> alike = known.stream()

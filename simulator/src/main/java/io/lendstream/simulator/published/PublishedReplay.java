@@ -94,8 +94,9 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
     }
 
     private WorldResults results(PublishedRun training, PublishedRun inference) {
-        List<JobResult> jobs =
-                training.trainings().stream().map(run -> result(run, settings.afe())).toList();
+        List<JobResult> jobs = training.trainings().stream()
+                .map(run -> result(run, settings.afe()))
+                .toList();
         List<RequestResult> requests = inference.requests().stream()
                 .map(PublishedReplay::result)
                 .sorted(Comparator.comparing(RequestResult::completed))

@@ -164,7 +164,9 @@ public final class Replay {
                 RunFactsOf.run(facts.facts(), outcome),
                 state.eventSequence(),
                 log,
-                leases.values().stream().sorted(Comparator.comparing(Lease::gpuId)).toList());
+                leases.values().stream()
+                        .sorted(Comparator.comparing(Lease::gpuId))
+                        .toList());
     }
 
     private RunIdentity identity() {

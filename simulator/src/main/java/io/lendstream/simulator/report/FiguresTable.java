@@ -175,9 +175,10 @@ final class FiguresTable {
                 Figure.delay("Response overhead, p99", overhead, Delays::p99Seconds),
                 Figure.delay("Response overhead, max", overhead, Delays::maxSeconds),
                 Figure.share("SLO attainment", run -> run.inference().sloAttainment()),
-                Figure.number("SLO misses", Better.LESS, run -> run.inference()
-                        .misses()
-                        .map(Math::rint)),
+                Figure.number(
+                        "SLO misses",
+                        Better.LESS,
+                        run -> run.inference().misses().map(Math::rint)),
                 new Figure(
                         "Error budget of %s used".formatted(SloObjective.written()),
                         Unit.SHARE,
@@ -231,8 +232,6 @@ final class FiguresTable {
             return direction + written(unit, Math.abs(difference), DurationUnit.of(difference));
         }
         double ratio = difference / without.get();
-        return ratio >= 4
-                ? "▲ " + Text.number(1 + ratio) + " times"
-                : direction + Text.percent(Math.abs(ratio));
+        return ratio >= 4 ? "▲ " + Text.number(1 + ratio) + " times" : direction + Text.percent(Math.abs(ratio));
     }
 }

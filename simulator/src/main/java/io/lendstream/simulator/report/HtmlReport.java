@@ -160,11 +160,7 @@ public final class HtmlReport {
                                     Text.duration(overhead.get().maxSeconds())),
                     "");
         } else {
-            tile(
-                    "Requests offered",
-                    Text.number(subject.inference().requests()),
-                    "no SLO is known",
-                    "");
+            tile("Requests offered", Text.number(subject.inference().requests()), "no SLO is known", "");
         }
     }
 
@@ -191,9 +187,7 @@ public final class HtmlReport {
                         "Worst service",
                         "%s %s".formatted(worst.service(), Text.percent(worst.attainment())),
                         "within its SLO; %s misses of %s requests"
-                                .formatted(
-                                        Standings.count(worst.misses()),
-                                        Standings.count(worst.requests())),
+                                .formatted(Standings.count(worst.misses()), Standings.count(worst.requests())),
                         SloObjective.level(worst.attainment()) == RunWarning.Level.ALARM ? "bad" : ""));
     }
 

@@ -199,14 +199,7 @@ public record ReportedRun(
                 List<Double> completionSeconds,
                 Optional<Integer> restarts,
                 Optional<Double> gpuUtilization) {
-            this(
-                    submitted,
-                    completed,
-                    completionSeconds,
-                    restarts,
-                    Optional.empty(),
-                    Optional.empty(),
-                    gpuUtilization);
+            this(submitted, completed, completionSeconds, restarts, Optional.empty(), Optional.empty(), gpuUtilization);
         }
 
         public Optional<Double> meanSeconds() {

@@ -29,8 +29,7 @@ public record RunFacts(
         this(title, parameters, runs, Optional.empty());
     }
 
-    public RunFacts(
-            String title, List<Parameter> parameters, List<ReportedRun> runs, Optional<References> references) {
+    public RunFacts(String title, List<Parameter> parameters, List<ReportedRun> runs, Optional<References> references) {
         this(title, parameters, runs, references, Remarks.NONE);
     }
 

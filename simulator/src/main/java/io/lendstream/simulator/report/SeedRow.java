@@ -31,13 +31,16 @@ public record SeedRow(
                 interval(each.stream().map(SeedFigures::jctSeconds).toList()),
                 isBaseline
                         ? Optional.empty()
-                        : Optional.of(interval(each.stream().map(SeedFigures::gain).toList())),
+                        : Optional.of(
+                                interval(each.stream().map(SeedFigures::gain).toList())),
                 isBaseline || isOracle
                         ? Optional.empty()
-                        : Optional.of(
-                                interval(each.stream().map(SeedFigures::shareOfGain).toList())),
+                        : Optional.of(interval(
+                                each.stream().map(SeedFigures::shareOfGain).toList())),
                 interval(each.stream().map(SeedFigures::misses).toList()),
-                interval(each.stream().map(figures -> Optional.of(figures.gpuHoursLent())).toList()));
+                interval(each.stream()
+                        .map(figures -> Optional.of(figures.gpuHoursLent()))
+                        .toList()));
     }
 
     private static MeanInterval interval(List<Optional<Double>> sample) {

@@ -24,8 +24,7 @@ public final class SeedTable {
 
     static String html(SeedFacts facts) {
         return "<section><h2>%s</h2>\n%s<p class=\"note\">%s</p></section>\n"
-                .formatted(
-                        Text.escape(title(facts)), TextTable.html(COLUMNS, rows(facts)), Text.escape(note(facts)));
+                .formatted(Text.escape(title(facts)), TextTable.html(COLUMNS, rows(facts)), Text.escape(note(facts)));
     }
 
     private static String title(SeedFacts facts) {
@@ -46,7 +45,8 @@ public final class SeedTable {
         if (facts.allEqual()) {
             return "All seeds give the same input: nothing in this workload is drawn by the seed, so there is no interval.";
         }
-        String references = facts.rows().stream().anyMatch(row -> row.gain().filter(SeedTable::known).isPresent())
+        String references = facts.rows().stream()
+                        .anyMatch(row -> row.gain().filter(SeedTable::known).isPresent())
                 ? " The gain is paired with the baseline of the same seed, the share of the possible gain with its oracle."
                 : "";
         return "± is half the 95 % confidence interval of the mean over the seeds (Student's t)." + references;

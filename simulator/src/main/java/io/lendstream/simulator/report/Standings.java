@@ -110,10 +110,12 @@ public final class Standings {
     }
 
     static List<List<String>> cost(RunFacts facts) {
-        if (facts.shown().stream().noneMatch(run -> run.inference().sloAttainment().isPresent())) {
+        if (facts.shown().stream()
+                .noneMatch(run -> run.inference().sloAttainment().isPresent())) {
             return List.of();
         }
-        Optional<Double> baseline = facts.baseline().flatMap(run -> run.inference().missShare());
+        Optional<Double> baseline =
+                facts.baseline().flatMap(run -> run.inference().missShare());
         return table(facts, (name, run) -> {
             Inference requests = run.inference();
             return List.of(
@@ -137,9 +139,7 @@ public final class Standings {
                             .formatted(
                                     level == RunWarning.Level.NOTE ? "" : level + " ",
                                     Text.percent(1 - attained),
-                                    requests.misses()
-                                            .map(Standings::count)
-                                            .orElse(Text.NOTHING));
+                                    requests.misses().map(Standings::count).orElse(Text.NOTHING));
                 })
                 .orElse(Text.NOTHING);
     }
@@ -162,10 +162,7 @@ public final class Standings {
     static String worst(Inference requests) {
         return requests.worstService()
                 .map(service -> "%s: %s (%s)"
-                        .formatted(
-                                service.service(),
-                                Text.percent(1 - service.attainment()),
-                                count(service.misses())))
+                        .formatted(service.service(), Text.percent(1 - service.attainment()), count(service.misses())))
                 .orElse(Text.NOTHING);
     }
 
@@ -190,7 +187,8 @@ public final class Standings {
             notes.add("Oracle: a clairvoyant policy with lending that knows how much work each job has left."
                     + " It is a policy, not a bound.");
         }
-        notes.add("Resizes in place keep the processes of a running job (AFE); restarts start it again from a checkpoint.");
+        notes.add(
+                "Resizes in place keep the processes of a running job (AFE); restarts start it again from a checkpoint.");
         return notes;
     }
 }

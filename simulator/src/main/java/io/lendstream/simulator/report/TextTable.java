@@ -37,8 +37,7 @@ final class TextTable {
 
     /** The table of the page. Cells that name an alarm or a warning are marked. */
     static String html(List<String> columns, List<List<String>> rows) {
-        StringBuilder page =
-                new StringBuilder("<div class=\"scroll\"><table class=\"figures\">\n<thead><tr>");
+        StringBuilder page = new StringBuilder("<div class=\"scroll\"><table class=\"figures\">\n<thead><tr>");
         columns.forEach(column -> page.append("<th class=\"number\">%s</th>".formatted(escape(column))));
         page.append("</tr></thead>\n<tbody>\n");
         for (List<String> row : rows) {

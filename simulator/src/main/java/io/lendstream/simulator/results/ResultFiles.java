@@ -165,7 +165,8 @@ public final class ResultFiles {
         Map<String, @Nullable Double> fields = new LinkedHashMap<>();
         fields.put(
                 "floorAvgJctSeconds",
-                Summary.rounded(references.flatMap(each -> each.baseline().training().meanSeconds())));
+                Summary.rounded(
+                        references.flatMap(each -> each.baseline().training().meanSeconds())));
         fields.put(
                 "ceilingAvgJctSeconds",
                 Summary.rounded(
@@ -173,7 +174,8 @@ public final class ResultFiles {
         fields.put("gapClosed", Summary.rounded(references.flatMap(each -> each.shareOfPossibleGain(run))));
         fields.put(
                 "floorSloAttainment",
-                Summary.rounded(references.flatMap(each -> each.baseline().inference().sloAttainment())));
+                Summary.rounded(
+                        references.flatMap(each -> each.baseline().inference().sloAttainment())));
         return fields;
     }
 

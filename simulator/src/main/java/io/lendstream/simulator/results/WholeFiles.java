@@ -16,6 +16,7 @@ final class WholeFiles implements AutoCloseable {
     private final Path directory;
     /** The names of the files, by where each is written. */
     private final Map<Path, Path> parts = new LinkedHashMap<>();
+
     private String current = "results";
 
     WholeFiles(Path directory) {

@@ -157,17 +157,14 @@ public final class Ats {
                 ? "other jobs gain more speed from them than the %s of its fair-share speed that it loses"
                         .formatted(Wording.percent(before))
                 : "it will run at %s of its fair-share speed%s"
-                        .formatted(
-                                Wording.percent(after),
-                                held == 0 ? "" : " instead of " + Wording.percent(before));
+                        .formatted(Wording.percent(after), held == 0 ? "" : " instead of " + Wording.percent(before));
         String limited = limit(job)
                 .filter(any -> size == largest(job))
                 .map(why -> "; " + why)
                 .orElse("");
         return new PlanReason(
                 "%s %s: %s (%s)%s"
-                        .formatted(
-                                job.job(), Wording.resized(held, size, job.largestRun() > 0), gain, share, limited),
+                        .formatted(job.job(), Wording.resized(held, size, job.largestRun() > 0), gain, share, limited),
                 Map.of(
                         "speedBefore", before,
                         "speedAfter", after,

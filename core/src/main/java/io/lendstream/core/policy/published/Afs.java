@@ -46,12 +46,7 @@ public record Afs() implements ReclaimsByLeastLoss {
             room -= more;
         }
         return FreshPlacement.place(
-                cluster,
-                jobs,
-                sizes,
-                FreeGpusByNode.Fit.TIGHTEST,
-                0,
-                (job, size) -> reasons.of(job, size, RULE));
+                cluster, jobs, sizes, FreeGpusByNode.Fit.TIGHTEST, 0, (job, size) -> reasons.of(job, size, RULE));
     }
 
     /** The job that gets the next GPU, or -1 if none can use one. */

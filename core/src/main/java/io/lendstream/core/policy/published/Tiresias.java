@@ -188,7 +188,8 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
             long served = standing.servedBy(now).toSeconds();
             String text = job.job() + " "
                     + Wording.resized(job.gpus().size(), size, job.largestRun() > 0)
-                    + ": jobs with less GPU time come first, and it is in queue " + standing.queue() + " after " + served
+                    + ": jobs with less GPU time come first, and it is in queue " + standing.queue() + " after "
+                    + served
                     + " s of run time";
             return new PlanReason(text, Map.of("queue", (double) standing.queue(), "servedSeconds", (double) served));
         }

@@ -48,7 +48,8 @@ class PoliciesTest {
                 .containsExactly("lendstream");
         PolicyInfo info = Policies.parse("lendstream:plan-every=30s").info();
         assertThat(info.summary()).startsWith("experimental: can starve services");
-        assertThat(info.warning()).hasValueSatisfying(warning -> assertThat(warning)
-                .startsWith("policy lendstream is experimental: it can starve services"));
+        assertThat(info.warning())
+                .hasValueSatisfying(warning ->
+                        assertThat(warning).startsWith("policy lendstream is experimental: it can starve services"));
     }
 }

@@ -296,9 +296,10 @@ class LendstreamMainTest {
     private static String aService(Path directory) throws IOException {
         Files.writeString(directory.resolve("rates.csv"), "epoch_s,value\n0,0\n3600,0.5\n7200,0.5\n");
         return Files.writeString(
-                        directory.resolve("services.csv"),
-                        "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale\n"
-                                + "chat,rates.csv,0.1,1,5000,5,1\n")
+                        directory.resolve("services.csv"), """
+                        service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale
+                        chat,rates.csv,0.1,1,5000,5,1
+                        """)
                 .toString();
     }
 
@@ -322,7 +323,7 @@ class LendstreamMainTest {
     }
 
     @Test
-    void aRepairThatNobodyWouldMissIsBadUsage(@TempDir Path directory) {
+    void aRepairTimeThatIsNoDurationIsBadUsage(@TempDir Path directory) {
         String[] replay = {"replay", "--workload", "day", "--out", directory.toString(), "--node-mtbf", "200h"};
 
         assertThat(run(Stream.concat(Stream.of(replay), Stream.of("--node-repair", "30s"))

@@ -13,19 +13,23 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What an accelerated run's time waits for: the environment and the actuator have said that they are there, everything
- * that they wrote until then has been taken, and every closed step of demand has its forecast.
+ * Decides when virtual time may advance in an accelerated run. It waits until the virtual-time driver and the
+ * actuator have announced themselves, every record that they wrote so far has been processed, and each closed step of
+ * demand has its forecast.
  *
- * @param sources names in Kafka of the topics that the scheduler reads; positions in others are none of its business
- * @param awaitsForecasts whether there is a forecaster to wait for
- * @param forecastStep length of a step of demand, until a service's first forecast says it
+ * @param sources Kafka names of the topics that the scheduler reads; positions in other topics are ignored
+ * @param awaitsForecasts whether a forecaster takes part in the run
+ * @param forecastStep length of a step of demand, used until a service's first forecast arrives
  */
 record Barrier(Set<String> sources, boolean awaitsForecasts, Duration forecastStep) {
     Barrier {
         sources = Set.copyOf(sources);
     }
 
-    /** The time up to which the environment is to be answered; empty if it has been, or somebody is not there yet. */
+    /**
+     * The time up to which the virtual-time driver can be answered; empty if answered already, or a participant is
+     * missing.
+     */
     Optional<Instant> reached(Domain domain) {
         Optional<Progress> environment = domain.progress(ServiceName.ENVIRONMENT);
         Optional<Progress> actuator = domain.progress(ServiceName.ACTUATOR);
@@ -54,7 +58,7 @@ record Barrier(Set<String> sources, boolean awaitsForecasts, Duration forecastSt
         return true;
     }
 
-    /** A service that has closed a step of demand for which there is no forecast yet. */
+    /** A service that has closed a step of demand without a forecast so far. */
     Optional<ServiceId> missingForecast(Domain domain) {
         return awaitsForecasts
                 ? domain.state().services().stream()

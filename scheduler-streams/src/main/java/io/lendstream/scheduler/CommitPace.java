@@ -7,9 +7,9 @@ import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 
 /**
- * When what was decided is committed. A commit takes some milliseconds in which nothing else happens, so that one for each of many
- * decisions would hold up those that follow. What demand waits for is committed at once, unless there has just been a commit;
- * everything else waits until a few have come together, or a commit comes for another reason.
+ * Decides when a task requests a commit. A commit blocks the task for some milliseconds, so one commit per decision
+ * would delay the decisions behind it. Decisions that demand waits for are committed at once, unless a commit has
+ * just happened. All others are batched, or go with the next commit that happens for another reason.
  */
 final class CommitPace {
     private static final long URGENT_MILLIS = 5;
@@ -20,15 +20,15 @@ final class CommitPace {
     private long due = Long.MAX_VALUE;
     private Optional<Cancellable> next = Optional.empty();
 
-    /** Of one task, from its start. */
+    /** The pace of one task, from its start. */
     CommitPace(ProcessorContext<?, ?> context) {
         this.context = context;
     }
 
     /**
-     * Something was decided.
+     * Records that a decision was made.
      *
-     * @param isUrgent whether demand waits for it
+     * @param isUrgent whether demand waits for this decision
      */
     void decided(boolean isUrgent) {
         long now = context.currentSystemTimeMs();

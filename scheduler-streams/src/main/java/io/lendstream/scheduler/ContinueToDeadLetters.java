@@ -15,20 +15,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens when a broker does not take a record. A dead letter is sent again without its value, and the stream goes on, for it
- * would stop at the same record after every restart. Everything else ends the thread: without a decision, a lease, an entry of the log
- * or a change of state that the step has made, others would no longer know what the scheduler did. The next attempt begins at
- * the last commit.
+ * Handles records that the broker refuses. A dead letter is sent again without its value and the stream continues,
+ * because it would otherwise stop at the same record after every restart. Any other refusal ends the thread: without
+ * the decision, lease, log entry or state change, other services would not know what the scheduler did. The next
+ * attempt starts at the last commit.
  */
 public final class ContinueToDeadLetters implements ProductionExceptionHandler {
-    /** The {@link RefusedLetters} of the process, among the properties of the Streams application. */
+    /** The {@link RefusedLetters} of the process, as a property of the Streams application. */
     static final String REFUSED_LETTERS = "lendstream.refused.letters";
 
     private static final Logger log = LoggerFactory.getLogger(ContinueToDeadLetters.class);
 
     private RefusedLetters refused = new RefusedLetters();
 
-    /** For Kafka Streams, which calls {@link #configure} next. */
+    /** Called by Kafka Streams, which calls {@link #configure} next. */
     public ContinueToDeadLetters() {}
 
     @Override
@@ -51,26 +51,27 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
             return refusedLetter(record, exception);
         }
         log.error(
-                "a record for {} was refused by the broker; lower kafka.producer.max.request.size to what the brokers take",
+                "the broker refused a record for {} as too large; lower kafka.producer.max.request.size to the broker's limit (message.max.bytes)",
                 record.topic(),
                 exception);
         return Response.fail();
     }
 
     /**
-     * A letter is sent again without its value. A transactional producer aborts at the first refusal and calls back for every
-     * record of the transaction, also for the letter without a value: that is no reason to end the client. The thread is
-     * replaced, reads the records again, and sends the refused letters without their values.
+     * Remembers the letter, so that its next attempt has no value. A transactional producer aborts at the first
+     * refusal and calls back for every record of the transaction, including the letter without its value; that does
+     * not end the client. The thread is replaced, reads the records again, and sends the refused letters without
+     * their values.
      */
     private Response refusedLetter(ProducerRecord<byte[], byte[]> letter, Exception exception) {
         refused.add(letter.headers());
         byte[] value = letter.value();
         if (value == null || value.length == 0) {
-            log.error("a dead letter without a value was refused by {}", letter.topic(), exception);
+            log.error("topic {} refused a dead letter even without its value", letter.topic(), exception);
             return Response.resume();
         }
         log.error(
-                "a dead letter of {} bytes was refused by {} and is sent without its value; lower kafka.producer.max.request.size to what the brokers take",
+                "a dead letter of {} bytes was refused by topic {} and is sent again without its value; lower kafka.producer.max.request.size to the broker's limit (message.max.bytes)",
                 value.length,
                 letter.topic(),
                 exception);
@@ -87,7 +88,7 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
             ProducerRecord record,
             Exception exception,
             SerializationExceptionOrigin origin) {
-        // All our serializers take bytes as they are.
+        // All our serializers pass bytes through unchanged.
         return Response.fail();
     }
 }

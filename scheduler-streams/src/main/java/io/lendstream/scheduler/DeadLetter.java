@@ -11,7 +11,7 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.streams.processor.api.Record;
 
-/** A record that will never be an event, with the headers that every service's dead letters have. */
+/** A record that can never become an event, with the headers that all services' dead letters have. */
 final class DeadLetter {
     private DeadLetter() {}
 
@@ -36,7 +36,7 @@ final class DeadLetter {
                 .headers();
     }
 
-    /** The topic that a dead letter was found in. */
+    /** The topic in which the refused record was found. */
     static String topic(Headers headers) {
         return new String(headers.lastHeader(DeadLetters.TOPIC).value(), UTF_8);
     }

@@ -13,11 +13,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** A domain in work: its state as the core sees it, and how far its inputs have been taken. */
+/** A domain that this task processes: its core state, and the input positions up to which it has been applied. */
 final class Domain {
-    /** A record that was in its topic no longer than this means that there is no backlog. */
+    /** A record younger than this in its topic means that there is no backlog. */
     private static final Duration RECENT = Duration.ofSeconds(5);
-    /** Without any record for this long there is nothing that could be waited for. */
+    /** After this long without any record, there is no backlog to wait for. */
     private static final Duration SILENT = Duration.ofSeconds(10);
 
     private final DomainId id;
@@ -35,12 +35,12 @@ final class Domain {
     private Instant lastTrial = Instant.EPOCH;
 
     /**
-     * That nothing is decided in a domain, as its steps fail.
+     * Why a domain is stopped: its ticks fail, so no decisions are made in it.
      *
-     * @param why what failed, in one line
-     * @param failedAt the domain's time that could not be reached
-     * @param since when it stopped, by the wall clock
-     * @param triedAt when a step was last tried, by the wall clock
+     * @param why the failure, in one line
+     * @param failedAt the domain time that could not be reached
+     * @param since wall-clock time at which the domain stopped
+     * @param triedAt wall-clock time of the last attempt
      */
     record Stop(String why, Instant failedAt, Instant since, Instant triedAt) {
         Stop triedAgain(String reason, Instant wallClock) {
@@ -49,9 +49,9 @@ final class Domain {
     }
 
     /**
-     * A domain as it was left.
+     * Restores a domain from its saved state.
      *
-     * @param wallClock the time of taking it up
+     * @param wallClock the time of the restore
      */
     Domain(ClusterState state, Instant wallClock) {
         this.id = state.domain();
@@ -71,7 +71,7 @@ final class Domain {
         state = next;
     }
 
-    /** Whether this task has raised the domain's epoch and thereby taken it over. */
+    /** Whether this task has taken the domain over, which raised its epoch. */
     boolean inOffice() {
         return scheduler.isPresent();
     }
@@ -80,12 +80,12 @@ final class Domain {
         scheduler = Optional.of(appointed);
     }
 
-    /** Who decides, once this task is in office. */
+    /** The scheduler core of this domain; present once this task has taken the domain over. */
     Scheduler scheduler() {
-        return scheduler.orElseThrow(() -> new IllegalStateException("nobody has taken domain " + id + " over yet"));
+        return scheduler.orElseThrow(() -> new IllegalStateException("domain " + id + " has not been taken over yet"));
     }
 
-    /** Why nothing is decided; empty while all is well. Any thread may ask. */
+    /** Why the domain is stopped; empty while it works. Safe for any thread. */
     Optional<Stop> stop() {
         return stop;
     }
@@ -94,7 +94,7 @@ final class Domain {
         stop = next;
     }
 
-    /** Whether it is time for a stopped domain to try a record that only says how things are: once a second. */
+    /** Whether a stopped domain may try a signal record now: at most once a second. */
     boolean mayTry(Instant wallClock) {
         if (wallClock.isBefore(lastTrial.plusSeconds(1)) && !wallClock.isBefore(lastTrial)) {
             return false;
@@ -103,12 +103,12 @@ final class Domain {
         return true;
     }
 
-    /** The core took an event. */
+    /** Records that the core accepted an event. */
     void worked() {
         refusals = 0;
     }
 
-    /** The core refused an event; how many it did in a row. */
+    /** Records that the core refused an event; returns how many it refused in a row. */
     int refused() {
         refusals++;
         return refusals;
@@ -122,7 +122,7 @@ final class Domain {
         return origin.offset() <= accepted(position(origin));
     }
 
-    /** Offset of the last record taken from a topic's partition; -1 before the first. */
+    /** Offset of the last record applied from a topic's partition; -1 before the first. */
     long accepted(String position) {
         return accepted.getOrDefault(position, -1L);
     }
@@ -139,7 +139,7 @@ final class Domain {
         progress.put(next.service(), next);
     }
 
-    /** Start of the first window of requests that any source reported of a service. */
+    /** Start of the first window of request rates that any source reported for a service. */
     Optional<Instant> firstWindow(ServiceId service) {
         return Optional.ofNullable(firstWindows.get(service));
     }
@@ -148,7 +148,7 @@ final class Domain {
         firstWindows.put(service, start);
     }
 
-    /** The time up to which the environment has been answered. */
+    /** The time up to which the virtual-time driver has been answered. */
     Optional<Instant> answered() {
         return answered;
     }
@@ -165,20 +165,20 @@ final class Domain {
         awaitingForecastSince = wallClock;
     }
 
-    /** A record came in that had been in its topic since {@code arrived}. */
+    /** Records that a record was received that had been in its topic since {@code arrived}. */
     void heard(Instant arrived, Instant wallClock) {
         heardAt = wallClock;
         caughtUp = !arrived.plus(RECENT).isBefore(wallClock);
     }
 
-    /** Whether the record that came in last had waited to be read. */
+    /** Whether the last record received was part of a backlog. */
     boolean isBehind() {
         return !caughtUp;
     }
 
     /**
-     * Whether the domain's time is that of the wall clock. With a backlog it is not: events that wait to be read are no
-     * silence, and must not be taken for it.
+     * Whether the domain's time follows the wall clock. It does not during a backlog: unread events must not be
+     * mistaken for silence.
      */
     boolean isUpToDate(Instant wallClock) {
         return caughtUp || !heardAt.plus(SILENT).isAfter(wallClock);

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 
-/** What can be seen of each domain that this task has: read from its state when somebody asks. */
+/** The gauges of each domain that this task has, read from the domain's state at each scrape. */
 final class DomainGauges implements AutoCloseable {
-    /** Makes a gauge of a domain, or of the sum over several. */
+    /** Makes a gauge of one domain, or of the sum over several domains. */
     interface Maker {
         void gauge(String name, Tags tags, ToDoubleFunction<Domain> value);
     }
@@ -31,7 +31,7 @@ final class DomainGauges implements AutoCloseable {
         this.labels = labels;
     }
 
-    /** Shows a domain, if it is not shown yet. */
+    /** Registers a domain's gauges, unless they are registered already. */
     void watch(Domain domain) {
         if (watched.putIfAbsent(domain.id(), domain) != null || !labels.take(domain)) {
             return;
@@ -57,7 +57,7 @@ final class DomainGauges implements AutoCloseable {
                 .register(registry));
     }
 
-    /** Those that can be added up over domains: of the last ones the number of domains in which it is so. */
+    /** Gauges that can be summed over domains; conditions count the domains in which they hold. */
     static void makeSums(Maker maker) {
         for (String owner : Owner.LABELS) {
             maker.gauge("lendstream.gpus", Tags.of("owner", owner), domain -> owned(domain.state(), owner));

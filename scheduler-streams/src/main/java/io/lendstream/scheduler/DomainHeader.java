@@ -11,7 +11,7 @@ import io.lendstream.core.state.SlicePlan;
 import java.time.Instant;
 import java.util.Optional;
 
-/** What a domain's state is besides its nodes, GPUs, services, jobs and advice; and the time up to which it answered. */
+/** A domain's state apart from its nodes, GPUs, services, jobs and advice, with the time up to which it answered. */
 record DomainHeader(
         DomainId domain,
         @Flat LogPosition position,
@@ -32,7 +32,7 @@ record DomainHeader(
                 answered);
     }
 
-    /** The same at another event that changed nothing else of it. */
+    /** This header at a later event that changed nothing else in it. */
     DomainHeader at(Instant time, long event) {
         return new DomainHeader(domain, position.at(time, event), nextPlanAt, mode, pacing, slices, answered);
     }

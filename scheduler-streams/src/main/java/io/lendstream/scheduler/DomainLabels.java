@@ -10,8 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Which domains of this instance metrics name. Anybody who may write an input can think of a domain, and metrics must not grow with
- * that: the first so many have a label of their own, all others are summed up under {@code other}.
+ * Limits which domains of this instance appear in metrics. Anyone who may write an input can invent a domain, and the
+ * number of time series must not grow with that. The first domains get a label of their own; all others are summed up
+ * under {@code other}.
  */
 final class DomainLabels {
     static final String OTHER = "other";
@@ -28,7 +29,7 @@ final class DomainLabels {
         this.most = most;
     }
 
-    /** Whether a domain has a label of its own; where not, it counts among the others from now on. */
+    /** Whether a domain has a label of its own; a domain without one counts as {@code other} from now on. */
     synchronized boolean take(Domain domain) {
         if (named.size() < most && !domain.id().value().equals(OTHER)) {
             named.add(domain);
@@ -41,7 +42,7 @@ final class DomainLabels {
         return false;
     }
 
-    /** A domain is no longer with this instance. */
+    /** Removes a domain that this instance no longer has. */
     synchronized void giveBack(Domain domain) {
         named.remove(domain);
         others.remove(domain);

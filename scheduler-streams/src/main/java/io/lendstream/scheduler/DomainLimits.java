@@ -21,24 +21,24 @@ import io.lendstream.core.state.ServiceState;
 import java.util.Optional;
 
 /**
- * How much of everything a domain may have. What would exceed a limit is refused before it is logged, so that a log replays whatever
- * the limits were. A state that is above a limit already is kept: only what is new to it is refused.
+ * The largest sizes of a domain. An event that would exceed a limit is refused before it is logged, so a log replays
+ * under any limits. State that already exceeds a limit is kept; only additions are refused.
  *
- * @param domains that one partition of the inputs may bring up
- * @param nodes of a domain
- * @param gpusPerNode GPUs of a node; ten times as many with MIG instances
- * @param services of a domain
- * @param jobs of a domain that are not over; ten times as many with those that are and are still remembered
- * @param sources that report the rates of one service, without those that have been silent for ten minutes
+ * @param domains most domains that one partition of the inputs may create
+ * @param nodes most nodes of a domain
+ * @param gpusPerNode most GPUs of a node; ten times as many GPUs and MIG instances together
+ * @param services most services of a domain
+ * @param jobs most unfinished jobs of a domain; ten times as many including finished ones still remembered
+ * @param sources most sources that report one service's rates; sources silent for ten minutes do not count
  */
 record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int jobs, int sources) {
     private static final int UNITS_PER_GPU = 10;
     private static final int JOBS_REMEMBERED = 10;
 
     /**
-     * Checks that one more domain may come.
+     * Checks that one more domain may be created.
      *
-     * @param present domains of this partition
+     * @param present number of domains in this partition
      */
     void checkDomains(int present, DomainId id) throws Poison {
         if (present >= domains) {
@@ -48,13 +48,13 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
 
     static Poison overDomains(DomainId id, int present, int most) {
         return over(
-                "domain %s would be one more than the %d of its partition".formatted(id, present),
+                "domain %s is new, but its partition already has %d domains".formatted(id, present),
                 SchedulerKeys.MAX_DOMAINS.name(),
                 most,
-                "Correct the record's domain");
+                "Correct the record's domain if its name is wrong");
     }
 
-    /** Checks that a domain may have what an event brings. */
+    /** Checks that an event keeps the domain within its limits. */
     void check(ClusterState state, Event event) throws Poison {
         event.match(new Checks(state)).run();
     }
@@ -62,11 +62,11 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
     private void check(ClusterState state, InferenceService service) throws Poison {
         if (state.services().size() >= services && !state.services().contains(service.service())) {
             throw over(
-                    "service %s would be one more than the %d of domain %s"
+                    "service %s is new, but domain %3$s already has %2$d services"
                             .formatted(service.service(), state.services().size(), state.domain()),
                     SchedulerKeys.MAX_SERVICES.name(),
                     services,
-                    "If its name is wrong, correct it");
+                    "Correct its name if that is wrong");
         }
     }
 
@@ -81,7 +81,7 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                     "node %s has %d GPUs".formatted(node.nodeId(), node.gpus().size()),
                     SchedulerKeys.MAX_GPUS_PER_NODE.name(),
                     gpusPerNode,
-                    "Correct its inventory");
+                    "Correct the node's inventory");
         }
         long mostUnits = (long) UNITS_PER_GPU * gpusPerNode;
         if (units(node)
@@ -92,18 +92,18 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                     "node %s has %d GPUs and MIG instances".formatted(node.nodeId(), units(node)),
                     "ten times " + SchedulerKeys.MAX_GPUS_PER_NODE.name(),
                     mostUnits,
-                    "Correct its inventory");
+                    "Correct the node's inventory");
         }
     }
 
-    /** Checks that a domain with so many nodes may have one more. */
+    /** Checks that a domain with this many nodes may have one more. */
     void checkNodes(int present, NodeId node, DomainId domain) throws Poison {
         if (present >= nodes) {
             throw over(
-                    "node %s would be one more than the %d of domain %s".formatted(node, present, domain),
+                    "node %s is new, but domain %3$s already has %2$d nodes".formatted(node, present, domain),
                     SchedulerKeys.MAX_NODES.name(),
                     nodes,
-                    "Write tombstones for nodes that are gone");
+                    "Delete nodes that no longer exist by tombstones");
         }
     }
 
@@ -122,20 +122,20 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         int open = state.clusterIndex().jobs().open().size();
         if (open >= jobs) {
             throw over(
-                    "job %s would be one more than the %d of domain %s that are not over"
+                    "job %s is new, but domain %3$s already has %2$d unfinished jobs"
                             .formatted(job.job(), open, state.domain()),
                     SchedulerKeys.MAX_JOBS.name(),
                     jobs,
-                    "Submit it again when others are over");
+                    "Submit it again when other jobs have ended");
         }
         long remembered = (long) JOBS_REMEMBERED * jobs;
         if (state.jobs().size() >= remembered) {
             throw over(
-                    "job %s would be one more than the %d that domain %s remembers"
+                    "job %s is new, but domain %3$s already remembers %2$d jobs"
                             .formatted(job.job(), state.jobs().size(), state.domain()),
                     "ten times " + SchedulerKeys.MAX_JOBS.name(),
                     remembered,
-                    "Submit it again later: a job is forgotten 24 h after it was over");
+                    "Submit it again later: a job is forgotten 24 h after its end");
         }
     }
 
@@ -151,11 +151,11 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                 .count();
         if (present >= sources) {
             throw over(
-                    "source %s of the rates of service %s would be one more than the %d there are"
+                    "source %s is new, but service %s already has %d sources of request rates"
                             .formatted(rate.source(), rate.service(), present),
                     SchedulerKeys.MAX_RATE_SOURCES.name(),
                     sources,
-                    "Have fewer sources report; one that is silent for ten minutes frees its place");
+                    "Report from fewer sources; a source that is silent for ten minutes frees its place");
         }
     }
 
@@ -165,12 +165,12 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                 "%s: %s is %d. %s, or raise the setting.".formatted(what, setting, limit, wayOut));
     }
 
-    /** A check that may find that a limit would be exceeded. */
+    /** A check that throws if an event would exceed a limit. */
     private interface Check {
         void run() throws Poison;
     }
 
-    /** What is checked of each kind of event. */
+    /** The check for each kind of event. */
     private final class Checks implements Event.Cases<Check> {
         private final ClusterState state;
 

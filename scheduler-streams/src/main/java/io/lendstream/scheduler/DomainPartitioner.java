@@ -6,9 +6,9 @@ import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.StreamPartitioner;
 
 /**
- * Which partition a domain is worked on in: the one that Kafka gives its name as a key.
+ * Maps a domain to its partition, as Kafka's default partitioner maps the domain's name as a key.
  *
- * @param partitions of the internal topic, and of what a domain's state is kept in
+ * @param partitions number of partitions of the internal topic and of the state's changelog
  */
 record DomainPartitioner(int partitions) implements StreamPartitioner<byte[], RoutedRecord> {
     DomainPartitioner {

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gives a domain's events their order, feeds them to the core, and publishes the log, the decisions and the owners. */
+/** Orders a domain's events, feeds them to the core, and publishes the log, the decisions and the ownership. */
 final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], byte[]> {
     private static final Logger log = LoggerFactory.getLogger(DomainProcessor.class);
     private static final Duration CLOCK_EVERY = Duration.ofSeconds(1);
@@ -130,7 +130,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
     private void bury(DomainId id, Topic<?> topic, RoutedRecord arrival, long timestamp, Poison poison) {
         Origin origin = arrival.passage().origin();
         refusals.warn(
-                wallClock(), "%s of domain %s goes to the dead letters: %s".formatted(origin, id, poison.getMessage()));
+                wallClock(), "%s of domain %s was written to the dead letters: %s".formatted(origin, id, poison.getMessage()));
         metrics.dead(topic.suffix(), poison, wallClock());
         Record<byte[], byte[]> asItCame = new Record<>(arrival.key(), arrival.value(), timestamp);
         context().forward(DeadLetter.of(origin, asItCame, poison), SchedulerTopology.DEAD_EVENT);
@@ -144,7 +144,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
         if (arrival.input().isPresent()) {
             return arrival.input().get();
         }
-        byte[] value = Objects.requireNonNull(arrival.value(), "a record without a value by which no node leaves");
+        byte[] value = Objects.requireNonNull(arrival.value(), "a record without a value that removes no node");
         return reader.read(topic, value, wallClock());
     }
 
@@ -198,7 +198,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
         commits().commit();
     }
 
-    /** Also of a domain that is stopped: others' time must not wait for it. */
+    /** Includes stopped domains, so that the time of other domains does not wait for them. */
     private StepEncoder.Output answer(Domain domain, Instant upTo, long arrived) {
         Optional<Instant> next = Optional.empty();
         try {
@@ -206,7 +206,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
                 next = runner().nextTimer(domain);
             }
         } catch (RefusedException e) {
-            log.warn("when domain {} next needs a tick is not known", domain.id(), e.getCause());
+            log.warn("cannot determine when domain {} next needs a tick", domain.id(), e.getCause());
         }
         Progress answer = Progress.of(
                 ServiceName.SCHEDULER,
@@ -239,14 +239,14 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
         }
         metrics.wentOnWithoutForecast();
         log.warn(
-                "domain {} goes on without a forecast of service {}: none came within scheduler.forecast-patience ({}). Is the forecaster running? With scheduler.forecaster=none nobody waits for it.",
+                "domain {} continues without a forecast of service {}: none arrived within scheduler.forecast-patience ({}). Check that the forecaster is running, or set scheduler.forecaster=none for a run without it.",
                 domain.id(),
                 missing.get(),
                 options.forecastPatience());
         return false;
     }
 
-    /** Not in {@code init}: only now the store certainly has all that it will be restored to. */
+    /** Not done in {@code init}: the store is only certain to be fully restored now. */
     private void load() {
         if (!loaded) {
             domains = store().load(wallClock());

@@ -17,16 +17,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves domains on, by what arrives and by time. A step that fails on an event is that event's fault, and the event is refused. A
- * tick carries nothing that anybody wrote: where a tick fails, the fault is in the domain's state or in this version, and the domain
- * is stopped. Nothing is decided in it then; every minute a tick is tried again, and it goes on when one works.
+ * Advances domains, by events and by time. If a step fails on an event, the fault is in the event, and the event is
+ * refused. A tick contains no input, so if a tick fails, the fault is in the domain's state or in this version, and
+ * the domain is stopped. A stopped domain makes no decisions. A tick is tried every minute, and the domain resumes
+ * when one succeeds.
  */
 final class DomainRunner {
     private static final Logger log = LoggerFactory.getLogger(DomainRunner.class);
-    /** Ticks made in a row before other work gets its turn: a week of plans, a minute apart. */
+    /** Most ticks in a row before other work gets its turn: a week of plans, one minute apart. */
     private static final int MOST_TICKS = 10_000;
 
-    /** Events refused in a row after which a tick has to show whether it is the events or the domain. */
+    /** Events refused in a row after which a trial tick shows whether the events or the domain is at fault. */
     private static final int MOST_REFUSALS = 20;
 
     private static final Duration RETRY_EVERY = Duration.ofMinutes(1);
@@ -51,10 +52,10 @@ final class DomainRunner {
     }
 
     /**
-     * Applies an event of a record.
+     * Applies the event of a record.
      *
-     * @param arrived when the record came into its topic, in milliseconds
-     * @throws Poison where the domain may not have what it brings, the core fails on it, or the domain is stopped
+     * @param arrived when the record was appended to its topic, in milliseconds
+     * @throws Poison if the event would exceed a limit, the core fails on it, or the domain is stopped
      */
     void take(Domain domain, Event event, Origin origin, long arrived) throws Poison {
         options.limits().check(domain.state(), event);
@@ -83,7 +84,7 @@ final class DomainRunner {
         }
     }
 
-    /** Lets everything happen that is due up to a time; where the domain is stopped, tries whether it works again. */
+    /** Makes all ticks due up to a time; in a stopped domain, tries whether a tick works again. */
     void moveTo(Domain domain, Instant upTo, long arrived) {
         if (domain.stop().isPresent() && !retry(domain, upTo, arrived)) {
             return;
@@ -97,7 +98,8 @@ final class DomainRunner {
     }
 
     /**
-     * When something is next due by itself, in whole milliseconds, rounded up: the log keeps no more, and a tick must not come too early.
+     * When the next tick is due, in whole milliseconds, rounded up: the log stores milliseconds, and a tick must not
+     * be early.
      */
     Optional<Instant> nextTimer(Domain domain) throws RefusedException {
         return RefusingCall.of(() -> domain.scheduler()
@@ -115,14 +117,16 @@ final class DomainRunner {
                 domain, stepRunner.prepare(domain, domain.state(), scheduler, event, at, origin, arrived), arrived);
     }
 
-    /** A record whose writer's clock is ahead of ours moves no domain's time, and no deadline with it, beyond our own clock. */
+    /**
+     * Limits event time to this machine's clock, so a writer with a fast clock cannot advance the domain's deadlines.
+     */
     private Instant notAhead(Instant at) {
         return options.time() == TimeMode.WALL && at.isAfter(wallClock.get()) ? wallClock.get() : at;
     }
 
     /**
-     * Raises the domain's epoch, the first time that this task has to do with it. Where that fails with all that is due then, it is
-     * raised without any decision, so that a record may mend the domain.
+     * Takes the domain over by raising its epoch, the first time that this task handles it. If that fails together
+     * with the work due then, the epoch is raised without decisions, so that a later record can repair the domain.
      */
     private void claimEpoch(Domain domain, Instant at, long arrived) throws RefusedException {
         if (domain.inOffice()) {
@@ -152,11 +156,11 @@ final class DomainRunner {
         apply(domain, scheduler, started, Optional.empty(), arrived);
         domain.claimEpoch(scheduler);
         log.info(
-                "domain {} is ours, in epoch {} from event {}{}",
+                "took over domain {} in epoch {} at event {}{}",
                 domain.id(),
                 started.epoch(),
                 domain.state().eventSequence(),
-                scheduler.decidesFrom().isPresent() ? "; of what waited, nothing is decided" : "");
+                scheduler.decidesFrom().isPresent() ? "; backlog applied without decisions" : "");
     }
 
     private void tickUpTo(Domain domain, Instant now, long arrived) throws RefusedException {
@@ -176,14 +180,14 @@ final class DomainRunner {
             apply(domain, domain.scheduler(), new Tick(domain.id(), at), Optional.empty(), arrived);
             last = at;
         }
-        log.warn("domain {} is {} ticks behind; more are made with the next event", domain.id(), MOST_TICKS);
+        log.warn("domain {} is {} ticks behind; it continues to catch up with the next event", domain.id(), MOST_TICKS);
     }
 
     private static Instant later(Instant one, Instant other) {
         return one.isAfter(other) ? one : other;
     }
 
-    /** Tries a tick, without making it: where it fails too, the fault is not in the events. */
+    /** Tries a tick without applying it: if the tick works, the fault is in the events. */
     private void probe(Domain domain, Instant at, long arrived) {
         Instant now = later(at, domain.state().now());
         try {
@@ -196,7 +200,7 @@ final class DomainRunner {
                     Optional.empty(),
                     arrived);
             log.error(
-                    "{} events of domain {} were refused in a row, but its time goes on: the fault is in the events; they are in the dead letters",
+                    "refused {} events in a row of domain {}, but its ticks work: the fault is in the events; see the dead letters",
                     MOST_REFUSALS,
                     domain.id());
             domain.worked();
@@ -211,7 +215,7 @@ final class DomainRunner {
                 new Domain.Stop(failure.why(), later(failedAt, domain.state().now()), now, now)));
         condition.stopped(domain.id(), failure.why());
         log.error(
-                "domain {} is stopped: a tick at {} failed, so that the fault is in its state or in this version. Nothing is decided in it, its records go to the dead letters, and its leases end at the actuators. A tick is tried again every {}; a record that mends the state, or a version that can go on, ends the stop",
+                "domain {} is stopped: a tick at {} failed, so the fault is in its state or in this version. No decisions are made in it, its records go to the dead letters, and its leases expire at the actuators. A tick is retried every {}; the domain resumes after a record that repairs the state, or with a version that handles it",
                 domain.id(),
                 failedAt,
                 RETRY_EVERY,
@@ -223,13 +227,13 @@ final class DomainRunner {
         domain.worked();
         condition.notStopped(domain.id());
         log.warn(
-                "domain {} goes on after {}: {}. What came meanwhile is in the dead letters",
+                "domain {} resumed after {}: {}. Records that arrived meanwhile are in the dead letters",
                 domain.id(),
                 Duration.between(stop.since(), wallClock.get()),
                 why);
     }
 
-    /** Whether a stopped domain works again. */
+    /** Whether a stopped domain works again; tries a tick. */
     private boolean retry(Domain domain, Instant upTo, long arrived) {
         Domain.Stop stop = domain.stop().orElseThrow();
         Instant now = wallClock.get();
@@ -241,7 +245,7 @@ final class DomainRunner {
             claimEpoch(domain, upTo, arrived);
             Instant at = deciding(domain, later(upTo, domain.state().now()));
             apply(domain, domain.scheduler(), new Tick(domain.id(), at), Optional.empty(), arrived);
-            resume(domain, stop, "a tick at %s works".formatted(at));
+            resume(domain, stop, "a tick at %s succeeded".formatted(at));
             return true;
         } catch (RefusedException e) {
             if (!stop.why().equals(e.why())) {
@@ -253,7 +257,7 @@ final class DomainRunner {
         }
     }
 
-    /** Applies an event to a stopped domain if the tick that failed works after it; else refuses it. */
+    /** Applies an event to a stopped domain if the failed tick succeeds after it; otherwise refuses the event. */
     private void mend(Domain domain, Event event, Origin origin, long arrived) throws Poison {
         Domain.Stop stop = domain.stop().orElseThrow();
         boolean isTried = domain.inOffice() && (!event.match(IsSignal.INSTANCE) || domain.mayTry(wallClock.get()));
@@ -265,24 +269,24 @@ final class DomainRunner {
                 stepRunner.prepare(
                         domain, after, domain.scheduler(), new Tick(domain.id(), at), at, Optional.empty(), arrived);
                 stepRunner.commit(domain, mended.get(), arrived);
-                resume(domain, stop, "with the record at %s a tick works".formatted(origin));
+                resume(domain, stop, "a tick succeeded after the record at %s".formatted(origin));
                 return;
             } catch (RefusedException e) {
-                log.debug("{} does not mend domain {}", origin, domain.id(), e);
+                log.debug("{} does not repair domain {}", origin, domain.id(), e);
             }
         }
         String why =
-                "domain %s is stopped since %s, as a tick fails: %s. Write the record again once the domain goes on; the scheduler's log says more"
+                "domain %s has been stopped since %s because a tick fails: %s. Write the record again after the domain has resumed; the scheduler's log has details"
                         .formatted(domain.id(), stop.since(), stop.why());
         throw new Poison(Poison.Kind.DOMAIN_STOPPED, new DomainStoppedException(why));
     }
 
-    /** No earlier than its scheduler decides anything: a tick before that shows nothing. */
+    /** Not before the scheduler may decide: an earlier tick would prove nothing. */
     private static Instant deciding(Domain domain, Instant at) {
         return domain.scheduler().decidesFrom().map(from -> later(from, at)).orElse(at);
     }
 
-    /** The step of an event; empty where a mere signal fails as ticks do, for which it is not to blame. */
+    /** The step of an event; empty if a signal fails in the same way as ticks do, so the signal is not at fault. */
     private Optional<PreparedStep> tried(Domain domain, Domain.Stop stop, Event event, Origin origin, long arrived)
             throws Poison {
         try {

@@ -31,14 +31,14 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Domains in a store that survives: one entry for each node, its last sample, each GPU, service, source of its rates, and job, so
- * that a step writes only what it changed; a header for each domain; how far its inputs were taken; and the schemas that the
- * entries are written with.
+ * Keeps domains in a persistent store, so that a step writes only its changes. There is one entry for each node, last
+ * sample, GPU, service, rate source and job, one header for each domain, and one position for each input partition.
+ * The store also keeps the schemas of its entries.
  *
- * <p>One store and not one for each kind: a step's changes then follow each other in one changelog.
+ * <p>All kinds share one store, so that a step's changes are adjacent in one changelog.
  */
 final class DomainStore {
-    /** Schemas belong to no domain; no domain's name is empty. */
+    /** Schemas belong to no domain; a domain's name is never empty. */
     private static final String SCHEMA = EntryKind.PART + "schema" + EntryKind.PART;
 
     private final KeyValueStore<String, byte[]> store;
@@ -52,14 +52,14 @@ final class DomainStore {
         this(store, metrics, Integer.MAX_VALUE);
     }
 
-    /** @param mostBytes of an entry that its changelog can hold */
+    /** @param mostBytes largest entry that the changelog accepts */
     DomainStore(KeyValueStore<String, byte[]> store, SchedulerMetrics metrics, int mostBytes) {
         this.store = store;
         this.metrics = metrics;
         this.mostBytes = mostBytes;
     }
 
-    /** All domains as they were left. */
+    /** Loads all domains as they were saved. */
     SortedMap<DomainId, Domain> load(Instant wallClock) {
         Map<Long, Schema> schemas = new HashMap<>();
         SortedMap<String, StoredDomain> byDomain = new TreeMap<>();
@@ -84,8 +84,8 @@ final class DomainStore {
     }
 
     /**
-     * Finds an entry's kind in its key. Earlier versions took names with the very character that parts keys, so the first part
-     * that names a kind is taken for it.
+     * Finds the kind in an entry's key. Earlier versions allowed the separator character in names, so the first part
+     * that names a kind is used.
      */
     private void add(Map<String, StoredDomain> byDomain, KeyValue<String, byte[]> entry) {
         String key = entry.key;
@@ -100,16 +100,16 @@ final class DomainStore {
             }
         }
         throw new IllegalStateException(
-                "the state has an entry '%s' of a kind that this version does not know; a newer one wrote it. Start that version again."
+                "the state has an entry '%s' of a kind that this version does not know, written by a newer version. Start the newer version again."
                         .formatted(StoredDomain.printable(key)));
     }
 
     /**
-     * What a step changes in the store, encoded but not written.
+     * The changes of one step, encoded but not written.
      *
-     * @param entries by key; null where an entry goes
-     * @param afterwards what is remembered of them once they are written
-     * @param schemas fingerprints of those that are among the entries
+     * @param entries by key; null for an entry to delete
+     * @param afterwards updates the cache of saved entries after they are written
+     * @param schemas fingerprints of the schemas among the entries
      */
     record Changes(List<KeyValue<String, byte[]>> entries, List<Runnable> afterwards, Set<Long> schemas) {
         Changes() {
@@ -126,10 +126,10 @@ final class DomainStore {
     }
 
     /**
-     * Encodes what a step changed. Nothing is written, and nothing remembered, until {@link #commit}.
+     * Encodes the changes of a step. Nothing is written or cached until {@link #commit}.
      *
-     * @param state after the step
-     * @param isPlaced whether {@link #savePosition} follows, which keeps the time and number of the event as well
+     * @param state state after the step
+     * @param isPlaced whether {@link #savePosition} follows, which also saves the event's time and number
      */
     Changes prepare(ClusterState state, Optional<Instant> answered, Step.Changed changed, boolean isPlaced) {
         Changes changes = new Changes();
@@ -165,7 +165,7 @@ final class DomainStore {
         return changes;
     }
 
-    /** Writes what was prepared. */
+    /** Writes the prepared changes. */
     void commit(Changes changes) {
         for (KeyValue<String, byte[]> entry : changes.entries()) {
             if (entry.value == null) {
@@ -177,7 +177,7 @@ final class DomainStore {
         changes.afterwards().forEach(Runnable::run);
     }
 
-    /** A sample changes nothing of what a node is, and is written for itself. */
+    /** A sample does not change the node itself, so it has an entry of its own. */
     private void add(Changes changes, DomainId domain, NodeId name, Optional<NodeState> node) {
         Map<NodeId, Node> before = saved.nodes.computeIfAbsent(domain, any -> new HashMap<>());
         if (!node.map(NodeState::node).equals(Optional.ofNullable(before.get(name)))) {
@@ -188,7 +188,7 @@ final class DomainStore {
                 () -> node.ifPresentOrElse(known -> before.put(name, known.node()), () -> before.remove(name)));
     }
 
-    /** A word of one source changes little else of its service, and is written for itself. */
+    /** A rate report changes little else of its service, so each source has an entry of its own. */
     private void add(Changes changes, DomainId domain, ServiceState service) {
         ServiceId name = service.spec().service();
         Map<ServiceId, ServiceState> ofDomain = saved.services.computeIfAbsent(domain, any -> new HashMap<>());
@@ -228,7 +228,7 @@ final class DomainStore {
         changes.afterwards(() -> saved.headers.put(header.domain(), header));
     }
 
-    /** Keeps how far a partition of an input was taken, and where that has brought the domain. */
+    /** Saves the position in an input partition, with the domain's time and event number there. */
     void savePosition(Domain domain, String position, long offset) {
         store.put(
                 EntryKind.POSITION.key(domain.id(), position),

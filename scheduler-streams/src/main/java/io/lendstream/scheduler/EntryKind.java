@@ -3,7 +3,7 @@ package io.lendstream.scheduler;
 import io.lendstream.core.id.DomainId;
 import java.util.Optional;
 
-/** What an entry of the store is of; it is part of its key. */
+/** The kind of a store entry; part of its key. */
 enum EntryKind {
     HEADER,
     NODE,
@@ -17,7 +17,7 @@ enum EntryKind {
     PROGRESS,
     FIRST_WINDOW;
 
-    /** Parts keys from each other. */
+    /** Separates the parts of a key. */
     static final char PART = '\u0000';
 
     /** The key of an entry of this kind. */
@@ -25,7 +25,7 @@ enum EntryKind {
         return domain.value() + PART + name() + PART + name;
     }
 
-    /** The kind that a key names. */
+    /** The kind that a key contains. */
     static Optional<EntryKind> of(String code) {
         for (EntryKind kind : values()) {
             if (kind.name().equals(code)) {

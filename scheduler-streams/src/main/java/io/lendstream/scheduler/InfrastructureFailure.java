@@ -7,11 +7,11 @@ import java.net.UnknownHostException;
 import java.net.http.HttpTimeoutException;
 import org.apache.kafka.common.KafkaException;
 
-/** Tells failures of the broker, the registry or the network from failures that a record or a domain's state causes. */
+/** Separates failures of the broker, registry or network from those caused by a record or a domain's state. */
 final class InfrastructureFailure {
     private InfrastructureFailure() {}
 
-    /** Whether the registry or the network failed, also where a serializer other than ours wraps what the network threw. */
+    /** Whether the registry or the network failed, including errors wrapped by a foreign serializer. */
     static boolean isOfRegistry(Throwable failure) {
         for (Throwable at = failure; at != null; at = at.getCause()) {
             if (at instanceof RegistryException
@@ -25,7 +25,7 @@ final class InfrastructureFailure {
         return false;
     }
 
-    /** Whether anything outside this process failed, so that the failure says nothing of a record or of a domain. */
+    /** Whether the failure came from outside this process, so that no record or domain is at fault. */
     static boolean is(Throwable failure) {
         for (Throwable at = failure; at != null; at = at.getCause()) {
             if (at instanceof KafkaException) {

@@ -5,14 +5,14 @@ import io.lendstream.core.event.Progress;
 import io.lendstream.core.id.DomainId;
 import java.time.Instant;
 
-/** What a record of an input topic says. */
+/** The decoded content of an input record. */
 sealed interface Input {
     DomainId domain();
 
-    /** The time that it speaks of. */
+    /** The event time of the record. */
     Instant at();
 
-    /** Something happened to a domain. */
+    /** An event of a domain. */
     record Happened(Event event) implements Input {
         @Override
         public DomainId domain() {
@@ -25,7 +25,7 @@ sealed interface Input {
         }
     }
 
-    /** A service has got on. */
+    /** A service's progress in an accelerated run. */
     record GotOn(Progress progress) implements Input {
         @Override
         public DomainId domain() {

@@ -21,12 +21,12 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the bytes of input topics, and tells what can never be read from what cannot be read just now. */
+/** Decodes input records, and separates permanent failures from temporary ones. */
 final class InputReader {
-    /** The largest record that is decoded, in bytes, among the properties of the Streams application. */
+    /** The largest record that is decoded, in bytes, as a property of the Streams application. */
     static final String MAX_RECORD_BYTES = "lendstream.max.record.bytes";
 
-    /** What the log and the internal topic add to a record, in bytes. */
+    /** Bytes that the log and the internal topic add to a record. */
     private static final int ROOM_FOR_ITS_PLACE = 48_576;
 
     private final TopicCatalogue topics;
@@ -40,7 +40,7 @@ final class InputReader {
         this(topics, serdes, patience, maxClockSkew, largest(1 << 20, LetterBounds.DEFAULT));
     }
 
-    /** @param largestBytes of key, value and headers together, as {@link #largest} gives it */
+    /** @param largestBytes limit of key, value and headers together, from {@link #largest} */
     InputReader(
             TopicCatalogue topics, SerdeFactory serdes, Patience patience, Duration maxClockSkew, long largestBytes) {
         this.topics = topics;
@@ -52,18 +52,18 @@ final class InputReader {
     }
 
     /**
-     * The largest record that can become an event, in bytes: the log has to hold the event together with its place in it, within
-     * what the scheduler's producer sends at a time.
+     * The largest record that can become an event, in bytes. The log must hold the event with its origin, within the
+     * scheduler's producer limit.
      */
     static long largest(long maxRecordBytes, LetterBounds producer) {
         return Math.min(maxRecordBytes, Math.max(0, producer.requestBytes() - ROOM_FOR_ITS_PLACE));
     }
 
     /**
-     * What a record says.
+     * Decodes a record.
      *
-     * @throws Poison where no later try could read it
-     * @throws RegistryException where the registry refuses to answer, or does not for longer than anybody's patience
+     * @throws Poison if no later attempt could succeed
+     * @throws RegistryException if the registry refuses the request, or does not answer in time
      */
     Input read(Topic<?> topic, byte[] value, Instant wallClock) throws Poison {
         checkSize(topic, null, value, new RecordHeaders());
@@ -71,17 +71,16 @@ final class InputReader {
         if (input.at().isAfter(wallClock.plus(maxClockSkew))) {
             throw Poison.fromTheFuture(
                     Duration.between(wallClock, input.at()),
-                    "a record of %s is of %s, more than max-clock-skew (%s) ahead of this clock's %s; set the clock of whoever wrote it"
+                    "a record of %s has the time %s, more than max-clock-skew (%s) ahead of this machine's clock (%s); correct the writer's clock"
                             .formatted(topic, input.at(), maxClockSkew, wallClock));
         }
         return input;
     }
 
     /**
-     * The domain that a record is for; the rest of it is passed over. Not every record of which the domain can be read
-     * can be read whole.
+     * Decodes only the domain of a record. This can succeed for a record that cannot be decoded completely.
      *
-     * @throws Poison where no later try could read it
+     * @throws Poison if no later attempt could succeed
      * @throws RegistryException as {@link #read}
      */
     DomainId domain(Topic<?> topic, byte[] value) throws Poison {
@@ -89,9 +88,10 @@ final class InputReader {
     }
 
     /**
-     * Checks that a key can be a name, where the topic is written by others. A node that is known may leave by whatever name it has.
+     * Checks that a key is a valid name, for topics that other services write. A known node may be deleted by any
+     * name it has.
      *
-     * @throws Poison where it cannot
+     * @throws Poison if the key is not a valid name
      */
     static void checkKey(Topic<?> topic, String key) throws Poison {
         if (Strictness.intake(topic) == Strictness.REFUSE) {
@@ -104,9 +104,9 @@ final class InputReader {
     }
 
     /**
-     * Checks a record before it is decoded.
+     * Checks a record's size before it is decoded.
      *
-     * @throws Poison where it is larger, decompressed, than an event may be
+     * @throws Poison if the decompressed record is larger than an event may be
      */
     void checkSize(Topic<?> topic, byte @Nullable [] key, byte @Nullable [] value, Headers headers) throws Poison {
         long bytes = LetterBounds.size(key, value, headers);

@@ -16,15 +16,15 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * How this instance fares, over all its tasks: which of its domains are stopped, and whether it refuses most of what arrives. Either
- * makes it not ready. Any thread may tell or ask.
+ * The condition of this instance over all its tasks: its stopped domains, and whether it refuses most records. Either
+ * makes the instance not ready. Safe for many threads.
  */
 final class InstanceCondition {
-    /** Records that are judged together: the latest so many, none older than {@link #MEMORY}. */
+    /** The number of latest records that are judged together; records older than {@link #MEMORY} do not count. */
     private static final int WINDOW = 100;
 
     private static final Duration MEMORY = Duration.ofMinutes(10);
-    /** Fewer records than this say nothing. */
+    /** With fewer records, no share is computed. */
     private static final int LEAST = 20;
 
     private static final double MOST_REFUSED = 0.5;
@@ -33,7 +33,7 @@ final class InstanceCondition {
     private final Deque<Taken> latest = new ArrayDeque<>();
     private final SortedMap<DomainId, String> stopped = new TreeMap<>();
 
-    /** A record that arrived; with why it was refused, if it was. */
+    /** A received record, with the reason if it was refused. */
     private record Taken(Instant at, Optional<Refusal> refusal) {}
 
     private record Refusal(String topic, Poison.Kind kind, Optional<Duration> ahead) {
@@ -46,7 +46,7 @@ final class InstanceCondition {
         add(new Taken(now, Optional.empty()));
     }
 
-    /** A record was refused. That a domain is stopped is told by itself, not by each of its records. */
+    /** Counts a refused record. A stopped domain is reported once, not for each of its records. */
     synchronized void refused(String topic, Poison poison, Instant now) {
         if (poison.kind() != Poison.Kind.DOMAIN_STOPPED) {
             add(new Taken(now, Optional.of(new Refusal(topic, poison.kind(), poison.ahead()))));
@@ -64,12 +64,12 @@ final class InstanceCondition {
         stopped.put(domain, why);
     }
 
-    /** A domain works, or is no longer with this instance. */
+    /** Records that a domain works, or that this instance no longer has it. */
     synchronized void notStopped(DomainId domain) {
         stopped.remove(domain);
     }
 
-    /** The share of the latest records that was refused; 0 where there are too few to judge by. */
+    /** The share of the latest records that were refused; 0 with too few records. */
     synchronized double refusedShare(Instant now) {
         forget(now);
         return latest.size() < LEAST ? 0 : (double) refusals().size() / latest.size();
@@ -85,7 +85,7 @@ final class InstanceCondition {
         return latest.stream().flatMap(each -> each.refusal().stream()).toList();
     }
 
-    /** Why this instance is not ready; empty while it is well. */
+    /** Why this instance is not ready; empty if it is ready. */
     synchronized Optional<String> complaint(Instant now) {
         List<String> complaints = new ArrayList<>();
         if (!stopped.isEmpty()) {
@@ -93,7 +93,7 @@ final class InstanceCondition {
                     .limit(NAMED)
                     .map(each -> "%s (%s)".formatted(each.getKey(), each.getValue()))
                     .collect(Collectors.joining(", "));
-            complaints.add("%d of its domains stand still, and nothing is decided there: %s%s"
+            complaints.add("%d of its domains are stopped and make no decisions: %s%s"
                     .formatted(
                             stopped.size(),
                             named,
@@ -113,7 +113,7 @@ final class InstanceCondition {
                 .sorted()
                 .toList();
         if (2 * ahead.size() > refusals.size()) {
-            return "%s for clock skew: the median of %d is %s ahead of this machine's clock; have this machine and the writers follow NTP"
+            return "%s for clock skew: the median of %d records is %s ahead of this machine's clock; synchronize this machine and the writers by NTP"
                     .formatted(share, ahead.size(), Units.text(ahead.get(ahead.size() / 2)));
         }
         Map<String, Long> counts =
@@ -122,6 +122,6 @@ final class InstanceCondition {
                 .max(Map.Entry.comparingByValue())
                 .map(each -> "%s (%d)".formatted(each.getKey(), each.getValue()))
                 .orElseThrow();
-        return "%s, most as %s; the dead letters of that topic say why".formatted(share, most);
+        return "%s, most as %s; see the dead letters of that topic for the reason".formatted(share, most);
     }
 }

@@ -23,9 +23,10 @@ import org.apache.kafka.streams.processor.api.RecordMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at every record that comes in: where its domain can be read it is passed on to that, as it is and with its origin; where
- * not it goes to the dead letters of its topic. A domain of this very partition is at hand; to one of another partition a record
- * goes by the internal topic. All of a domain's records in one partition of a topic go the same way, and so keep their order.
+ * Routes every input record to its domain, unchanged and with its origin. A record whose domain cannot be decoded
+ * goes to the dead letters of its topic. Records of domains in this partition are passed on directly; other records
+ * go through the internal topic. All of a domain's records in one partition take the same route, so they keep their
+ * order.
  */
 final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
     private final TopicCatalogue topics;
@@ -55,7 +56,7 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
     @Override
     public void init(ProcessorContext<byte[], RoutedRecord> started) {
         context = started;
-        // A node's partition is not its domain's: nodes of the domains of all partitions come here.
+        // A node's partition differs from its domain's: nodes of the domains of all partitions arrive here.
         nodeDomains = new NodeDomains(topics, started.getStateStore(SchedulerTopology.NODE_DOMAINS), limits, (int)
                 Math.min(Integer.MAX_VALUE, (long) limits.domains() * spread.partitions()));
     }
@@ -78,7 +79,7 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
             bury(topic, origin, record, new Poison(Poison.Kind.UNREADABLE, e));
             return;
         }
-        // Not within the try: what fails further on says nothing of the record.
+        // Outside the try block: a later failure is not the record's fault.
         onward.forEach(each -> pass(each.domain, each.arrival, record.timestamp()));
     }
 
@@ -87,10 +88,10 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
         forward(DeadLetter.of(origin, record, poison));
     }
 
-    /** What goes on to a domain. */
+    /** Forwards a record to its domain. */
     private record Onward(DomainId domain, RoutedRecord arrival) {}
 
-    /** The stream is one of arrivals, but the dead letters beside it are of bytes, as their sink expects. */
+    /** The stream has routed records, but the dead letters beside it are bytes, as their sink expects. */
     @SuppressWarnings({"unchecked", "rawtypes"})
     private void forward(Record<byte[], byte[]> letter) {
         context().forward((Record) letter, SchedulerTopology.DEAD_INPUT);
@@ -137,7 +138,7 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
         return onward;
     }
 
-    /** An intake may write only about the domains that it is there for. */
+    /** Checks that an intake writes only about its own domains. */
     private void check(Origin origin, DomainId domain) throws Poison {
         try {
             topics.check(origin.topic(), domain);
@@ -167,7 +168,7 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
         return List.of(leave(new NodeId(node), domain.get(), believable(said), origin, record));
     }
 
-    /** A header may say any time, also one that milliseconds cannot express. */
+    /** The time in a header, which may exceed the range of milliseconds. */
     private Instant believable(Instant said) {
         Instant now = wallClock();
         Instant past = said.isAfter(now) ? now : said;

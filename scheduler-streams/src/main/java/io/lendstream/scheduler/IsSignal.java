@@ -14,7 +14,7 @@ import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 
-/** Whether an event only says how things are at the moment; the next of its kind says it again. */
+/** Whether an event only reports a current condition, which the next event of its kind reports again. */
 final class IsSignal implements Event.Cases<Boolean> {
     static final IsSignal INSTANCE = new IsSignal();
 

@@ -6,12 +6,12 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What a node's state has of its last sample, as it is kept: small, for it changes once a second.
+ * The saved part of a node's last sample. It is small, because it changes every second.
  *
- * @param bootId agent boot of the sample
- * @param sequence of the sample within that boot
- * @param at when it was taken
- * @param period time since the one before
+ * @param bootId agent boot that took the sample
+ * @param sequence number of the sample within that boot
+ * @param at when the sample was taken
+ * @param period time since the previous sample
  */
 record LastSample(String bootId, long sequence, Instant at, Optional<Duration> period) {
     /** Empty before a node's first sample. */
@@ -19,7 +19,7 @@ record LastSample(String bootId, long sequence, Instant at, Optional<Duration> p
         return node.lastSampleAt().map(at -> new LastSample(node.bootId(), node.sequence(), at, node.samplePeriod()));
     }
 
-    /** The node with this as its last sample. */
+    /** The node with this last sample. */
     NodeState in(NodeState node) {
         return new NodeState(node.node(), bootId, sequence, Optional.of(at), period);
     }

@@ -7,8 +7,8 @@ import org.apache.kafka.common.serialization.Serializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts dead letters to what the producer can send. A transactional producer that refuses a record aborts its transaction, and the
- * scheduler would then fail at the same record after every restart.
+ * Cuts dead letters to the size that the producer can send. A transactional producer aborts its transaction at a
+ * larger record, and the scheduler would fail at the same record after every restart.
  */
 final class LetterSerializer implements Serializer<byte[]> {
     private final LetterBounds bounds;
@@ -21,12 +21,12 @@ final class LetterSerializer implements Serializer<byte[]> {
         this.isKey = isKey;
     }
 
-    /** Of keys. It also cuts the headers, which Streams passes to it before it serializes the value. */
+    /** Serializes keys. It also cuts the headers, which Streams passes to it before the value is serialized. */
     static Serializer<byte[]> ofKeys(LetterBounds bounds) {
         return new LetterSerializer(bounds, new RefusedLetters(), true);
     }
 
-    /** Of values; those of letters that a broker has refused are left out. */
+    /** Serializes values; the value of a letter that a broker has refused is left out. */
     static Serializer<byte[]> ofValues(LetterBounds bounds, RefusedLetters refused) {
         return new LetterSerializer(bounds, refused, false);
     }

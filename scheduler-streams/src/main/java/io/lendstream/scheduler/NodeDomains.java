@@ -11,21 +11,21 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which domain each node is in, apart for the base topic and for each intake: a record of an intake moves and removes only
- * nodes that the same intake has declared. Two intakes may use one node ID for nodes of two domains.
+ * Remembers the domain of each node, separately for the base topic and for each intake. A record of an intake can
+ * move and remove only nodes that the same intake declared. Two intakes may use one node ID for nodes of two domains.
  */
 final class NodeDomains {
-    /** Part of no node ID that the intake takes. */
+    /** A character that cannot occur in a valid node ID. */
     private static final String MARK = "\0";
 
     private final TopicCatalogue topics;
     private final KeyValueStore<String, String> store;
     private final DomainLimits limits;
     private final int mostDomains;
-    /** How many nodes are noted, by domain, and within it by the start of their keys. */
+    /** Number of remembered nodes, by domain, and within it by key prefix. */
     private final Map<String, Map<String, Integer>> counts = new HashMap<>();
 
-    /** @param mostDomains of which nodes are noted */
+    /** @param mostDomains most domains whose nodes are remembered */
     NodeDomains(TopicCatalogue topics, KeyValueStore<String, String> store, DomainLimits limits, int mostDomains) {
         this.topics = topics;
         this.store = store;
@@ -37,11 +37,12 @@ final class NodeDomains {
     }
 
     /**
-     * Notes a declaration. What the domain will refuse is not noted: made-up names would be kept for ever.
+     * Remembers a declaration. A declaration that the domain will refuse is not remembered, so that invented names do
+     * not accumulate.
      *
-     * @param topic name in Kafka of the topic that it was found in
-     * @return the domain that the node has left
-     * @throws Poison where it would be one node or one domain too many
+     * @param topic Kafka name of the topic with the declaration
+     * @return the domain that the node leaves
+     * @throws Poison if the node or the domain exceeds a limit
      */
     Optional<DomainId> declare(String topic, NodeId node, DomainId domain) throws Poison {
         String key = key(topics.intakeOf(topic), node.value());
@@ -72,15 +73,16 @@ final class NodeDomains {
         }
     }
 
-    /** What the keys of an intake's nodes begin with. */
+    /** The key prefix of an intake's nodes. */
     private static String start(String key) {
         return key.substring(0, key.lastIndexOf(MARK) + 1);
     }
 
     /**
-     * Notes a tombstone.
+     * Applies a tombstone.
      *
-     * @return the domain that the node has left; empty where the topic never declared it, or another topic still does
+     * @return the domain that the node leaves; empty if this topic never declared the node, or another topic still
+     *     does
      */
     Optional<DomainId> remove(String topic, String node) {
         String key = key(topics.intakeOf(topic), node);
@@ -103,7 +105,7 @@ final class NodeDomains {
                         .anyMatch(intake -> domain.equals(store.get(key(Optional.of(intake), node))));
     }
 
-    /** That of the base topic is the node ID alone, as before there were intakes. */
+    /** The key in the base topic is the node ID alone, as in versions before intakes. */
     private static String key(Optional<String> intake, String node) {
         return intake.map(name -> MARK + name + MARK + node).orElse(node);
     }

@@ -7,9 +7,9 @@ import io.lendstream.service.kafka.LetterBounds;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.common.serialization.Serializer;
 
-/** Writes core records as the bytes of their topics. */
+/** Serializes core records for their topics. */
 final class OutputWriter {
-    /** Keys are names, and headers are those of CloudEvents. */
+    /** Keys are names; headers are those of CloudEvents. */
     private static final int ROOM_FOR_KEY_AND_HEADERS = 4 << 10;
 
     private final TopicCatalogue topics;
@@ -21,7 +21,7 @@ final class OutputWriter {
         this(topics, serializer, patience, LetterBounds.DEFAULT);
     }
 
-    /** @param sendable what the producer can send */
+    /** @param sendable largest record that the producer can send, in bytes */
     OutputWriter(
             TopicCatalogue topics, Serializer<GenericRecord> serializer, Patience patience, LetterBounds sendable) {
         this.topics = topics;
@@ -31,9 +31,10 @@ final class OutputWriter {
     }
 
     /**
-     * The bytes of a value.
+     * Serializes a value.
      *
-     * @throws OversizeOutputException where the producer could not send them: a transactional producer aborts at such a record
+     * @throws OversizeOutputException if the producer could not send it: a transactional producer aborts at such a
+     *     record
      */
     <T> byte[] write(Topic<T> topic, T value) {
         GenericRecord record = Codecs.encode(topic, value);
@@ -44,7 +45,7 @@ final class OutputWriter {
         return bytes;
     }
 
-    /** The most bytes of a value that the producer can send. */
+    /** The largest value that the producer can send, in bytes. */
     int mostBytes() {
         return sendable.requestBytes() - ROOM_FOR_KEY_AND_HEADERS;
     }

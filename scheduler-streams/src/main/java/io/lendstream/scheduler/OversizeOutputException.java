@@ -1,8 +1,8 @@
 package io.lendstream.scheduler;
 
 /**
- * What a step leads to is larger than a record may be. The broker has not been asked, and others are not concerned: the fault is in
- * the domain.
+ * Reports that an output of a step is larger than a record may be. The broker was not asked and other domains are not
+ * affected: the fault is in the domain.
  */
 final class OversizeOutputException extends RuntimeException {
     private static final long serialVersionUID = 1L;

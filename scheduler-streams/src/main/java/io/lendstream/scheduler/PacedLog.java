@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.slf4j.Logger;
 
-/** A log of what may happen thousands of times a second: so many lines a minute, and then how many were left out. */
+/** Logs a frequent warning at most so many times a minute, then how many lines were left out. */
 final class PacedLog {
     private static final int MOST_LINES = 60;
     private static final Duration PERIOD = Duration.ofMinutes(1);
@@ -21,7 +21,7 @@ final class PacedLog {
     void warn(Instant now, String line) {
         if (!now.isBefore(began.plus(PERIOD)) || now.isBefore(began)) {
             if (leftOut > 0) {
-                log.warn("{} more lines like these were left out since {}", leftOut, began);
+                log.warn("{} similar lines were left out since {}", leftOut, began);
             }
             began = now;
             lines = 0;

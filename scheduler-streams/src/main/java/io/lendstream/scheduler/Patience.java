@@ -8,12 +8,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long to go on trying while the registry cannot be asked. No record is skipped for that; after the last try the
- * stream's thread ends and a new one begins where it stood.
+ * How long to retry while the registry does not answer. No record is skipped because of it. After the last attempt
+ * the stream's thread ends, and a new thread starts at the last commit.
  *
- * @param tries how often in all
- * @param longestWait between two tries; the first waits are shorter
- * @param closing whether the process is about to end, so that there is no point in waiting
+ * @param tries number of attempts
+ * @param longestWait longest pause between two attempts; the first pauses are shorter
+ * @param closing whether the process is ending, so that there is no reason to wait
  */
 record Patience(int tries, Duration longestWait, BooleanSupplier closing) {
     private static final Logger log = LoggerFactory.getLogger(Patience.class);
@@ -28,7 +28,7 @@ record Patience(int tries, Duration longestWait, BooleanSupplier closing) {
                 if (tried >= tries || closing.getAsBoolean()) {
                     throw e;
                 }
-                log.warn("registry cannot be asked (try {} of {}): {}", tried, tries, e.getMessage());
+                log.warn("the registry does not answer (attempt {} of {}): {}", tried, tries, e.getMessage());
                 pause(wait, e);
                 wait = wait.multipliedBy(2).compareTo(longestWait) < 0 ? wait.multipliedBy(2) : longestWait;
             }

@@ -3,8 +3,8 @@ package io.lendstream.scheduler;
 import java.time.Duration;
 
 /**
- * When in a period each of several domains plans, so that what happens in one of them does not wait for the plans of all: spread
- * evenly over the period however many they turn out to be (the sequence of van der Corput: 0, 1/2, 1/4, 3/4, 1/8, …).
+ * Spreads the planning times of several domains over a period, so that events of one domain do not wait for the plans
+ * of all. The phases are evenly spread for any number of domains (van der Corput sequence: 0, 1/2, 1/4, 3/4, 1/8, …).
  */
 final class PlanPhases {
     private final Duration period;
@@ -14,7 +14,7 @@ final class PlanPhases {
         this.period = period;
     }
 
-    /** Of the next domain: at least nothing, and less than the period. */
+    /** Phase of the next domain: at least zero, less than the period. */
     Duration next() {
         double share = (Integer.reverse(taken++) >>> 1) / 0x1p31;
         return Duration.ofMillis((long) (share * period.toMillis()));

@@ -3,25 +3,25 @@ package io.lendstream.scheduler;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Why a record will never be an event. */
+/** Why a record can never become an event. */
 final class Poison extends Exception {
     private static final long serialVersionUID = 1L;
 
-    /** Kinds of poison, as the metric of dead letters counts them. */
+    /** Reasons for refusal, as the metric of dead letters counts them. */
     enum Kind {
         NO_KEY,
-        /** A key that nobody may have as a name. */
+        /** The key is not a valid name. */
         UNUSABLE_KEY,
         UNREADABLE,
         FROM_THE_FUTURE,
         TOO_LARGE,
-        /** Of an intake that may not write about its domain. */
+        /** The intake may not write about this domain. */
         FOREIGN_DOMAIN,
-        /** Readable, but the core threw up on it. */
+        /** The record is readable, but the core threw an exception on it. */
         REFUSED,
-        /** The domain has as many of its kind as the settings allow. */
+        /** The domain has reached a limit of the settings. */
         OVER_LIMIT,
-        /** Its domain is stopped, and the record does not mend that. */
+        /** The domain is stopped, and the record does not repair it. */
         DOMAIN_STOPPED
     }
 
@@ -47,9 +47,9 @@ final class Poison extends Exception {
     }
 
     /**
-     * A record whose time has not come.
+     * A record with a time in the future.
      *
-     * @param ahead by how much its time is ahead of this machine's clock
+     * @param ahead how far its time is ahead of this machine's clock
      */
     static Poison fromTheFuture(Duration ahead, String message) {
         return new Poison(Kind.FROM_THE_FUTURE, ahead, message);
@@ -59,12 +59,12 @@ final class Poison extends Exception {
         return kind;
     }
 
-    /** By how much the record's time is ahead of this machine's clock; empty where that is not what is wrong with it. */
+    /** How far the record's time is ahead of this machine's clock; empty for other reasons. */
     Optional<Duration> ahead() {
         return kind == Kind.FROM_THE_FUTURE ? Optional.of(ahead) : Optional.empty();
     }
 
-    /** What went wrong in the first place. */
+    /** The original error. */
     Throwable origin() {
         return getCause() == null ? this : getCause();
     }

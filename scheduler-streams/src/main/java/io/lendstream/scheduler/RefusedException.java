@@ -3,8 +3,8 @@ package io.lendstream.scheduler;
 import java.util.Objects;
 
 /**
- * A step that could not be made: the core failed on an event, or what the step led to could not be encoded. The state, the store
- * and the topics are as before.
+ * Reports that a step could not be made: the core failed on an event, or an output could not be encoded. The state,
+ * the store and the topics are unchanged.
  */
 final class RefusedException extends Exception {
     private static final long serialVersionUID = 1L;
@@ -18,7 +18,7 @@ final class RefusedException extends Exception {
         return Objects.requireNonNull(getCause());
     }
 
-    /** What failed, in one line. */
+    /** The failure, in one line. */
     String why() {
         Throwable failure = failure();
         return failure.getMessage() == null

@@ -8,8 +8,8 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 
 /**
- * The origins of dead letters that a broker refused as too large, because its own limit is lower than the producer's. Their next
- * attempt has no value. May be used by many threads.
+ * The origins of dead letters that a broker refused as too large, because its limit is below the producer's. The next
+ * attempt is sent without a value. Safe for many threads.
  */
 final class RefusedLetters {
     private static final int MOST = 1_000;

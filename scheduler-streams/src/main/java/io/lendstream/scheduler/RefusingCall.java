@@ -7,9 +7,9 @@ final class RefusingCall {
     private RefusingCall() {}
 
     /**
-     * Does work that changes nothing.
+     * Runs work that changes nothing.
      *
-     * @throws RefusedException where it fails, unless the broker, the registry or the network is to blame: that is thrown as it is
+     * @throws RefusedException if it fails; failures of the broker, the registry or the network are thrown unchanged
      */
     static <T> T of(Supplier<T> work) throws RefusedException {
         try {

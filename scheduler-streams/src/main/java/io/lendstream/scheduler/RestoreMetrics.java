@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.streams.processor.StateRestoreListener;
 
-/** How state comes back from its changelogs: how much there is left, how much came, and how long it took. */
+/** Metrics of state restoration from changelogs: records left, records restored, and time taken. */
 final class RestoreMetrics implements StateRestoreListener {
     private final Map<TopicPartition, Progress> running = new ConcurrentHashMap<>();
     private final Counter records;

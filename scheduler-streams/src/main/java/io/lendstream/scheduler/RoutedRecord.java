@@ -9,8 +9,8 @@ import org.apache.kafka.common.serialization.Serializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record of an input on its way to its domain: as it came, from where, and what it says where somebody has read it already. By the
- * internal topic it goes as its own bytes with its {@link RoutingHeaders} in headers, to be read again.
+ * An input record on its way to its domain: its bytes, its origin and, if decoded already, its content. In the
+ * internal topic it is stored as its own bytes with {@link RoutingHeaders} as headers, and decoded again.
  */
 final class RoutedRecord {
     private final byte[] key;
@@ -25,12 +25,12 @@ final class RoutedRecord {
         this.input = input;
     }
 
-    /** The record's own key; on its way, it goes by its domain's. */
+    /** The record's own key; the internal topic uses the domain as its key. */
     byte[] key() {
         return key;
     }
 
-    /** As it came; nothing where a tombstone took a node out of the inventory. */
+    /** The original value; null if a tombstone removed a node. */
     byte @Nullable [] value() {
         return value;
     }
@@ -39,7 +39,7 @@ final class RoutedRecord {
         return passage;
     }
 
-    /** What it says; empty where it came by the internal topic, or cannot be read. */
+    /** The decoded content; empty if it came through the internal topic or cannot be decoded. */
     Optional<Input> input() {
         return input;
     }
@@ -51,7 +51,7 @@ final class RoutedRecord {
     private static final class Writer implements Serializer<RoutedRecord> {
         @Override
         public byte @Nullable [] serialize(String topic, RoutedRecord arrival) {
-            throw new UnsupportedOperationException("an arrival goes in a record with headers");
+            throw new UnsupportedOperationException("a routed record needs a record with headers");
         }
 
         @Override
@@ -64,7 +64,7 @@ final class RoutedRecord {
     private static final class Reader implements Deserializer<RoutedRecord> {
         @Override
         public RoutedRecord deserialize(String topic, byte @Nullable [] value) {
-            throw new UnsupportedOperationException("an arrival comes in a record with headers");
+            throw new UnsupportedOperationException("a routed record needs a record with headers");
         }
 
         @Override

@@ -11,10 +11,10 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the intake writes beside a record's own bytes when it passes it on to its domain: headers of the internal topic.
+ * The headers that the intake adds to a record in the internal topic.
  *
- * @param origin where the record stood
- * @param left the node that a tombstone took out of the inventory, and when; the record has no value then
+ * @param origin topic, partition and offset of the record
+ * @param left the node that a tombstone removed, and when; the record then has no value
  */
 record RoutingHeaders(Origin origin, Optional<Left> left) {
     private static final String ORIGIN = "origin";
@@ -26,9 +26,9 @@ record RoutingHeaders(Origin origin, Optional<Left> left) {
     record Left(NodeId node, Instant at) {}
 
     /**
-     * Into headers.
+     * Writes these as headers.
      *
-     * @param key the record's own key; the internal topic's is the domain
+     * @param key the record's own key; the internal topic's key is the domain
      */
     void addTo(Headers headers, byte[] key) {
         headers.add(ORIGIN, origin.toString().getBytes(UTF_8));
@@ -57,7 +57,7 @@ record RoutingHeaders(Origin origin, Optional<Left> left) {
     private static Origin origin(@Nullable String text) {
         if (text == null) {
             throw new IllegalStateException("a record of the internal topic has no header " + ORIGIN
-                    + "; nobody but the scheduler may write to that topic");
+                    + "; only the scheduler may write to that topic");
         }
         int offset = text.lastIndexOf('@');
         int partition = text.lastIndexOf('-', offset);

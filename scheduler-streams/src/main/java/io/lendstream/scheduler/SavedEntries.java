@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Entries as they were last saved, so that they are not written with every step. */
+/** A cache of entries as last saved, so that unchanged entries are not written with every step. */
 final class SavedEntries {
     final Map<DomainId, Optional<Advice>> advice = new HashMap<>();
     final Map<DomainId, DomainHeader> headers = new HashMap<>();

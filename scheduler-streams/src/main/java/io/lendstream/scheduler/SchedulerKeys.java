@@ -16,7 +16,7 @@ import java.util.Locale;
 
 /** The scheduler's own settings. */
 public final class SchedulerKeys {
-    /** Whose forecasts there are. */
+    /** Where forecasts come from. */
     enum Forecaster {
         FLINK,
         NONE
@@ -27,74 +27,74 @@ public final class SchedulerKeys {
     static final Key<String> POLICY = Key.word(
             "scheduler.policy",
             "deepboot",
-            "The policy, with its settings as name:key=value; 'lendstream policies' lists them.");
+            "The policy and its settings, as name:key=value. 'lendstream policies' lists them.");
     static final Key<Boolean> LENDING =
-            Key.flag("scheduler.lending", DEFAULTS.lending(), "Whether idle inference GPUs are lent to training.");
+            Key.flag("scheduler.lending", DEFAULTS.lending(), "Whether to lend idle inference GPUs to training.");
     static final Key<Boolean> AFE = Key.flag(
             "scheduler.afe",
             DEFAULTS.afe(),
-            "Whether elastic jobs change their GPUs in place; otherwise every change restarts the job.");
+            "Whether elastic jobs grow and shrink in place. If false, every change restarts the job.");
     static final Key<Duration> NOTICE = Key.period(
-            "scheduler.notice", text(DEFAULTS.notice()), "How long a job has to give GPUs up before they are taken.");
+            "scheduler.notice", text(DEFAULTS.notice()), "How long a job has to give GPUs up before they are taken by force.");
     static final Key<Duration> BIND_DEADLINE = Key.period(
             "scheduler.bind-deadline",
             text(DEFAULTS.bindDeadline()),
-            "How long an actuator has to bind a GPU to a job.");
+            "How long an actuator may take to bind a GPU to a job.");
     static final Key<Duration> LEASE =
-            Key.period("scheduler.lease", text(DEFAULTS.lease()), "How long a loan runs unless it is renewed.");
+            Key.period("scheduler.lease", text(DEFAULTS.lease()), "Duration of a loan, unless it is renewed.");
     static final Key<Duration> NODE_STALE_AFTER = Key.period(
             "scheduler.node-stale-after",
             text(DEFAULTS.nodeStaleAfter()),
-            "Silence of a node after which its telemetry is stale.");
+            "Time without telemetry from a node after which its state is stale.");
     static final Key<Double> MAX_SHARE_LENT = Key.fraction(
             "scheduler.max-share-lent",
             DEFAULTS.changeLimits().maxShareLent(),
-            "The greatest share of inference GPUs that may be lent at a time, rounded down to whole GPUs; idle ones beyond it are reserve.");
+            "Largest share of inference GPUs that may be lent at the same time, rounded down to whole GPUs. Idle GPUs beyond it stay in reserve.");
     static final Key<Integer> MAX_LOANS_PER_MINUTE = Key.count(
             "scheduler.max-loans-per-minute",
             0,
             Integer.MAX_VALUE,
             DEFAULTS.changeLimits().maxLoansPerMinute(),
-            "The most GPUs newly lent per minute.");
+            "Most GPUs newly lent per minute.");
     static final Key<Integer> MAX_TRANSFERS = Key.count(
             "scheduler.max-transfers",
             1,
             Integer.MAX_VALUE,
             DEFAULTS.changeLimits().maxTransfers(),
-            "The most GPUs that may be on their way to training or back at a time before a plan adds more; halved while a service misses its SLO. A job that would gain more at once waits.");
+            "Most GPUs that may be in transfer to or from training before a plan starts more transfers; halved while a service misses its SLO. A job that would gain more at once waits.");
     static final Key<Duration> MIN_HOLD = Key.duration(
             "scheduler.min-hold",
             text(DEFAULTS.changeLimits().minHold()),
-            "For how long no plan changes a job that was changed. Reclaims for inference do not wait for it.");
+            "Cooldown: how long plans leave a job unchanged after a change. Reclaims for inference do not wait for it.");
     static final Key<String> QUIET_WINDOWS = Key.text(
             "scheduler.quiet-windows",
             "",
-            "Times of the week, in UTC, at which no plan is made: 08:00-10:00, or mon-fri 17:30-18:30, between commas. Inference is given what it needs.");
+            "Times of the week, in UTC, without plans, separated by commas: 08:00-10:00, or mon-fri 17:30-18:30. Inference still gets the GPUs it needs.");
     static final Key<Boolean> REPARTITION = Key.flag(
             "scheduler.repartition",
             DEFAULTS.repartition(),
-            "Whether GPUs of inference that are in MIG mode, or may be brought into it, are cut anew as services need, whose latency has been learned.");
+            "Whether to repartition inference GPUs with MIG for services with a known latency. It uses GPUs that are in MIG mode or may be put into it.");
     static final Key<Duration> REPARTITION_EVERY = Key.period(
             "scheduler.repartition-every",
             text(DEFAULTS.repartitionEvery()),
-            "How often their cuts are planned while those in force suffice.");
+            "How often to plan a new MIG partitioning while the current one is sufficient.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
-            "The name that the scheduler's instances share and that its internal topics start with; nothing for the topic prefix and 'scheduler'.");
+            "Application ID, shared by all scheduler instances; its internal topics start with it. Empty: the topic prefix followed by 'scheduler'.");
     static final Key<Forecaster> FORECASTER = Key.choice(
             "scheduler.forecaster",
             Forecaster.FLINK,
-            "Who forecasts demand; with none, an accelerated run does not wait for forecasts.");
+            "Where forecasts come from. With none, an accelerated run does not wait for forecasts.");
     static final Key<Duration> FORECAST_STEP = Key.period(
             "scheduler.forecast-step",
             "60s",
-            "Length of the forecaster's steps of demand, until a service's first forecast says it; for accelerated runs.");
+            "In accelerated runs: length of the forecaster's steps of demand, used until a service's first forecast arrives.");
     static final Key<Duration> FORECAST_PATIENCE = Key.duration(
             "scheduler.forecast-patience",
             "30s",
-            "How long, on the wall clock, an accelerated run waits for a forecast before it goes on without.");
-    /** What a domain may have where nothing else is said. */
+            "In accelerated runs: wall-clock time to wait for a forecast before continuing without it.");
+    /** The limits of a domain by default. */
     static final DomainLimits DEFAULT_LIMITS = new DomainLimits(1_000, 10_000, 1_024, 5_000, 50_000, 1_000);
 
     static final int DEFAULT_LABELLED_DOMAINS = 100;
@@ -102,33 +102,33 @@ public final class SchedulerKeys {
     static final Key<Integer> MAX_DOMAINS = limit(
             "scheduler.max-domains",
             DEFAULT_LIMITS.domains(),
-            "The most domains that one partition of the inputs may bring up. Records of one more are refused; domains that are there already stay.");
+            "Most domains in one partition of the inputs. Records of further domains are refused; existing domains stay.");
     static final Key<Integer> MAX_NODES = limit(
             "scheduler.max-nodes",
             DEFAULT_LIMITS.nodes(),
-            "The most nodes of a domain. One more is refused; a node's tombstone frees its place.");
+            "Most nodes of a domain. Further nodes are refused; a node's tombstone frees its place.");
     static final Key<Integer> MAX_GPUS_PER_NODE = limit(
             "scheduler.max-gpus-per-node",
             DEFAULT_LIMITS.gpusPerNode(),
-            "The most GPUs of a node, and ten times as many GPUs and MIG instances together. An inventory with more is refused.");
+            "Most GPUs of a node, and ten times as many GPUs and MIG instances together. An inventory with more is refused.");
     static final Key<Integer> MAX_SERVICES = limit(
             "scheduler.max-services",
             DEFAULT_LIMITS.services(),
-            "The most inference services of a domain. One more is refused.");
+            "Most inference services of a domain. Further services are refused.");
     static final Key<Integer> MAX_JOBS = limit(
             "scheduler.max-jobs",
             DEFAULT_LIMITS.jobs(),
-            "The most training jobs of a domain that are not over, and ten times as many with those that were over in the last 24 h. One more is refused; a job that is over frees its place.");
+            "Most unfinished training jobs of a domain, and ten times as many including jobs that ended in the last 24 h. Further jobs are refused; a job that ends frees its place.");
     static final Key<Integer> MAX_RATE_SOURCES = limit(
             "scheduler.max-rate-sources",
             DEFAULT_LIMITS.sources(),
-            "The most sources that report the request rates of one service. One more is refused; a source that is silent for ten minutes frees its place.");
+            "Most sources that report the request rates of one service. Further sources are refused; a source that is silent for ten minutes frees its place.");
     static final Key<Integer> MAX_LABELLED_DOMAINS = Key.count(
             "scheduler.max-labelled-domains",
             0,
             Integer.MAX_VALUE,
             DEFAULT_LABELLED_DOMAINS,
-            "The most domains that an instance's metrics name; all others are summed up under the label other.");
+            "Most domains with a label of their own in an instance's metrics. All others are summed up under the label other.");
 
     static final List<Key<?>> ALL = List.of(
             POLICY,

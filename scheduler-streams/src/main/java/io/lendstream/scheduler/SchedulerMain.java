@@ -49,7 +49,7 @@ public final class SchedulerMain extends ServiceCommand {
     private static final Logger log = LoggerFactory.getLogger(SchedulerMain.class);
     private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(15);
-    /** Tries at the registry before a thread ends and another begins; with their pauses well under a minute. */
+    /** Attempts at the registry before a thread is replaced; with their pauses they take well under a minute. */
     private static final int REGISTRY_TRIES = 6;
 
     private static final Duration LONGEST_REGISTRY_WAIT = Duration.ofSeconds(5);
@@ -60,7 +60,7 @@ public final class SchedulerMain extends ServiceCommand {
         this(SchedulerTopology.VERSION);
     }
 
-    /** One that says that its topology is of another version. */
+    /** An assignor with the name of another topology version. */
     SchedulerMain(int topologyVersion) {
         this.topologyVersion = topologyVersion;
     }
@@ -151,21 +151,21 @@ public final class SchedulerMain extends ServiceCommand {
         }
     }
 
-    /** Brokers' own protocol for Streams keeps topologies apart by itself. */
+    /** The brokers' own protocol for Streams separates topologies by itself. */
     private static KafkaClientSupplier clients(StreamsConfig config, String assignor) {
         return GroupProtocol.of(config.getString(StreamsConfig.GROUP_PROTOCOL_CONFIG)) == GroupProtocol.CLASSIC
                 ? new TopologyClients(assignor)
                 : new DefaultKafkaClientSupplier();
     }
 
-    /** Over as many partitions as a base topic has at most: so many tasks there are. */
+    /** As many partitions as the largest base topic has, which is the number of tasks. */
     private static DomainPartitioner spread(ServiceContext context) {
         TopicCatalogue base = new TopicCatalogue(context.topics().prefix());
         int partitions = mostPartitions(context, base);
         int most = context.topics().intakes().isEmpty() ? partitions : mostPartitions(context, context.topics());
         if (most > partitions) {
             throw new SettingsException(
-                    "a topic of an intake has %d partitions, but no base topic has more than %d, which is what the state is kept for. Create the intake's topics anew with 'lendstream topics create', which gives them as many as the base topics, or take the intake out of %s."
+                    "a topic of an intake has %d partitions, but the base topics, and so the scheduler's state, have at most %d. Delete the intake's topics and create them with 'lendstream topics create', which uses the base topics' number, or remove the intake from %s."
                             .formatted(most, partitions, CommonKeys.INTAKES.name()));
         }
         return new DomainPartitioner(partitions);
@@ -178,7 +178,7 @@ public final class SchedulerMain extends ServiceCommand {
                 context.settings().get(CommonKeys.CONNECT_TIMEOUT));
     }
 
-    /** It may have to take over while the registry does not answer. */
+    /** The scheduler must be able to take over while the registry does not answer. */
     private static void learnSchemas(ServiceContext context) {
         RegistryClient registry =
                 RegistryClient.shared(RegistrySettings.from(context.kafka().serdes()));
@@ -186,8 +186,8 @@ public final class SchedulerMain extends ServiceCommand {
             new SchemaSet(registry, context.topics()).learn();
         } catch (RegistryException e) {
             log.warn(
-                    "the registry does not answer ({}); the scheduler starts all the same, and asks again for each"
-                            + " schema when a record needs it",
+                    "the registry does not answer ({}); starting anyway: each schema is requested again"
+                            + " when a record needs it",
                     e.getMessage());
         }
     }
@@ -203,14 +203,14 @@ public final class SchedulerMain extends ServiceCommand {
             streams.start();
             while (!context.stop().waitFor(LOOK_EVERY)) {
                 if (streams.state().hasCompletedShutdown()) {
-                    log.error("the scheduler has ended by itself; what was wrong is said above");
+                    log.error("Kafka Streams stopped unexpectedly; see the error above");
                     return FAILED;
                 }
             }
             log.info("closing");
             if (!streams.close(CLOSE_WITHIN)) {
                 log.error(
-                        "not closed within {}: what was not committed is done again after the next start",
+                        "not closed within {}; uncommitted work is repeated after the next start",
                         CLOSE_WITHIN);
                 return FAILED;
             }

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What the scheduler counts and times. */
+/** The scheduler's counters and timers. */
 final class SchedulerMetrics {
     private final MeterRegistry registry;
     private final Timer stepTime;
@@ -25,28 +25,28 @@ final class SchedulerMetrics {
         this(registry, SchedulerKeys.DEFAULT_LABELLED_DOMAINS);
     }
 
-    /** @param labelledDomains domains that metrics name; those beyond are counted together */
+    /** @param labelledDomains domains with a label of their own; further domains are counted together */
     SchedulerMetrics(MeterRegistry registry, int labelledDomains) {
         this.registry = registry;
         labels = new DomainLabels(registry, labelledDomains);
         registry.gauge("lendstream.refused.share", condition, each -> each.refusedShare(Instant.now()));
         stepTime = Timer.builder("lendstream.step")
-                .description("time the core takes for an event")
+                .description("Time that the core takes to process one event")
                 .publishPercentiles(0.5, 0.99)
                 .register(registry);
         lag = Timer.builder("lendstream.decision.lag")
-                .description("from a record's arrival in its topic to the decision that it led to")
+                .description("Time from a record's arrival in its topic to the decision that it caused")
                 .publishPercentiles(0.5, 0.99)
                 .register(registry);
         drift = registry.counter("lendstream.ownership.drift.gpus");
     }
 
-    /** Of one task's domains. */
+    /** Registers the gauges of one task's domains. */
     DomainGauges gauges() {
         return new DomainGauges(registry, labels);
     }
 
-    /** How this instance fares. */
+    /** Registers the gauges of this instance's condition. */
     InstanceCondition condition() {
         return condition;
     }
@@ -57,7 +57,9 @@ final class SchedulerMetrics {
                 .increment();
     }
 
-    /** An actuator's stock differed from what was believed, and changed who has these GPUs. */
+    /**
+     * Counts an actuator's ownership report that differed from the scheduler's state and changed who has these GPUs.
+     */
     void drifted(int gpus) {
         drift.increment(gpus);
     }
@@ -68,12 +70,12 @@ final class SchedulerMetrics {
         lag.record(sinceArrival.isNegative() ? Duration.ZERO : sinceArrival);
     }
 
-    /** A record was taken in. */
+    /** Counts a record that was read. */
     void taken(Instant now) {
         condition.taken(now);
     }
 
-    /** A record was refused. */
+    /** Counts a record that was refused. */
     void dead(String topic, Poison poison, Instant now) {
         condition.refused(topic, poison, now);
         registry.counter(
@@ -89,7 +91,7 @@ final class SchedulerMetrics {
         registry.counter("lendstream.duplicates", "topic", topic).increment();
     }
 
-    /** An entry of the state could not be used when the state was loaded. */
+    /** Counts an entry of the state that could not be used at the start. */
     void setAside(String kind) {
         registry.counter("lendstream.state.entries.set.aside", "kind", kind).increment();
     }

@@ -5,15 +5,15 @@ import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 
 /**
- * What the topology has to know besides the names of its topics.
+ * Settings of the topology, apart from the names of its topics.
  *
  * @param scheduler the core, with its policy and settings
- * @param time what moves time on when no event does
- * @param maxClockSkew how far a record's time may lie ahead of the wall clock before it is not believed
- * @param awaitsForecasts whether an accelerated run waits for the forecasts of a step before its time goes on
- * @param forecastStep length of a step of demand, until a service's first forecast says it
- * @param forecastPatience time on the wall clock after which an accelerated run goes on without a forecast
- * @param limits of what a domain may have
+ * @param time what advances time between events
+ * @param maxClockSkew how far a record's time may be ahead of the wall clock
+ * @param awaitsForecasts whether an accelerated run waits for a step's forecasts before its time advances
+ * @param forecastStep length of a step of demand, used until a service's first forecast arrives
+ * @param forecastPatience wall-clock time after which an accelerated run continues without a forecast
+ * @param limits largest sizes of a domain
  */
 record SchedulerOptions(
         Scheduler scheduler,
@@ -24,7 +24,7 @@ record SchedulerOptions(
         Duration forecastPatience,
         DomainLimits limits) {
 
-    /** With the limits that hold where nothing else is said. */
+    /** Options with the default limits. */
     SchedulerOptions(
             Scheduler scheduler,
             TimeMode time,
@@ -44,7 +44,7 @@ record SchedulerOptions(
 
     SchedulerOptions {
         if (forecastStep.compareTo(Duration.ofSeconds(1)) < 0) {
-            throw new IllegalArgumentException("scheduler.forecast-step must be at least 1s, but was " + forecastStep);
+            throw new IllegalArgumentException("scheduler.forecast-step must be at least 1s, but is " + forecastStep);
         }
     }
 }

@@ -29,31 +29,32 @@ import org.apache.kafka.streams.state.StoreBuilder;
 import org.apache.kafka.streams.state.Stores;
 
 /**
- * Intake, an internal topic that brings a domain's records together where they are in several partitions, and the domain's
- * processor. Every operator, store and internal topic has its name, so that state survives the next change.
+ * The topology: an intake, an internal topic that brings a domain's records together from several partitions, and the
+ * domain processor. Every operator, store and internal topic has a fixed name, so that state survives topology
+ * changes.
  */
 final class SchedulerTopology {
     /**
-     * Raised with every change after which instances of before and after must not work side by side: tasks, internal topics, or entries
-     * of the state that those of before cannot read. The first had no number.
+     * Raised with every change after which old and new instances must not run together: changes of tasks, of internal
+     * topics, or of state entries that older versions cannot read. The first topology had no number.
      */
     static final int VERSION = 2;
 
     static final String INTAKE = "intake";
     static final String DOMAIN = "domain";
 
-    /** Which domain a node is in, so that its tombstone can be told to the right one. */
+    /** Remembers the domain of each node, so that a node's tombstone reaches the right domain. */
     static final String NODE_DOMAINS = "node-domains";
 
-    /** All that is known of each domain. */
+    /** The state of each domain. */
     static final String DOMAINS = "domains";
 
     private static final String BY_DOMAIN = "by-domain";
 
-    /** The way into the internal topic, as Streams names it. */
+    /** The name of the internal topic's source, as Streams derives it. */
     static final String TO_DOMAIN = BY_DOMAIN + "-repartition-filter";
 
-    /** Where a domain's records come together: those that were at hand, and those of the internal topic. */
+    /** Merges the records of this partition with those of the internal topic. */
     static final String OF_DOMAIN = "of-domain";
 
     static final String EVENT_LOG = "domain-events";
@@ -64,7 +65,7 @@ final class SchedulerTopology {
     static final String DEAD_INPUT = "dead-inputs";
     static final String DEAD_EVENT = "dead-events";
 
-    /** What is true until further notice: read from the start. */
+    /** Topics with the current state of things: read from the start. */
     private static final List<Topic<?>> FACTS = List.of(
             TopicCatalogue.NODES,
             TopicCatalogue.SERVICES,
@@ -73,7 +74,7 @@ final class SchedulerTopology {
             TopicCatalogue.CONTROL,
             TopicCatalogue.PROGRESS);
 
-    /** What was true at a time: last week's is of no use to a scheduler that starts for the first time. */
+    /** Topics with measurements of a time: a first start does not need last week's. */
     private static final List<Topic<?>> SIGNALS = List.of(
             TopicCatalogue.GPU_TELEMETRY,
             TopicCatalogue.REQUEST_RATES,
@@ -91,16 +92,16 @@ final class SchedulerTopology {
         return inputs;
     }
 
-    /** Their names in Kafka, those of intakes included. */
+    /** Their Kafka names, including those of intakes. */
     static Set<String> sources(TopicCatalogue topics) {
         return new TreeSet<>(names(inputs(), topics));
     }
 
     /**
-     * The topology.
+     * Builds the topology.
      *
-     * @param spread of domains over partitions
-     * @param serdes make the serializers of each task
+     * @param spread maps domains to partitions
+     * @param serdes makes the serializers of each task
      */
     static Topology build(
             TopicCatalogue topics,
@@ -165,7 +166,7 @@ final class SchedulerTopology {
                 parent);
     }
 
-    /** The dead letters of the topic that a record was found in. */
+    /** The dead-letter topic of the topic in which a record was found. */
     private record DeadLettersOf(TopicCatalogue topics) implements TopicNameExtractor<byte[], byte[]> {
         @Override
         public String extract(byte[] key, byte[] value, RecordContext context) {
@@ -183,11 +184,11 @@ final class SchedulerTopology {
     }
 
     /**
-     * A store in memory with a changelog.
+     * Creates an in-memory store with a changelog.
      *
-     * @param isTransactional whether all that is written is seen when its transaction ends, or not at all. Then the changelog
-     *     need not have what an entry was in between. Otherwise it has to follow at once: after a crash the log of events goes
-     *     on where the state ends
+     * @param isTransactional whether all writes become visible at the end of their transaction, or not at all. If so,
+     *     the changelog may skip intermediate values of an entry. If not, each write goes to the changelog at once,
+     *     because after a crash the log of events continues where the state ends
      */
     private static <V> StoreBuilder<?> store(String name, Serde<V> values, boolean isTransactional) {
         StoreBuilder<?> store = Stores.keyValueStoreBuilder(Stores.inMemoryKeyValueStore(name), Serdes.String(), values)

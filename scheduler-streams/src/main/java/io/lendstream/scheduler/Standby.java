@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an instance does while others of another topology have its group: it stands by, and takes over once the last of them has
- * stopped. So an upgrade that changes the topology is rolled like any other.
+ * Keeps an instance on standby while instances of another topology are in its group. It takes over once the last of
+ * them has stopped, so an upgrade that changes the topology is an ordinary rolling update.
  *
- * <p>An instance that stands by counts as ready, as one that holds copies of others' state does: whoever replaces instances one
- * by one waits for that before it stops the next.
+ * <p>A standby instance counts as ready, like one that holds copies of the others' state, because a rolling update
+ * waits for readiness before it stops the next instance.
  */
 final class Standby {
     static final String JOINING = "partitions are being assigned or state is being restored";
@@ -39,22 +39,22 @@ final class Standby {
     private final Health health;
     private final AtomicInteger threads = new AtomicInteger();
 
-    /** Who has the group. */
+    /** Who is in the group. */
     enum Holder {
         OTHERS,
         NOBODY,
-        /** Its members are agreeing on who does what, and nobody is told how. */
+        /** The group is rebalancing, so its members' assignors are not known. */
         UNCLEAR
     }
 
-    /** The group as it was when it was looked at. */
+    /** The group at the time of the check. */
     record Group(Holder holder, String text) {}
 
     /**
-     * An instance that may have to stand by.
+     * Creates the standby of one instance.
      *
-     * @param group looks at the group
-     * @param closing whether the process is about to end
+     * @param group reads the group's current members
+     * @param closing whether the process is ending
      */
     Standby(Supplier<Group> group, Duration lookEvery, BooleanSupplier closing, Health health, MeterRegistry metrics) {
         this.group = group;
@@ -65,15 +65,15 @@ final class Standby {
     }
 
     /**
-     * Waits until the group may be joined, or the process is to end.
+     * Waits until the group may be joined, or the process ends.
      *
-     * @return false where nobody has it, so that it remains unsaid why it could not be joined
+     * @return false if no other topology is in the group, so the reason for the refusal remains unknown
      */
     boolean await() {
         boolean mayGoOn = pause();
         Group now = group.get();
         if (now.holder() != Holder.OTHERS) {
-            log.info("the broker refused this instance; {}", now.text());
+            log.info("the broker did not let this instance join; {}", now.text());
             return now.holder() == Holder.UNCLEAR;
         }
         threads.incrementAndGet();
@@ -81,7 +81,7 @@ final class Standby {
         String said = "";
         for (long looks = 1; mayGoOn && now.holder() == Holder.OTHERS && !closing.getAsBoolean(); looks++) {
             if (!now.text().equals(said) || looks % LOOKS_BETWEEN_WORDS == 0) {
-                log.warn("{}; this one stands by, and takes over once the last of them has stopped", now.text());
+                log.warn("{}; this instance stays on standby and takes over once the last of them has stopped", now.text());
                 said = now.text();
             }
             mayGoOn = pause();
@@ -102,7 +102,7 @@ final class Standby {
         }
     }
 
-    /** Looks at a group. Where that cannot be done nobody has it: an attempt to join it says what is wrong. */
+    /** Reads a group. If that fails, the group counts as empty: an attempt to join it shows the error. */
     static Group look(Admin admin, String name, String assignor) {
         try {
             var patience = new DescribeConsumerGroupsOptions().timeoutMs(PATIENCE_MILLIS);
@@ -111,19 +111,19 @@ final class Standby {
                     .get(name));
             return group(described.get(), assignor);
         } catch (ExecutionException e) {
-            return new Group(Holder.NOBODY, "group %s cannot be looked at: %s".formatted(name, e.getCause()));
+            return new Group(Holder.NOBODY, "group %s cannot be read: %s".formatted(name, e.getCause()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Group(Holder.NOBODY, "interrupted");
         }
     }
 
-    /** What a group is to an instance with an assignor. */
+    /** Classifies a group for an instance with an assignor. */
     static Group group(ConsumerGroupDescription found, String assignor) {
         String name = found.groupId();
         boolean isFree = found.groupState() == GroupState.EMPTY || found.groupState() == GroupState.DEAD;
         if (isFree || found.partitionAssignor().equals(assignor)) {
-            return new Group(Holder.NOBODY, "nobody of another topology is in group " + name);
+            return new Group(Holder.NOBODY, "no instance of another topology is in group " + name);
         }
         if (found.partitionAssignor().isEmpty()) {
             return new Group(Holder.UNCLEAR, "group %s is %s".formatted(name, found.groupState()));
@@ -136,7 +136,7 @@ final class Standby {
                 .collect(Collectors.joining(", "));
         return new Group(
                 Holder.OTHERS,
-                "group %s has %d members of another topology ('%s', ours is '%s') at %s"
+                "group %s has %d members of another topology ('%s', this instance has '%s') at %s"
                         .formatted(name, found.members().size(), found.partitionAssignor(), assignor, hosts));
     }
 }

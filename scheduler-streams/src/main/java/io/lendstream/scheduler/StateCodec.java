@@ -13,8 +13,8 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaNormalization;
 
 /**
- * Writes a core record as an entry of the scheduler's state: the fingerprint of its schema, then its Avro form. Whoever has
- * the schema of that fingerprint can read it, also where the record has changed since.
+ * Encodes a core record as an entry of the scheduler's state: the fingerprint of its schema, then its Avro form. The
+ * entry can be read with the schema of that fingerprint, even after the record type has changed.
  */
 final class StateCodec<T> {
     private final Class<T> type;
@@ -48,9 +48,9 @@ final class StateCodec<T> {
     }
 
     /**
-     * Reads an entry.
+     * Decodes an entry.
      *
-     * @param schemas the schemas that entries were written with, by fingerprint
+     * @param schemas the writer schemas, by fingerprint
      */
     T read(byte[] entry, LongFunction<Schema> schemas) {
         long writtenWith = ByteBuffer.wrap(entry).getLong();
@@ -60,7 +60,7 @@ final class StateCodec<T> {
             return mapper.decode(AvroBytes.read(body, writer, mapper.schema()));
         } catch (IOException | AvroRuntimeException e) {
             throw new IllegalStateException(
-                    ("state of type %s was written by a version that this one cannot follow: %s. Start that version again, or"
+                    ("the state of type %s was written by an incompatible version: %s. Start that version again, or"
                                     + " reset the application's internal topics.")
                             .formatted(type.getSimpleName(), e.getMessage()),
                     e);

@@ -20,20 +20,20 @@ import java.util.Optional;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 
-/** Encodes what a step publishes: the log's entry, the decisions, and the leases that changed. */
+/** Encodes the outputs of a step: the log entry, the decisions and the changed leases. */
 final class StepEncoder {
     private static final String SOURCE = "/lendstream/scheduler";
 
     private final OutputWriter writer;
 
-    /** A record in bytes, and the sink that it goes to. */
+    /** An encoded record and its sink. */
     record Output(Record<byte[], byte[]> record, String sink) {}
 
     StepEncoder(OutputWriter writer) {
         this.writer = writer;
     }
 
-    /** All records of a step, in the order in which they are published. */
+    /** All records of a step, in publishing order. */
     List<Output> encode(DomainEvent event, Step step, long arrived) {
         DomainId domain = event.domain();
         byte[] key = domain.value().getBytes(UTF_8);
@@ -91,11 +91,11 @@ final class StepEncoder {
     }
 
     /**
-     * One record.
+     * Encodes one record.
      *
      * @param value null for a tombstone
-     * @param id of the record as a CloudEvent
-     * @param timestamp of the record in Kafka, in milliseconds
+     * @param id the record's CloudEvents ID
+     * @param timestamp the record's Kafka timestamp, in milliseconds
      */
     <T> Output encode(
             Topic<T> topic, byte[] key, @Nullable T value, String id, Instant at, long timestamp, String sink) {

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Applies events to domains, in two halves. The first makes the step and encodes all that it leads to, for the topics and for the
- * store; it may fail, and has changed nothing then. The second puts that in force, and fails only with the broker.
+ * Applies events to domains in two phases. The first makes the step and encodes all its outputs and state changes; it
+ * may fail, and then nothing has changed. The second applies the step, and fails only if the broker does.
  */
 final class StepRunner {
     private static final Logger log = LoggerFactory.getLogger(StepRunner.class);
@@ -35,7 +35,7 @@ final class StepRunner {
     private final CommitPace commits;
     private final SchedulerMetrics metrics;
 
-    /** A step that is made and encoded, but not in force. */
+    /** A step that is made and encoded, but not applied. */
     record PreparedStep(Event event, Step step, List<StepEncoder.Output> outputs, DomainStore.Changes changes) {}
 
     StepRunner(
@@ -54,10 +54,10 @@ final class StepRunner {
     /**
      * Makes a step.
      *
-     * @param before the state that it starts from: the domain's, or one that is only tried
-     * @param at the event's time in the log
-     * @param arrived when the record that led to it came into its topic, in milliseconds
-     * @throws RefusedException where the step fails, or something of it cannot be encoded
+     * @param before state that the step starts from: the domain's, or a trial state
+     * @param at time of the event in the log
+     * @param arrived when the record that caused the step was appended to its topic, in milliseconds
+     * @throws RefusedException if the step fails, or its output cannot be encoded
      */
     PreparedStep prepare(
             Domain domain,
@@ -89,7 +89,7 @@ final class StepRunner {
         }
     }
 
-    /** Puts a step in force. */
+    /** Applies a step. */
     void commit(Domain domain, PreparedStep pending, long arrived) {
         Step step = pending.step();
         domain.state(step.state());
@@ -121,7 +121,7 @@ final class StepRunner {
         if (!drifted.isEmpty()) {
             metrics.drifted(drifted.size());
             log.warn(
-                    "ownership drift in domain {}: actuator {} finds {} running on {}, which is not what was decided; {}",
+                    "ownership drift in domain {}: actuator {} found {} running on {}, which differs from the decisions; now {}",
                     report.domain(),
                     report.actuator(),
                     report.tenant().map(Tenant::toString).orElse("nothing"),

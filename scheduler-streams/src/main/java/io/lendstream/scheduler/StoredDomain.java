@@ -30,7 +30,7 @@ import org.apache.avro.Schema;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the store has of one domain, and the domain that this stands for. */
+/** The saved entries of one domain, and the domain restored from them. */
 final class StoredDomain {
     private static final Logger LOG = LoggerFactory.getLogger(StoredDomain.class);
 
@@ -41,7 +41,7 @@ final class StoredDomain {
     private final SchedulerMetrics metrics;
     private final SavedEntries saved;
 
-    /** @param saved where entries are noted as saved once they are read */
+    /** @param saved cache in which read entries are marked as saved */
     StoredDomain(String domainName, StateCodecs codecs, SchedulerMetrics metrics, SavedEntries saved) {
         this.domainName = domainName;
         this.codecs = codecs;
@@ -74,13 +74,13 @@ final class StoredDomain {
         return domain;
     }
 
-    /** As of the last event: where that changed nothing else of the header, only its position was saved. */
+    /** The header as of the last event: if an event changed nothing else of it, only its position was saved. */
     private DomainHeader latest(DomainHeader header) {
         DomainHeader latest = header;
         for (byte[] entry : of(EntryKind.POSITION).values()) {
             ByteBuffer position = ByteBuffer.wrap(entry);
             position.getLong();
-            if (position.hasRemaining()) { // before version 0.1 a position was an offset and nothing more
+            if (position.hasRemaining()) { // before version 0.1 a position was only an offset
                 long sequence = position.getLong();
                 if (sequence > latest.position().eventSequence()) {
                     latest = latest.at(Instant.ofEpochMilli(position.getLong()), sequence);
@@ -176,7 +176,9 @@ final class StoredDomain {
         return words;
     }
 
-    /** Where a service's name ends in the key of one of its sources; the longest that there is, as names may hold any character. */
+    /**
+     * Where a service's name ends in a source's key. Names may hold any character, so the longest known name is used.
+     */
     private int endOfService(String key) {
         int longest = key.indexOf(EntryKind.PART);
         for (int end = longest; end >= 0; end = key.indexOf(EntryKind.PART, end + 1)) {
@@ -187,7 +189,7 @@ final class StoredDomain {
         return longest;
     }
 
-    /** A unit whose entry cannot be read may be in use, so it is out of service and never free. */
+    /** A unit with an unreadable entry may be in use, so it is put out of service and never free. */
     private GpuState unreadable(GpuId gpu, Map<NodeId, Node> described, DomainHeader header) {
         Optional<Node> node = described.values().stream()
                 .filter(each -> each.gpus().stream()
@@ -207,14 +209,14 @@ final class StoredDomain {
                         header.position().eventSequence());
     }
 
-    /** An entry that is in order but for its values; empty, with an alarm, where no version may have written such values. */
+    /** A decoded entry; empty, with an error log, if it has values that no version may have written. */
     private <T> Optional<T> readable(
             EntryKind kind, String name, StateCodec<T> codec, byte[] entry, Map<Long, Schema> schemas) {
         try {
             return Optional.of(read(codec, entry, schemas));
         } catch (InvalidRecordException e) {
             LOG.error(
-                    "domain {}: the state's entry {} '{}' cannot be used and is set aside: {}",
+                    "domain {}: state entry {} '{}' is invalid and is ignored: {}",
                     printable(domainName),
                     kind,
                     printable(name),
@@ -233,14 +235,14 @@ final class StoredDomain {
             Schema schema = schemas.get(fingerprint);
             if (schema == null) {
                 throw new IllegalStateException(
-                        "the state has no schema with fingerprint %x, but entries written with it"
+                        "the state has entries written with the schema %x, but not the schema itself"
                                 .formatted(fingerprint));
             }
             return schema;
         });
     }
 
-    /** A key without characters that no terminal shows. */
+    /** A key with characters that terminals do not show removed. */
     static String printable(String key) {
         return key.replaceAll("[^ -~]", "?");
     }

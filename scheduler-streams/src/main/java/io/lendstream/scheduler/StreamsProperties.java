@@ -12,9 +12,9 @@ import org.apache.kafka.streams.errors.LogAndFailExceptionHandler;
 import org.apache.kafka.streams.errors.LogAndFailProcessingExceptionHandler;
 import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
 
-/** The properties of the Streams application: what we need for correctness and speed, and then what a site wants otherwise. */
+/** The properties of the Streams application: our requirements for correctness and speed, then a site's own. */
 final class StreamsProperties {
-    /** For what a transaction changes of the state: an entry has a few hundred bytes. */
+    /** Room for the state changes of a transaction: an entry has a few hundred bytes. */
     private static final long CACHE_BYTES = 64L << 20;
 
     private static final int BATCH_BYTES = 128 << 10;
@@ -27,7 +27,7 @@ final class StreamsProperties {
         return config.getString(StreamsConfig.PROCESSING_GUARANTEE_CONFIG).equals(StreamsConfig.EXACTLY_ONCE_V2);
     }
 
-    /** What the scheduler's producer can send. */
+    /** The largest record that the scheduler's producer can send. */
     static LetterBounds sendable(StreamsConfig config) {
         return LetterBounds.of(config.getProducerConfigs("any"));
     }
@@ -39,7 +39,7 @@ final class StreamsProperties {
                 : new RefusedLetters();
     }
 
-    /** The largest record that is decoded, in bytes: what the site says, as far as the log can hold it. */
+    /** The largest record that is decoded, in bytes: the site's limit, as far as the log can hold such a record. */
     static long largestRecord(StreamsConfig config, LetterBounds sendable) {
         Object given = config.originals().get(InputReader.MAX_RECORD_BYTES);
         long most = given instanceof Long bytes ? bytes : Long.MAX_VALUE;
@@ -47,10 +47,10 @@ final class StreamsProperties {
     }
 
     /**
-     * A site's properties as Streams takes them.
+     * Reads a site's properties.
      *
-     * @param common what goes to every client
-     * @param settings where {@code kafka.producer.}, {@code kafka.consumer.} and {@code kafka.admin.} are said
+     * @param common properties for every client
+     * @param settings with {@code kafka.producer.}, {@code kafka.consumer.} and {@code kafka.admin.} properties
      */
     static Map<String, Object> site(Map<String, Object> common, Settings settings) {
         Map<String, Object> site = new HashMap<>(common);
@@ -61,9 +61,9 @@ final class StreamsProperties {
     }
 
     /**
-     * All properties.
+     * Builds all properties.
      *
-     * @param site a site's own Kafka properties: addresses, security, static membership, standbys, and whatever else
+     * @param site the site's Kafka properties: addresses, security, static membership, standbys and others
      */
     static Map<String, Object> of(String applicationId, Map<String, ?> site) {
         Object given = site.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG);
@@ -75,25 +75,25 @@ final class StreamsProperties {
         // Decisions do not wait for it (CommitPace); under exactly-once the log does.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 100 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
-        // Inputs interleave as they come: what has come waits for no other topic.
+        // Inputs are interleaved in arrival order: a received record waits for no other topic.
         all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
-        // A commit sends what lingers, so that a decision does not wait for it.
+        // A commit sends lingering records, so a decision does not wait for it.
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 10);
-        // Everything waits while a commit that came too soon after the one before is tried again.
+        // The whole task waits while a commit is retried that came too soon after the previous one.
         unlessSaid(site, all, ProducerConfig.RETRY_BACKOFF_MS_CONFIG, 10);
-        // A backlog fills small batches at once; a broker that is not yet done with the transaction before lets the
-        // request wait for 20 ms, and the next commit waits with it (ADR 27).
+        // A backlog fills small batches at once. A broker that has not finished the previous transaction delays the
+        // request by 20 ms, and the next commit with it (ADR 27).
         unlessSaid(site, all, ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
-        // The forecaster and the actuator may write in transactions, whatever we do ourselves.
+        // The forecaster and the actuator may write in transactions, independent of the scheduler's own setting.
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG), "read_committed");
-        // Another instance keeps a copy of the state, and takes over once this one has been silent for as long as a
-        // stock
-        // broker lets us say at least and its transaction has ended; docs/faults.md has what that comes to.
+        // Another instance keeps a copy of the state. It takes over once this one has been silent for the shortest
+        // session timeout that a stock broker allows and its transaction has ended; docs/faults.md has the resulting
+        // times.
         all.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, 1);
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 6000);
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), 1500);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), 6000);
-        // A broker that stands still without closing its connections is left after this, not after Kafka's 30 s.
+        // A broker that hangs without closing its connections is abandoned after this time, not after Kafka's 30 s.
         all.put(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000);
         addAdminTimeouts(site, all);
         all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, exactlyOnce ? CACHE_BYTES : 0);
@@ -104,8 +104,8 @@ final class StreamsProperties {
     }
 
     private static void addAdminTimeouts(Map<String, ?> site, Map<String, Object> all) {
-        // A rebalance waits for Streams' administrator, which asks the same broker again and again until it has new
-        // metadata or gives up.
+        // A rebalance waits for Streams' admin client, which retries the same broker until it has new metadata or
+        // gives up.
         if (!site.containsKey(AdminClientConfig.METADATA_MAX_AGE_CONFIG)) {
             all.put(StreamsConfig.adminClientPrefix(AdminClientConfig.METADATA_MAX_AGE_CONFIG), 5_000);
         }
@@ -123,28 +123,28 @@ final class StreamsProperties {
                 BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers.class);
         all.put(StreamsConfig.TOPOLOGY_OPTIMIZATION_CONFIG, StreamsConfig.NO_OPTIMIZATION);
         all.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
-        // Inputs are read as bytes, which cannot fail; what they say is looked at by the intake.
+        // Inputs are read as bytes, which cannot fail; the intake decodes them.
         all.put(StreamsConfig.DESERIALIZATION_EXCEPTION_HANDLER_CLASS_CONFIG, LogAndFailExceptionHandler.class);
-        // Intake and domain send poison to the dead letters themselves; what they throw must not be skipped.
+        // Intake and domain send poison to the dead letters themselves; an exception they throw must not be skipped.
         all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, LogAndFailProcessingExceptionHandler.class);
         all.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, ContinueToDeadLetters.class);
     }
 
-    /** A producer's property that a site may say for all its clients, too. */
+    /** A producer property, which a site may also set for all its clients. */
     private static void unlessSaid(Map<String, ?> site, Map<String, Object> all, String name, int value) {
         if (!site.containsKey(name)) {
             all.put(StreamsConfig.producerPrefix(name), value);
         }
     }
 
-    /** How long a site's administrator waits for one answer: clients refuse to be told to wait less for all of them. */
+    /** How long an admin client waits for one answer: clients reject a shorter limit for all answers. */
     private static int requestTimeoutMillis(Map<String, ?> site) {
         Object given = site.get(StreamsConfig.adminClientPrefix(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG));
         Object timeout = given == null ? site.get(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG) : given;
         try {
             return timeout == null ? 0 : Integer.parseInt(timeout.toString());
         } catch (NumberFormatException e) {
-            return 0; // Kafka says so itself, and better
+            return 0; // Kafka reports the error itself, with more detail
         }
     }
 }

@@ -10,18 +10,18 @@ import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.internals.StreamsPartitionAssignor;
 
 /**
- * Streams' own assignor, under a name that says the topology's version. Members of a group have to have an assignor in common, so
- * that the broker lets no instance of one version into the group of another, to which the same task is something else.
+ * Streams' own assignor, under a name with the topology's version. All members of a group need a common assignor, so
+ * the broker keeps instances of different topology versions apart: a task differs between versions.
  */
 public final class TopologyAssignor extends StreamsPartitionAssignor {
     private static final String NAME = "lendstream.topology";
 
     private String name = "";
 
-    /** For Kafka, which makes it by its class's name. */
+    /** Used by Kafka, which creates it by its class name. */
     public TopologyAssignor() {}
 
-    /** A consumer's properties, so that it uses this assignor. */
+    /** The consumer properties that select this assignor. */
     static Map<String, Object> in(Map<String, Object> consumer, String name) {
         Map<String, Object> with = new HashMap<>(consumer);
         with.put(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, TopologyAssignor.class.getName());
@@ -30,8 +30,8 @@ public final class TopologyAssignor extends StreamsPartitionAssignor {
     }
 
     /**
-     * The name under a topology's version and a site's intakes. Intakes are sources of the topology and say what is refused, so
-     * that instances with different ones must not work side by side either.
+     * The name for a topology version and a site's intakes. Intakes are sources of the topology and decide which
+     * records are refused, so instances with different intakes must not run together either.
      */
     static String name(int version, Intakes intakes) {
         String name = "lendstream-topology-" + version;

@@ -4,11 +4,11 @@ import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
-/** Clients of an instance that shares its group with none of another topology. */
+/** Client supplier of an instance whose group has only members of the same topology. */
 final class TopologyClients extends DefaultKafkaClientSupplier {
     private final String assignor;
 
-    /** @param assignor name that all of its group have in common */
+    /** @param assignor name of the assignor that all group members share */
     TopologyClients(String assignor) {
         this.assignor = assignor;
     }

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens when a stream's thread ends with an error: where others have the group, it stands by; after that, and after what may
- * pass, a new thread takes its place and begins at the last commit; after anything else, or too much of it, the process ends, so
- * that whoever runs it hears of it.
+ * Handles the error that ended a stream's thread. If another topology is in the group, the instance goes on standby.
+ * After that, and after a temporary error, a new thread starts at the last commit. After any other error, or too many
+ * errors, the process ends, so that its supervisor notices.
  */
 final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
     private static final Logger log = LoggerFactory.getLogger(UncaughtErrors.class);
@@ -49,27 +49,28 @@ final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
             replacements.removeFirst();
         }
         if (!mayPass(failure)) {
-            log.error("the scheduler ends: an error that another try cannot mend", failure);
+            log.error("the scheduler stops: an error that a retry cannot repair", failure);
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         }
         if (replacements.size() >= MOST_REPLACEMENTS) {
             log.error(
-                    "the scheduler ends: its threads failed more than {} times within {}",
+                    "the scheduler stops: its threads failed more than {} times within {}",
                     MOST_REPLACEMENTS,
                     WITHIN,
                     failure);
             return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
         }
         replacements.addLast(now);
-        log.warn("a thread of the scheduler failed; another takes its place", failure);
+        log.warn("a stream thread failed and is replaced", failure);
         return StreamThreadExceptionResponse.REPLACE_THREAD;
     }
 
     /**
-     * Who had the group may just have left it. A dead letter that a broker refuses as too large aborts the transaction; the next
-     * attempt sends it without its value. A process that stood still for longer than its transaction may last finds that the broker
-     * has ended it: most often it is fenced then, which Kafka Streams mends itself, but a commit that comes just at that time is
-     * called invalid. Nothing of that transaction counts, and a new thread begins one of its own.
+     * Whether a retry may succeed. A standby may find that the others have just left the group. A dead letter that a
+     * broker refuses as too large aborts the transaction; the next attempt sends it without its value. After a pause
+     * longer than its transaction timeout, a process is usually fenced, which Kafka Streams handles itself; a commit
+     * at that moment is reported as invalid instead. The broker has then discarded the transaction, and a new thread
+     * starts its own.
      */
     private static boolean mayPass(Throwable failure) {
         return isRefused(failure)
@@ -80,7 +81,7 @@ final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
                                 || at instanceof InvalidTxnStateException);
     }
 
-    /** Whether the broker has let an instance into no group, as others are there. */
+    /** Whether the broker refused an instance because of other instances in its group. */
     private static boolean isRefused(Throwable failure) {
         return causes(failure).anyMatch(InconsistentGroupProtocolException.class::isInstance);
     }

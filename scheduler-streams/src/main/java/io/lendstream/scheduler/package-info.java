@@ -1,6 +1,6 @@
 /**
- * The scheduler as a Kafka Streams application: it gives each domain's events their order, feeds them to the core, and
- * publishes what the core decides. Nothing is decided here.
+ * The scheduler as a Kafka Streams application. It orders each domain's events, feeds them to the core, and publishes
+ * the core's decisions. It makes no decisions itself.
  */
 @NullMarked
 package io.lendstream.scheduler;

@@ -8,7 +8,7 @@ import org.apache.avro.Schema;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
-/** A core record as its topic's Avro record, between tasks that share one version of the schema. */
+/** Serializes a core record as its topic's Avro record, between tasks with the same schema version. */
 final class AvroForm {
     private AvroForm() {}
 

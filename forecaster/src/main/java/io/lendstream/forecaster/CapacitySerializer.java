@@ -8,8 +8,8 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /**
- * What a replica answers, in twelve bytes. It is in checkpoints: another form needs a state of another name, or a snapshot that can
- * tell the two apart.
+ * Serializes a replica's capacity in twelve bytes. The format is part of checkpoints: a new format needs a state with
+ * a new name, or a snapshot that distinguishes the two.
  */
 final class CapacitySerializer extends ImmutableSerializer<ReplicaCapacity> {
     private static final long serialVersionUID = 1L;
@@ -32,7 +32,7 @@ final class CapacitySerializer extends ImmutableSerializer<ReplicaCapacity> {
         return new Snapshot();
     }
 
-    /** The form is the class's own. */
+    /** The format belongs to the class. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<ReplicaCapacity> {
         public Snapshot() {
             super(CapacitySerializer::new);

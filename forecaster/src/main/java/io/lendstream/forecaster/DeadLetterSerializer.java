@@ -14,7 +14,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 
-/** Dead letters between tasks. */
+/** Serializes dead letters between tasks. */
 final class DeadLetterSerializer extends ImmutableSerializer<RateDeadLetter> {
     private static final long serialVersionUID = 1L;
 
@@ -82,7 +82,7 @@ final class DeadLetterSerializer extends ImmutableSerializer<RateDeadLetter> {
         return new Snapshot();
     }
 
-    /** The form is the class's own. */
+    /** The format belongs to the class. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<RateDeadLetter> {
         public Snapshot() {
             super(DeadLetterSerializer::new);

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads what is declared of services; a tombstone takes it back. What nobody can read is counted and left out, and what was declared
- * before stands: the scheduler, who reads the same, puts it into the dead letters.
+ * Reads declarations of services; a tombstone removes one. An undecodable declaration is counted and ignored, and the
+ * previous one stays in force. The scheduler, which reads the same topic, writes it to the dead letters.
  */
 final class DeclarationReader extends TopicReader<InferenceService, Declared> {
     private static final long serialVersionUID = 1L;
@@ -74,7 +74,7 @@ final class DeclarationReader extends TopicReader<InferenceService, Declared> {
     void poison(ConsumerRecord<byte[], byte[]> record, RuntimeException why, Collector<Declared> out) {
         poison.inc();
         LOG.warn(
-                "{}-{}@{} is left out, and what it is about keeps its former declaration: {}",
+                "record {}-{}@{} is ignored and the previous declaration stays in force: {}",
                 record.topic(),
                 record.partition(),
                 record.offset(),

@@ -4,9 +4,9 @@ import io.lendstream.core.demand.ReplicaCapacity;
 import java.util.Optional;
 
 /**
- * What has been declared of a service, as far as forecasts need it.
+ * A service's declaration, as far as forecasts need it.
  *
- * @param service what the forecaster keeps it under: {@link ServiceKey}
- * @param capacity empty where its declaration was taken back
+ * @param service key under which the forecaster keeps the service: {@link ServiceKey}
+ * @param capacity empty if the declaration was removed
  */
 record Declared(String service, Optional<ReplicaCapacity> capacity) {}

@@ -8,7 +8,7 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.types.StringValue;
 
-/** Declarations between tasks; they are in no checkpoint, so the form may change with any version. */
+/** Serializes declarations between tasks. They are in no checkpoint, so the format may change with any version. */
 final class DeclaredSerializer extends ImmutableSerializer<Declared> {
     private static final long serialVersionUID = 1L;
 
@@ -37,7 +37,7 @@ final class DeclaredSerializer extends ImmutableSerializer<Declared> {
         return new Snapshot();
     }
 
-    /** The form is the class's own. */
+    /** The format belongs to the class. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<Declared> {
         public Snapshot() {
             super(DeclaredSerializer::new);

@@ -28,7 +28,7 @@ import org.apache.flink.util.FileUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A small Flink of its own in this process, with the forecaster as its only job. */
+/** A small Flink cluster in this process, with the forecaster as its only job. */
 final class EmbeddedFlink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EmbeddedFlink.class);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -43,7 +43,7 @@ final class EmbeddedFlink implements AutoCloseable {
         this.temporary = temporary;
     }
 
-    /** What the job is at. */
+    /** The status of the job. */
     record State(String status, boolean isRunning, boolean hasEnded) {
         static State of(JobStatus status) {
             return new State(
@@ -56,7 +56,7 @@ final class EmbeddedFlink implements AutoCloseable {
     /**
      * Starts the job, from the newest checkpoint in the state directory if there is one.
      *
-     * @param metrics where it shows what it counts
+     * @param metrics registry for the job's metrics
      */
     static EmbeddedFlink start(ForecasterSettings settings, MeterRegistry metrics) throws Exception {
         Configuration options = new Configuration();
@@ -84,7 +84,7 @@ final class EmbeddedFlink implements AutoCloseable {
             directory = settings.state().directory().get().toAbsolutePath();
             Files.createDirectories(directory);
             newestCheckpoint(directory).ifPresent(checkpoint -> {
-                LOG.info("going on from {}", checkpoint);
+                LOG.info("restoring state from {}", checkpoint);
                 options.set(
                         StateRecoveryOptions.SAVEPOINT_PATH, checkpoint.toUri().toString());
             });
@@ -118,8 +118,8 @@ final class EmbeddedFlink implements AutoCloseable {
         try {
             return State.of(job.getJobStatus().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS));
         } catch (ExecutionException | TimeoutException e) {
-            // once the job has ended its cluster is gone, and nobody is left to ask
-            LOG.debug("the job's state is not known", e);
+            // once the job has ended, its cluster is gone and cannot answer
+            LOG.debug("cannot read the job's state", e);
             boolean ended = job.getJobExecutionResult().isDone();
             return new State(ended ? "failed" : "not answering", false, ended);
         }
@@ -129,7 +129,7 @@ final class EmbeddedFlink implements AutoCloseable {
     String whyEnded() throws InterruptedException {
         try {
             JobExecutionResult result = job.getJobExecutionResult().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-            return "it was done after %d ms, though its input never ends".formatted(result.getNetRuntime());
+            return "it finished after %d ms, although its input never ends".formatted(result.getNetRuntime());
         } catch (ExecutionException | TimeoutException e) {
             Throwable root = e;
             while (root.getCause() != null) {
@@ -146,7 +146,7 @@ final class EmbeddedFlink implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            LOG.debug("the job had ended before it was cancelled", e);
+            LOG.debug("the job ended before it was cancelled", e);
         } finally {
             if (temporary.isPresent()) {
                 FileUtils.deleteDirectory(temporary.get().toFile());

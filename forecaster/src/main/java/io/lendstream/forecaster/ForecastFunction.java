@@ -20,9 +20,9 @@ import org.apache.flink.util.Collector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps each service's forecaster and lets it speak: with the record that completes a step; at once, where
- * demand has left its band; or, where a source has fallen silent, when event time says that it is not to be waited for any
- * longer. Where the service is declared it speaks in GPUs, too, by the declaration that was read last.
+ * Keeps each service's forecaster and publishes its forecasts: with the record that completes a step, early if demand
+ * leaves its band, or when event time shows that a silent source should not be waited for. For a declared service the
+ * forecast is also given in GPUs, by the declaration read last.
  */
 final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate, Declared, DemandForecast> {
     private static final long serialVersionUID = 1L;
@@ -37,7 +37,7 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
 
     private transient @Nullable Store store;
 
-    /** What belongs to the task and not to the job's description. */
+    /** Parts of the task, which are not serialized with the job. */
     private record Store(
             ForecastSettings settings,
             ValueState<ServiceForecaster> forecaster,
@@ -46,9 +46,9 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
             ForecastMetrics metrics) {}
 
     /**
-     * @param forgetAfter silence after which nothing is kept of a service
-     * @param early whether demand that leaves its band is told of before the step is over
-     * @param serviceMetrics of how many services a task shows numbers of their own
+     * @param forgetAfter silence after which all state of a service is dropped
+     * @param early whether to publish an early forecast when demand leaves its band
+     * @param serviceMetrics number of services with metrics of their own in each task
      */
     ForecastFunction(
             ForecastSettings settings,
@@ -72,7 +72,7 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
                 getRuntimeContext()
                         .getState(forgotten(new ValueStateDescriptor<>("forecaster", ForecasterStateSerializer.TYPE))),
                 getRuntimeContext().getState(forgotten(new ValueStateDescriptor<>("closes-by", Types.LONG))),
-                // not forgotten: a declaration comes once, however long a service is silent; a tombstone ends it
+                // does not expire: a declaration arrives once, however long a service is silent; a tombstone ends it
                 getRuntimeContext().getState(new ValueStateDescriptor<>("replica-capacity", CapacitySerializer.TYPE)),
                 new ForecastMetrics(getRuntimeContext().getMetricGroup(), clock, serviceMetrics, forgetAfter));
     }
@@ -80,7 +80,7 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
     private <T> ValueStateDescriptor<T> forgotten(ValueStateDescriptor<T> state) {
         state.enableTimeToLive(StateTtlConfig.newBuilder(forgetAfter)
                 .cleanupFullSnapshot()
-                // one at each look: whoever looks pays for it, and all of them are met often enough
+                // expire one entry per access; every key is accessed often enough
                 .cleanupIncrementally(1, false)
                 .build());
         return state;
@@ -90,7 +90,7 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
     public void processElement1(RequestRate rate, Context context, Collector<DemandForecast> out) throws Exception {
         Store here = store();
         ServiceForecaster known = here.forecaster.value();
-        // other steps or another model: nothing that was learned fits
+        // the step or the model has changed: nothing learned applies
         ServiceForecaster forecaster = known != null && known.settings().equals(here.settings)
                 ? known
                 : new ServiceForecaster(here.settings, rate.service(), rate.domain());
@@ -155,8 +155,8 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
     }
 
     /**
-     * Sees to it that event time comes by when the step has to be closed, or sooner: most records put that off, and a timer that
-     * comes too soon is set anew then, once and not with each of them.
+     * Sets the timer that closes the step, or an earlier one. Most records postpone it; a timer that fires too early
+     * is then set once more, instead of once per record.
      */
     private static void setTimer(Store here, ServiceForecaster forecaster, TimerService timers) throws Exception {
         Long set = here.timer.value();
@@ -174,7 +174,7 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
     private Store store() {
         Store opened = store;
         if (opened == null) {
-            throw new IllegalStateException("the forecast function was not opened");
+            throw new IllegalStateException("the forecast function is not open");
         }
         return opened;
     }

@@ -16,11 +16,11 @@ import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.metrics.groups.AbstractMetricGroup;
 
 /**
- * What a task shows through Flink's reporters: totals, and numbers of single services, of so many at most, since every
+ * The metrics of a task in Flink's reporters: totals, and metrics of a limited number of services, because every
  * reporter carries each of them.
  */
 final class ForecastMetrics {
-    /** A task that meets more services than it shows looks no more often for one that is gone. */
+    /** How often a task with more services than it shows looks for a silent one to replace. */
     private static final Duration BETWEEN_LOOKS = Duration.ofMinutes(1);
 
     private final MetricGroup group;
@@ -35,7 +35,7 @@ final class ForecastMetrics {
     private volatile Instant watermark = Instant.MIN;
     private Instant lookedAt = Instant.EPOCH;
 
-    /** @param forgetAfter a service that has been silent for so long leaves its place to another */
+    /** @param forgetAfter silence after which a service gives its place to another */
     ForecastMetrics(MetricGroup group, RateReader.Clock clock, int mostServices, Duration forgetAfter) {
         this.group = group;
         this.clock = clock;
@@ -49,7 +49,7 @@ final class ForecastMetrics {
         group.gauge("watermarkLagSeconds", lag);
     }
 
-    /** A service's forecaster took a record, or time went on. */
+    /** Updates the metrics after a service's forecaster took a record or time advanced. */
     void took(ServiceForecaster forecaster, long newDuplicates, long newLate, long watermarkMillis) {
         if (watermarkMillis > Long.MIN_VALUE) {
             watermark = Instant.ofEpochMilli(watermarkMillis);
@@ -101,7 +101,7 @@ final class ForecastMetrics {
         });
     }
 
-    /** The most GPUs that a forecast names, for p99 at any horizon. */
+    /** The most GPUs in a forecast, for p99 over all horizons. */
     private static Optional<Double> gpus(DemandForecast forecast) {
         return forecast.horizons().stream()
                 .flatMap(at -> at.gpus().stream())
@@ -109,14 +109,14 @@ final class ForecastMetrics {
                 .max(Comparator.naturalOrder());
     }
 
-    /** Seconds on this machine's clock; NaN where there is no such time yet. */
+    /** Seconds on this machine's clock; NaN if there is no such time yet. */
     private double since(Instant time) {
         return time.equals(Instant.MIN)
                 ? Double.NaN
                 : Duration.between(time, clock.now()).toMillis() / 1000.0;
     }
 
-    /** What is shown of one service. */
+    /** The metrics of one service. */
     private final class OfService {
         private final MetricGroup own;
         private Instant heardAt = Instant.MIN;
@@ -145,7 +145,7 @@ final class ForecastMetrics {
             own.gauge("forecastGpus", gpus);
         }
 
-        /** Takes its numbers out of the reporters. */
+        /** Removes the service's metrics from the reporters. */
         void close() {
             if (own instanceof AbstractMetricGroup<?> group) {
                 group.close();

@@ -18,7 +18,7 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.types.StringValue;
 
-/** Forecasts between tasks, field by field; they are in no checkpoint, so the form may change with any version. */
+/** Serializes forecasts between tasks, by field. They are in no checkpoint, so the format may change. */
 final class ForecastSerializer extends ImmutableSerializer<DemandForecast> {
     private static final long serialVersionUID = 1L;
 
@@ -105,7 +105,7 @@ final class ForecastSerializer extends ImmutableSerializer<DemandForecast> {
         return new Snapshot();
     }
 
-    /** The form is the class's own. */
+    /** The format belongs to the class. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<DemandForecast> {
         public Snapshot() {
             super(ForecastSerializer::new);

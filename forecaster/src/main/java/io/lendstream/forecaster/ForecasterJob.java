@@ -38,8 +38,8 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * The job's graph: request rates in, and what services are declared to be; forecasts out, and on the side dead letters and how far it
- * has got.
+ * The job's graph. Inputs are request rates and declarations of services; outputs are forecasts, dead letters and
+ * progress.
  */
 final class ForecasterJob {
     static final String NAME = "lendstream-forecaster";
@@ -52,13 +52,13 @@ final class ForecasterJob {
         this.clock = clock;
     }
 
-    /** Where the job's records come from. */
+    /** The sources of the job's records. */
     record Sources(Source<Incoming, ?, ?> rates, Source<Declared, ?, ?> declarations) {}
 
-    /** Where the job's records go. */
+    /** The sinks of the job's records. */
     record Sinks(Sink<DemandForecast> forecasts, Sink<Progress> progress, Sink<RateDeadLetter> deadLetters) {}
 
-    /** Adds the job to an environment, between Kafka's topics. */
+    /** Adds the job to an environment, with Kafka topics as sources and sinks. */
     void build(StreamExecutionEnvironment environment) {
         TopicCatalogue topics = settings.topics();
         Map<String, String> serdes = settings.clients().serdes();
@@ -129,13 +129,14 @@ final class ForecasterJob {
                 .withIdleness(settings.input().idleAfter());
     }
 
-    /** Options of the job itself, wherever it runs. */
+    /** Options of the job itself, on any cluster. */
     private Configuration options() {
         Configuration options = new Configuration();
         options.set(PipelineOptions.NAME, NAME);
-        // records go on together where many come at once; the loop waits for the forecast, not for a full buffer
+        // records that arrive together are sent together; the control loop waits for the forecast, not for a full
+        // buffer
         options.set(ExecutionOptions.BUFFER_TIMEOUT, Duration.ofMillis(1));
-        // an operator without a name of its own would lose its state with the next change of the graph
+        // without a name of its own, an operator would lose its state when the graph changes
         options.set(PipelineOptions.AUTO_GENERATE_UIDS, false);
         options.set(
                 StateBackendOptions.STATE_BACKEND, settings.state().backend().nameInFlink());
@@ -185,7 +186,7 @@ final class ForecasterJob {
 
     private KafkaSource<Declared> declarations() {
         return this.<Declared>source(TopicCatalogue.SERVICES, "-services")
-                // whoever starts without state has to read all of them again, committed or not
+                // a job that starts without state must read all of them again, committed or not
                 .setStartingOffsets(OffsetsInitializer.earliest())
                 .setDeserializer(new DeclarationReader(
                         settings.clients().serdes(),
@@ -219,8 +220,8 @@ final class ForecasterJob {
                 .setRecordSerializer(writer)
                 .setDeliveryGuarantee(settings.output().delivery().guarantee());
         if (settings.output().delivery().guarantee() == DeliveryGuarantee.EXACTLY_ONCE) {
-            // by this naming a restart finds and aborts whatever a lost task left open, and readers need not wait for
-            // it
+            // with this naming a restart finds and aborts transactions that a lost task left open, and readers need
+            // not wait for them
             builder.setTransactionalIdPrefix(settings.clients().groupId() + "-" + name)
                     .setTransactionNamingStrategy(TransactionNamingStrategy.POOLING);
         }
@@ -254,7 +255,7 @@ final class ForecasterJob {
         }
     }
 
-    /** Progress under the forecaster's name. */
+    /** Serializes progress, with the forecaster's name as key. */
     private static final class ProgressWriter extends TopicSerializer<Progress> {
         private static final long serialVersionUID = 1L;
 
@@ -278,7 +279,7 @@ final class ForecasterJob {
         }
     }
 
-    /** Dead letters as they came. */
+    /** Writes dead letters unchanged. */
     private static final class DeadLetterWriter
             implements KafkaRecordSerializationSchema<RateDeadLetter>, KafkaDatasetFacetProvider {
         private static final long serialVersionUID = 1L;

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 
-/** The forecaster as a process: runs the job on a Flink of its own, or hands it to the cluster it is submitted to. */
+/** The forecaster as a process: runs the job on an embedded Flink, or submits it to a Flink cluster. */
 @Command(
         name = "forecaster",
         description = "Forecasts each service's demand from its request rates: a Flink job.",
@@ -77,14 +77,14 @@ public final class ForecasterMain extends ServiceCommand {
             do {
                 EmbeddedFlink.State state = flink.state();
                 if (state.hasEnded()) {
-                    LOG.error("the job has ended ({}): {}", state.status(), flink.whyEnded());
-                    context.health().failed("the job has ended: " + state.status());
+                    LOG.error("the Flink job stopped unexpectedly ({}): {}", state.status(), flink.whyEnded());
+                    context.health().failed("the Flink job stopped: " + state.status());
                     return FAILED;
                 }
                 if (state.isRunning()) {
                     context.health().ready();
                 } else {
-                    context.health().notReady("the job is " + state.status());
+                    context.health().notReady("the Flink job is " + state.status());
                 }
             } while (!context.stop().waitFor(LOOK));
             context.health().notReady("stopping");

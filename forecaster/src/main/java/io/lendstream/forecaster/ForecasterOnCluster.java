@@ -4,13 +4,13 @@ import io.lendstream.service.ServiceCommand;
 import java.util.stream.Stream;
 
 /**
- * Hands the job to the Flink cluster that this program is submitted to. It may run in the cluster's own process, so it never
- * ends that, and says by an exception that it failed.
+ * Submits the job to the Flink cluster that runs this program. It may run inside the cluster's own process, so it
+ * never ends that process; it reports a failure as an exception.
  */
 public final class ForecasterOnCluster {
     private ForecasterOnCluster() {}
 
-    /** Takes what {@code lendstream forecaster} takes. */
+    /** Takes the arguments of {@code lendstream forecaster}. */
     public static void main(String[] arguments) {
         String[] all = Stream.concat(Stream.of(arguments), Stream.of("--set", "forecaster.mode=cluster"))
                 .toArray(String[]::new);
@@ -18,8 +18,8 @@ public final class ForecasterOnCluster {
         int exit = ServiceCommand.execute(command, all);
         if (exit != 0) {
             throw new IllegalStateException(
-                    "the job was not handed over: "
-                            + command.failure().map(Exception::getMessage).orElse("it was called wrongly"),
+                    "the job was not submitted: "
+                            + command.failure().map(Exception::getMessage).orElse("the command line is wrong"),
                     command.failure().orElse(null));
         }
     }

@@ -39,14 +39,14 @@ record ForecasterSettings(
         ForecastOutput output,
         StateStorage state,
         FlinkJob job) {
-    /** Many numbers divide it, so that the job scales evenly; it cannot be changed without losing state. */
+    /** A number with many divisors, so that the job scales evenly. It cannot be changed without losing state. */
     static final int MAX_PARALLELISM = 120;
 
     /**
      * Properties of the Kafka clients.
      *
      * @param serdes properties of the serializers, the registry's among them
-     * @param groupId consumer group under which positions are committed, and start of the names of clients and transactions
+     * @param groupId consumer group under which positions are committed, and prefix of client and transaction names
      */
     record ClientProperties(
             Map<String, String> consumer, Map<String, String> producer, Map<String, String> serdes, String groupId) {
@@ -62,21 +62,21 @@ record ForecasterSettings(
      *
      * @param disorder how far event time stays behind the newest record
      * @param idleAfter how long a partition may be silent before it no longer holds event time back
-     * @param maxRecordBytes of a record's key, value and headers together, after decompression, for it to be decoded
+     * @param maxRecordBytes limit of a record's key, value and headers together, after decompression
      */
     record InputBounds(Duration disorder, Duration idleAfter, Duration maxClockSkew, long maxRecordBytes) {}
 
     /**
      * How forecasts are published.
      *
-     * @param early whether a forecast follows before the step is over when demand leaves its band
+     * @param early whether to publish an early forecast when demand leaves its band
      */
     record ForecastOutput(ForecastDelivery delivery, boolean early) {}
 
     /**
      * How the job keeps its state.
      *
-     * @param directory where checkpoints go, and where a restart finds them; without it, a restart begins without state
+     * @param directory where checkpoints are saved and found by a restart; without it, a restart begins without state
      * @param forgetAfter how long a service may be silent before its state is dropped
      */
     record StateStorage(
@@ -90,7 +90,7 @@ record ForecasterSettings(
      * How the job runs on Flink.
      *
      * @param serviceMetrics for how many services a task publishes metrics of their own
-     * @param options options of Flink itself, before ours
+     * @param options Flink's own options, which take precedence over ours
      */
     record FlinkJob(Mode mode, int parallelism, int serviceMetrics, Map<String, String> options) {
         FlinkJob {
@@ -100,7 +100,7 @@ record ForecasterSettings(
 
     /** Where the job runs. */
     enum Mode {
-        /** On a Flink of its own in this process. */
+        /** On an embedded Flink in this process. */
         EMBEDDED,
         /** On the cluster that this program is submitted to with {@code flink run}. */
         CLUSTER
@@ -109,59 +109,59 @@ record ForecasterSettings(
     private static final Key<String> MODEL = Key.word(
             "forecaster.model",
             ForecastSettings.DEFAULT.model(),
-            "Forecast model, with its settings as name:key=value; 'lendstream models' lists them.");
+            "The forecast model and its settings, as name:key=value. 'lendstream models' lists them.");
     private static final Key<Duration> STEP = Key.period(
             "forecaster.step",
             Units.text(ForecastSettings.DEFAULT.step()),
-            "Length of the steps of demand; a change begins all forecasts anew.");
+            "Length of a step of demand. A change resets all forecasts.");
     private static final Key<List<Duration>> HORIZONS = new Key<>(
             "forecaster.horizons",
-            "durations between commas",
+            "durations separated by commas",
             ForecastSettings.DEFAULT.horizons().stream().map(Units::text).collect(Collectors.joining(",")),
-            "How far ahead to look, in increasing order, each a whole number of steps; a change begins all forecasts anew.",
+            "Forecast horizons in increasing order, each a whole number of steps. A change resets all forecasts.",
             ForecasterSettings::durations);
     private static final Key<String> GROUP_ID = Key.word(
             "forecaster.group-id",
             "lendstream-forecaster",
-            "Consumer group, and start of the names of Kafka clients and transactions.");
+            "Consumer group, and prefix of the names of Kafka clients and transactions.");
     private static final Key<Mode> MODE = Key.choice(
             "forecaster.mode",
             Mode.EMBEDDED,
-            "Whether the Flink job runs in this process or on the cluster that it is submitted to.");
+            "Whether the Flink job runs in this process or on a Flink cluster to which it is submitted.");
     private static final Key<ForecastDelivery> DELIVERY = Key.choice(
             "forecaster.delivery",
             ForecastDelivery.AT_LEAST_ONCE,
-            "Forecasts at once and perhaps twice after a failure, or once and only with the next checkpoint.");
+            "Delivery of forecasts: at once, with duplicates after a failure; or exactly once, at the next checkpoint.");
     private static final Key<Integer> PARALLELISM =
-            Key.count("forecaster.parallelism", 1, MAX_PARALLELISM, 1, "How many tasks share the services.");
+            Key.count("forecaster.parallelism", 1, MAX_PARALLELISM, 1, "Number of parallel tasks that share the services.");
     private static final Key<Duration> DISORDER = Key.duration(
             "forecaster.disorder",
             "10s",
-            "How far event time stays behind the newest record before a silent source is given up.");
+            "How far event time stays behind the newest record. A source later than that is not waited for.");
     private static final Key<Duration> IDLE_AFTER = Key.period(
             "forecaster.idle-after",
             "30s",
-            "How long a partition may be silent before it no longer holds event time back.");
+            "Time without records after which a partition no longer holds event time back.");
     private static final Key<Duration> FORGET_AFTER = Key.period(
-            "forecaster.forget-after", "14d", "How long a service may be silent before its state is dropped.");
+            "forecaster.forget-after", "14d", "Time without records after which a service's state is dropped.");
     private static final Key<Duration> CHECKPOINT_INTERVAL =
-            Key.period("forecaster.checkpoint-interval", "10s", "How often state is saved.");
+            Key.period("forecaster.checkpoint-interval", "10s", "Interval between checkpoints of the state.");
     private static final Key<Optional<Path>> STATE_DIRECTORY = Key.path(
                     "forecaster.state-dir",
                     ".",
-                    "Directory in which state is saved and found again at the next start; nothing for no such memory.")
+                    "Directory for checkpoints, from which the next start restores state. Empty: a restart begins without state.")
             .optional();
 
     private static final Key<StateBackend> STATE_BACKEND = Key.choice(
             "forecaster.state-backend",
             StateBackend.HEAP,
-            "Where state is kept: heap is fastest; rocksdb holds more than memory, and saves only what has changed.");
+            "Where state is kept: heap is fastest; rocksdb can exceed memory and checkpoints only changes.");
     private static final Key<Integer> SERVICE_METRICS = Key.count(
             "forecaster.service-metrics",
             0,
             1_000_000,
             1000,
-            "Of how many services each task shows numbers of their own in Flink's metrics.");
+            "Number of services for which each task reports individual metrics.");
 
     static final List<Key<?>> KEYS = List.of(
             MODEL,
@@ -189,7 +189,7 @@ record ForecasterSettings(
                         settings.get(IDLE_AFTER),
                         settings.get(CommonKeys.MAX_CLOCK_SKEW),
                         settings.get(CommonKeys.MAX_RECORD_BYTES)),
-                // in an accelerated run nobody waits for an early forecast, and runs would differ
+                // in an accelerated run no participant waits for an early forecast, and runs would differ
                 new ForecastOutput(settings.get(DELIVERY), settings.get(CommonKeys.TIME) == TimeMode.WALL),
                 new StateStorage(
                         settings.get(STATE_BACKEND),
@@ -207,20 +207,20 @@ record ForecasterSettings(
         Map<String, String> producer = texts(kafka.producer());
         if (!settings.under("kafka.").containsKey("linger.ms")
                 && !settings.under("kafka.producer.").containsKey("linger.ms")) {
-            // a forecast waits for no company
+            // a forecast is sent without waiting for others
             producer.put("linger.ms", "0");
         }
-        // but those that come while others are on their way go together: one by one they keep the broker busy
+        // but forecasts issued while others are in flight are sent together: single requests keep the broker busy
         producer.putIfAbsent("max.in.flight.requests.per.connection", "1");
         producer.putIfAbsent("batch.size", "131072");
         Map<String, String> consumer = texts(kafka.consumer());
-        // Flink has these its own way, and says so at every start
+        // Flink sets these itself, and logs so at every start
         producer.keySet().removeAll(Set.of("key.serializer", "value.serializer"));
         consumer.keySet().removeAll(Set.of("key.deserializer", "value.deserializer", "auto.offset.reset"));
         return new ClientProperties(consumer, producer, texts(kafka.serdes()), settings.get(GROUP_ID));
     }
 
-    /** Fails here, with the way out, and not in the middle of the stream. */
+    /** Fails here with a clear error, and not later in the stream. */
     private static ForecastSettings forecast(Settings settings) {
         try {
             var forecast = new ForecastSettings(settings.get(MODEL), settings.get(STEP), settings.get(HORIZONS));
@@ -228,7 +228,7 @@ record ForecasterSettings(
             return forecast;
         } catch (IllegalArgumentException e) {
             throw new SettingsException(
-                    "forecaster.model, forecaster.step and forecaster.horizons do not fit: " + e.getMessage(), e);
+                    "forecaster.model, forecaster.step and forecaster.horizons do not fit together: " + e.getMessage(), e);
         }
     }
 
@@ -251,8 +251,8 @@ record ForecasterSettings(
     }
 
     /**
-     * How long a transaction may stay open: over the time between two checkpoints, and no longer than readers can do without
-     * forecasts, since one that a lost task left behind hides all that follows it.
+     * How long a transaction may stay open: longer than the time between two checkpoints, and no longer than readers
+     * can do without forecasts, because an abandoned transaction hides all later records.
      */
     Duration transactionTimeout() {
         return state.checkpointInterval().multipliedBy(3).plusSeconds(30);

@@ -10,8 +10,8 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /**
- * A service's forecaster in state: the bytes of its own snapshot, which begin with their format's number. A version that
- * still reads an earlier format needs no migration; one that does not says so here, before the job starts.
+ * Serializes a service's forecaster as state: the bytes of its own snapshot, which begin with a format number. A
+ * version that still reads an earlier format needs no migration; other versions reject it before the job starts.
  */
 final class ForecasterStateSerializer extends TypeSerializerSingleton<ServiceForecaster> {
     private static final long serialVersionUID = 1L;
@@ -26,7 +26,7 @@ final class ForecasterStateSerializer extends TypeSerializerSingleton<ServiceFor
 
     @Override
     public ServiceForecaster createInstance() {
-        throw new UnsupportedOperationException("a forecaster belongs to a service from the start");
+        throw new UnsupportedOperationException("a forecaster cannot exist without its service");
     }
 
     @Override
@@ -69,7 +69,7 @@ final class ForecasterStateSerializer extends TypeSerializerSingleton<ServiceFor
         return new Snapshot();
     }
 
-    /** What a savepoint says about the form of its state: the number of the format. */
+    /** The state format in a savepoint: the number of the forecaster's format. */
     public static final class Snapshot implements TypeSerializerSnapshot<ServiceForecaster> {
         private int format = StateWriter.FORMAT;
 

@@ -6,7 +6,7 @@ import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
-/** How Flink passes on values that never change: a copy is the value itself, between tasks each has a form of its own. */
+/** Base of Flink serializers for immutable values: a copy is the value itself. */
 abstract class ImmutableSerializer<T> extends TypeSerializerSingleton<T> {
     private static final long serialVersionUID = 1L;
 
@@ -17,7 +17,7 @@ abstract class ImmutableSerializer<T> extends TypeSerializerSingleton<T> {
 
     @Override
     public T createInstance() {
-        throw new UnsupportedOperationException("values of this type are made once and never filled in later");
+        throw new UnsupportedOperationException("values of this type are immutable and cannot be filled in later");
     }
 
     @Override
@@ -60,7 +60,7 @@ abstract class ImmutableSerializer<T> extends TypeSerializerSingleton<T> {
         target.writeDouble(value.orElse(Double.NaN));
     }
 
-    /** No measure of ours is ever NaN. */
+    /** Our measures are never NaN. */
     static Optional<Double> readOptional(DataInputView source) throws IOException {
         double value = source.readDouble();
         return Double.isNaN(value) ? Optional.empty() : Optional.of(value);

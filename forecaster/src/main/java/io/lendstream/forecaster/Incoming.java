@@ -2,7 +2,7 @@ package io.lendstream.forecaster;
 
 import io.lendstream.core.event.RequestRate;
 
-/** What a record of the request rates turned out to be. */
+/** A received record of request rates, decoded or refused. */
 sealed interface Incoming {
     record Measured(RequestRate rate) implements Incoming {}
 

@@ -6,7 +6,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
-/** Records as they came, read or not, between tasks. */
+/** Serializes received records, decoded or refused, between tasks. */
 final class IncomingSerializer extends ImmutableSerializer<Incoming> {
     private static final long serialVersionUID = 1L;
 
@@ -38,7 +38,7 @@ final class IncomingSerializer extends ImmutableSerializer<Incoming> {
         return new Snapshot();
     }
 
-    /** The form is the class's own. */
+    /** The format belongs to the class. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<Incoming> {
         public Snapshot() {
             super(IncomingSerializer::new);

@@ -10,7 +10,7 @@ import org.apache.flink.util.OutputTag;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Lets request rates pass and puts what nobody can read aside. */
+/** Passes request rates on and sends undecodable records to the dead letters. */
 final class PoisonSplit extends ProcessFunction<Incoming, RequestRate> {
     private static final long serialVersionUID = 1L;
     private static final Logger LOG = LoggerFactory.getLogger(PoisonSplit.class);
@@ -31,7 +31,7 @@ final class PoisonSplit extends ProcessFunction<Incoming, RequestRate> {
         } else if (incoming instanceof Incoming.Poison dead) {
             poison.inc();
             LOG.warn(
-                    "{}-{}@{} goes to the dead letters: {}",
+                    "record {}-{}@{} was written to the dead letters: {}",
                     dead.letter().record().topic(),
                     dead.letter().record().partition(),
                     dead.letter().record().offset(),

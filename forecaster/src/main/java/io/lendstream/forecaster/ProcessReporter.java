@@ -21,15 +21,15 @@ import org.apache.flink.metrics.reporter.MetricReporter;
 import org.apache.flink.metrics.reporter.MetricReporterFactory;
 
 /**
- * Shows what the job on a Flink of this process counts among the process's own metrics: {@code lateRecords} of a task as
- * {@code lendstream_forecaster_late_records_total} with the task's number, and so on. Flink's other reporters go on beside it.
+ * Exports the embedded Flink job's metrics among the process's own: {@code lateRecords} of a task becomes {@code
+ * lendstream_forecaster_late_records_total} with the task's number, and so on. Flink's other reporters keep working.
  */
 public final class ProcessReporter implements MetricReporter {
     private static final String PREFIX = "lendstream.forecaster.";
     private static final String NAME = "process";
     private static final String TO = "registry";
     private static final Map<String, MeterRegistry> REGISTRIES = new ConcurrentHashMap<>();
-    /** Of tasks, of services, and of the job as a whole. */
+    /** Metric scopes: tasks, services and the job as a whole. */
     private static final Set<String> SHOWN = Set.of(
             "forecasts",
             "earlyForecasts",
@@ -52,7 +52,7 @@ public final class ProcessReporter implements MetricReporter {
     private final Map<Metric, Meter> shown = new ConcurrentHashMap<>();
     private Optional<String> id = Optional.empty();
 
-    /** How Flink finds it. */
+    /** The name by which Flink finds the reporter. */
     public static final class Factory implements MetricReporterFactory {
         @Override
         public MetricReporter createMetricReporter(Properties properties) {
@@ -60,7 +60,7 @@ public final class ProcessReporter implements MetricReporter {
         }
     }
 
-    /** Lets a Flink that is started with these options report to a registry until it ends. */
+    /** Makes a Flink that is started with these options report to a registry until it ends. */
     static void configure(Configuration options, MeterRegistry registry) {
         String id = UUID.randomUUID().toString();
         REGISTRIES.put(id, registry);
@@ -105,13 +105,13 @@ public final class ProcessReporter implements MetricReporter {
     private static Optional<Meter> meter(MeterRegistry registry, Metric metric, String name, Tags tags) {
         if (metric instanceof Counter counter) {
             return Optional.of(FunctionCounter.builder(name, counter, Counter::getCount)
-                    .description("Of the forecaster's job; docs/metrics.md")
+                    .description("A metric of the forecaster's Flink job; see docs/metrics.md")
                     .tags(tags)
                     .register(registry));
         }
         if (metric instanceof org.apache.flink.metrics.Gauge<?> gauge) {
             return Optional.of(Gauge.builder(name, gauge, ProcessReporter::value)
-                    .description("Of the forecaster's job; docs/metrics.md")
+                    .description("A metric of the forecaster's Flink job; see docs/metrics.md")
                     .tags(tags)
                     .register(registry));
         }
@@ -122,7 +122,7 @@ public final class ProcessReporter implements MetricReporter {
         return gauge.getValue() instanceof Number number ? number.doubleValue() : Double.NaN;
     }
 
-    /** In words with points between them, as the registry wants names. */
+    /** Converts to words separated by points, as the registry expects names. */
     private static String nameOf(String name) {
         return PREFIX + name.replaceAll("([A-Z])", ".$1").toLowerCase(Locale.ROOT);
     }

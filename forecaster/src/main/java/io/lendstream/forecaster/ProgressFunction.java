@@ -21,9 +21,9 @@ import org.apache.flink.util.Collector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a domain's services have their forecasts: the earliest of their latest ones, not counting services that have had
- * none for some steps. It says how far behind the forecaster is; whoever needs to know that a forecast is there reads the
- * forecasts, for this record may overtake them.
+ * Reports how far a domain's forecasts have progressed: the earliest of its services' latest issue times, ignoring
+ * services without a forecast for some steps. It measures the forecaster's lag. A reader that needs a forecast must
+ * read the forecasts, because progress may arrive first.
  */
 final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast, Progress> {
 
@@ -34,7 +34,7 @@ final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast
     private final Duration forgetAfter;
     private transient @Nullable Store store;
 
-    /** The latest issue time of each service, how many services have each of these times, and what was told last. */
+    /** The latest issue time of each service, the number of services at each of these times, and the last progress. */
     private record Store(MapState<String, Long> latest, MapState<Long, Integer> services, ValueState<Long> told) {}
 
     ProgressFunction(Duration forgetAfter) {
@@ -43,7 +43,7 @@ final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast
 
     @Override
     public void open(OpenContext context) {
-        // Flink's own cleaning looks at the whole map with every forecast; here dropForgotten does it
+        // Flink's own cleaning reads the whole map with every forecast; dropForgotten does it here
         var ttl = StateTtlConfig.newBuilder(forgetAfter)
                 .cleanupFullSnapshot()
                 .disableCleanupInBackground()
@@ -60,7 +60,7 @@ final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast
     public void processElement(DemandForecast forecast, Context context, Collector<Progress> out) throws Exception {
         Store here = store;
         if (here == null) {
-            throw new IllegalStateException("the progress function was not opened");
+            throw new IllegalStateException("the progress function is not open");
         }
         long issued = forecast.issuedAt().toEpochMilli();
         Long before = here.latest.get(forecast.service().value());
@@ -97,7 +97,7 @@ final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast
         }
     }
 
-    /** Whoever looks at all services meets those that have been silent for too long, and Flink drops them. */
+    /** Drops services that have been silent for too long: reading all entries makes Flink drop expired ones. */
     private static void dropForgotten(MapState<String, Long> latest) throws Exception {
         for (Iterator<String> services = latest.keys().iterator(); services.hasNext(); ) {
             services.next();

@@ -8,7 +8,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
-/** Progress between tasks, as their topic's Avro records. */
+/** Serializes progress between tasks, as its topic's Avro record. */
 final class ProgressSerializer extends ImmutableSerializer<Progress> {
     private static final long serialVersionUID = 1L;
 
@@ -29,7 +29,7 @@ final class ProgressSerializer extends ImmutableSerializer<Progress> {
         return new Snapshot();
     }
 
-    /** The form is the class's own. */
+    /** The format belongs to the class. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<Progress> {
         public Snapshot() {
             super(ProgressSerializer::new);

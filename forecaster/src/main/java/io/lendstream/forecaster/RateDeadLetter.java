@@ -15,20 +15,20 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 
-/** A record that nobody can read, as it came as far as it can be sent, with where it stood and what is wrong with it. */
+/** An undecodable record, cut to a size that can be sent, with its origin and the reason. */
 final class RateDeadLetter {
     private final ConsumerRecord<byte[], byte[]> record;
     private final String kind;
     private final String reason;
 
-    /** @param kind class of the exception that refused it */
+    /** @param kind class of the exception that refused the record */
     RateDeadLetter(ConsumerRecord<byte[], byte[]> record, String kind, String reason) {
         this.record = record;
         this.kind = kind;
         this.reason = reason;
     }
 
-    /** A letter that the producer can send: what is too large is cut here, before it goes from task to task. */
+    /** A letter that the producer can send: too large records are cut before they are passed between tasks. */
     static RateDeadLetter within(
             LetterBounds bounds, ConsumerRecord<byte[], byte[]> record, String kind, String reason) {
         RecordHeaders headers = new RecordHeaders(record.headers());
@@ -61,7 +61,7 @@ final class RateDeadLetter {
         return reason;
     }
 
-    /** The record as it goes to the dead letters: key, value and headers kept, origin and reason added. */
+    /** The record as a dead letter: key, value and headers kept, origin and reason added. */
     ProducerRecord<byte[], byte[]> toTopic(String topic) {
         RecordHeaders headers = new RecordHeaders(record.headers());
         set(headers, DeadLetters.TOPIC, record.topic());

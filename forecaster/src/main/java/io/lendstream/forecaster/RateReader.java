@@ -13,7 +13,7 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.util.Collector;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
-/** Reads request rates, and checks that somebody can have measured them. Poison goes on as such, to the dead letters. */
+/** Reads request rates and checks that they are plausible. Undecodable records go to the dead letters. */
 final class RateReader extends TopicReader<RequestRate, Incoming> {
     private static final long serialVersionUID = 1L;
 
@@ -25,10 +25,10 @@ final class RateReader extends TopicReader<RequestRate, Incoming> {
     private final LetterBounds bounds;
 
     /**
-     * A reader.
+     * Creates a reader.
      *
-     * @param maxRecordBytes of a record's key, value and headers together, after decompression
-     * @param bounds of what the producer of dead letters can send
+     * @param maxRecordBytes limit of a record's key, value and headers together, after decompression
+     * @param bounds sizes that the dead letters' producer can send
      */
     RateReader(
             Map<String, String> properties,
@@ -56,7 +56,7 @@ final class RateReader extends TopicReader<RequestRate, Incoming> {
     void deleted(ConsumerRecord<byte[], byte[]> record, Collector<Incoming> out) {
         poison(
                 record,
-                new IllegalArgumentException("request rates are never deleted, but this record has no value"),
+                new IllegalArgumentException("a record of request rates needs a value, but has none"),
                 out);
     }
 

@@ -17,8 +17,8 @@ import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.types.StringValue;
 
 /**
- * Request rates between tasks, field by field: the job moves each of them once, and by their Avro form that took half of its
- * time. They are in no checkpoint, so the form may change with any version.
+ * Serializes request rates between tasks, by field: the job moves each of them once, and the Avro format took half of
+ * its time. They are in no checkpoint, so the format may change with any version.
  */
 final class RateSerializer extends ImmutableSerializer<RequestRate> {
     private static final long serialVersionUID = 1L;
@@ -97,7 +97,7 @@ final class RateSerializer extends ImmutableSerializer<RequestRate> {
         return new Snapshot();
     }
 
-    /** The form is the class's own. */
+    /** The format belongs to the class. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<RequestRate> {
         public Snapshot() {
             super(RateSerializer::new);

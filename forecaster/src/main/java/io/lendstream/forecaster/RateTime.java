@@ -5,8 +5,9 @@ import org.apache.flink.api.common.eventtime.WatermarkGenerator;
 import org.apache.flink.api.common.eventtime.WatermarkOutput;
 
 /**
- * How far event time has got in a partition: a bounded disorder behind its newest window, told with the very record that
- * moves it. A source whose clock is ahead moves it no further than the clock here, lest it makes all others late.
+ * Event time in a partition: a fixed disorder behind its newest window, emitted with the record that moves it. A
+ * source with a fast clock advances it no further than this machine's clock, so that it does not make all others
+ * late.
  */
 final class RateTime implements WatermarkGenerator<Incoming> {
     private final RateReader.Clock clock;

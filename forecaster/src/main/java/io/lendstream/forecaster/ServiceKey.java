@@ -6,13 +6,14 @@ import io.lendstream.schemas.topics.Intakes;
 import java.io.Serializable;
 
 /**
- * What a service's forecaster, declaration and forecasts are kept under: its ID, as before there were intakes; with its domain in
- * front where an intake is restricted to that domain, so that a service of the same ID in another domain is another one.
+ * The key of a service's forecaster, declaration and forecasts. It is the service ID, as in versions before intakes.
+ * If an intake is restricted to the service's domain, the domain precedes the ID, so that equal IDs in two domains
+ * are different services.
  */
 final class ServiceKey implements Serializable {
     private static final long serialVersionUID = 1L;
     private static final String BETWEEN = "/";
-    /** No domain is written so: a percent sign in it is followed by two digits. */
+    /** No domain contains this mark: a percent sign in a domain is followed by two digits. */
     private static final String SHARED = "%~";
 
     private final String text;
@@ -31,7 +32,7 @@ final class ServiceKey implements Serializable {
         return intakes.isolates(domain) ? escaped(domain) + BETWEEN + service : ofShared(service);
     }
 
-    /** Of a service in a domain without an intake of its own, also where its ID looks like one in a domain that has one. */
+    /** The key of a service in a domain without its own intake, escaped if its ID looks like a key with a domain. */
     String ofShared(String service) {
         return looksIsolated(service) ? SHARED + service : service;
     }
@@ -43,7 +44,7 @@ final class ServiceKey implements Serializable {
                         .anyMatch(domain -> service.startsWith(escaped(domain) + BETWEEN));
     }
 
-    /** Where the domain ends is clear even if names have the mark between them. */
+    /** The end of the domain is clear even if names contain the mark. */
     private static String escaped(DomainId domain) {
         return domain.value().replace("%", "%25").replace(BETWEEN, "%2F");
     }

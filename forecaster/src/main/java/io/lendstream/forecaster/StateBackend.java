@@ -1,10 +1,10 @@
 package io.lendstream.forecaster;
 
-/** Where the job keeps its state between records. */
+/** Where the job keeps its state between checkpoints. */
 enum StateBackend {
-    /** As objects: fastest, as long as about 10 KB a service fit. */
+    /** As objects on the heap: fastest, if about 10 KB a service fit. */
     HEAP("hashmap"),
-    /** In RocksDB, on disk where memory does not do; checkpoints hold what has changed. */
+    /** In RocksDB, on disk if memory is too small; checkpoints contain only changes. */
     ROCKSDB("rocksdb");
 
     private final String nameInFlink;

@@ -36,11 +36,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads a topic's core records. What never can be read is poison; a registry that does not answer is an error, after which the job
- * starts again from its last checkpoint.
+ * Reads a topic's core records. Undecodable records are poison. A registry that does not answer is an error, after
+ * which the job restarts from its last checkpoint.
  *
  * @param <T> the core record
- * @param <O> what goes on into the job
+ * @param <O> the job's record type
  */
 abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> {
     private static final long serialVersionUID = 1L;
@@ -55,7 +55,7 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
     private transient @Nullable Deserializer<GenericRecord> deserializer;
     private transient @Nullable TopicCatalogue topics;
 
-    /** @param maxRecordBytes of a record's key, value and headers together, after decompression */
+    /** @param maxRecordBytes limit of a record's key, value and headers together, after decompression */
     TopicReader(
             Map<String, String> properties,
             TopicCatalogue topics,
@@ -72,7 +72,7 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
 
     abstract Topic<T> topic();
 
-    /** What a record comes to; an IllegalArgumentException where nobody can have meant it. */
+    /** Converts a record; throws IllegalArgumentException if its values are impossible. */
     abstract O read(T value);
 
     /** A record without a value. */
@@ -90,20 +90,20 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
         }
     }
 
-    /** Ids that the registry does not know are asked for so often only: records with such ids must not cost it a good one. */
+    /** How often unknown schema IDs are looked up: records with such IDs must not delay valid ones. */
     private void learnSchemas() {
         RegistryClient registry = RegistryClient.shared(RegistrySettings.from(properties));
         try {
             new SchemaSet(registry, topics()).learn(topic());
         } catch (RegistryException e) {
             LOG.warn(
-                    "the registry does not give the schemas of {} ({}); each is asked for when a record needs it",
+                    "the registry does not return the schemas of {} ({}); each schema is requested again when a record needs it",
                     topics().name(topic()),
                     e.getMessage());
         }
     }
 
-    /** The site's topics; not part of the job's description. */
+    /** The site's topics; not serialized with the job. */
     final TopicCatalogue topics() {
         TopicCatalogue known = topics;
         if (known == null) {
@@ -128,7 +128,7 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
         }
         Deserializer<GenericRecord> reader = deserializer;
         if (reader == null) {
-            throw new IllegalStateException("the reader of %s was not opened".formatted(topic()));
+            throw new IllegalStateException("the reader of %s is not open".formatted(topic()));
         }
         O read;
         try {
@@ -149,7 +149,7 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
         out.collect(read);
     }
 
-    /** The key has to be a name, as for the scheduler: a record that the scheduler refuses must not count here. */
+    /** The key must be a valid name, as for the scheduler: a record that the scheduler refuses must not count here. */
     private void checkKey(byte @Nullable [] key) {
         if (key == null) {
             throw new IllegalArgumentException("a record of %s needs a key (%s), but has none; write it with its key"
@@ -159,7 +159,7 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
         Limits.name("the record's key", new String(key, StandardCharsets.UTF_8));
     }
 
-    /** Whether another registry client than ours failed for want of a connection: no fault of the record. */
+    /** Whether a foreign registry client failed for want of a connection, so that the record is not at fault. */
     private static boolean unreachable(Throwable failure) {
         for (Throwable at = failure; at != null; at = at.getCause()) {
             if (at instanceof SocketException

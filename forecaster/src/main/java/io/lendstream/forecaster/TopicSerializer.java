@@ -22,7 +22,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.Serializer;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a topic's core records as the site's serializer has it, with CloudEvents headers. */
+/** Writes a topic's core records with the site's serializer and CloudEvents headers. */
 abstract class TopicSerializer<T> implements KafkaRecordSerializationSchema<T>, KafkaDatasetFacetProvider {
     private static final long serialVersionUID = 1L;
 
@@ -30,7 +30,7 @@ abstract class TopicSerializer<T> implements KafkaRecordSerializationSchema<T>, 
     private final String prefix;
     private transient @Nullable Opened opened;
 
-    /** What belongs to the task and not to the job's description. */
+    /** Parts of the task, which are not serialized with the job. */
     private record Opened(Serializer<GenericRecord> serializer, String name, String type) {}
 
     TopicSerializer(Map<String, String> properties, TopicCatalogue topics) {
@@ -52,7 +52,7 @@ abstract class TopicSerializer<T> implements KafkaRecordSerializationSchema<T>, 
                 "io.lendstream." + topic().recordName());
     }
 
-    /** Tells the sink where to look for transactions that were left open. */
+    /** Tells the sink where to find transactions that were left open. */
     @Override
     public Optional<KafkaDatasetFacet> getKafkaDatasetFacet() {
         return Optional.of(writesTo(new TopicCatalogue(prefix).name(topic())));
@@ -66,13 +66,13 @@ abstract class TopicSerializer<T> implements KafkaRecordSerializationSchema<T>, 
     public ProducerRecord<byte[], byte[]> serialize(T value, KafkaSinkContext context, @Nullable Long timestamp) {
         Opened here = opened;
         if (here == null) {
-            throw new IllegalStateException("the writer of %s was not opened".formatted(topic()));
+            throw new IllegalStateException("the writer of %s is not open".formatted(topic()));
         }
         String key = key(value);
         var headers = new CloudEventHeaders(
                         key + "/" + time(value).toEpochMilli(), "/lendstream/forecaster", here.type, time(value))
                 .toHeaders();
-        // no timestamp: retention counts from the time of writing, also where event time is virtual
+        // no timestamp: retention counts from the time of writing, even if event time is virtual
         return new ProducerRecord<>(
                 here.name,
                 null,

@@ -4,7 +4,7 @@ import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
-/** A type that Flink is to treat as one value, by a serializer of ours and never by reflection. */
+/** A type that Flink handles with our serializer, never by reflection. */
 final class ValueType<T> extends TypeInformation<T> {
     private static final long serialVersionUID = 1L;
 

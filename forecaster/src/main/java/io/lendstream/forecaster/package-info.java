@@ -1,7 +1,7 @@
 /**
- * The Flink job around {@code core}'s forecasts: request rates come in from Kafka, each service's forecaster is kept as
- * keyed state, demand quantiles go out with the record that completes a step. What nobody can read goes to the dead letters
- * with its origin, and the stream goes on.
+ * The Flink job around {@code core}'s forecasts. It reads request rates from Kafka, keeps each service's forecaster
+ * as keyed state, and publishes demand quantiles with the record that completes a step. Undecodable records go to the
+ * dead letters with their origin.
  */
 @NullMarked
 package io.lendstream.forecaster;

@@ -1,4 +1,7 @@
-/** What services say to each other, and how it is written down. Nothing here decides; it names topics, turns records into bytes and back, and speaks to the schema registry. */
+/**
+ * The wire format between services: topic names, the conversion of records to bytes and back, and the schema registry
+ * client. It makes no decisions.
+ */
 @NullMarked
 package io.lendstream.schemas;
 

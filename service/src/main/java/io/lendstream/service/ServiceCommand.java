@@ -41,8 +41,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
 /**
- * A service as a command: reads its settings, waits for the broker, serves until it is told to stop. Exits with 0 when it
- * was told, 1 when something failed, 2 when it was called wrongly; what went wrong is one line.
+ * A service as a command: it reads its settings, waits for the broker, and serves until it is stopped. It exits with
+ * 0 after a stop, 1 after a failure, and 2 after wrong use; each error is one line.
  */
 @CommandLine.Command(
         mixinStandardHelpOptions = true,
@@ -74,7 +74,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
             names = "--bootstrap-server",
             paramLabel = "HOST:PORT",
             description = {
-                "Kafka's address. Default: localhost:9092.",
+                "Address of the Kafka brokers. Default: localhost:9092.",
                 "Short for --set kafka.bootstrap.servers=HOST:PORT."
             })
     private Optional<String> bootstrapServer = Optional.empty();
@@ -83,7 +83,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
             names = "--registry",
             paramLabel = "URL",
             description = {
-                "The schema registry's address.",
+                "Address of the schema registry.",
                 "Default: http://localhost:8081.",
                 "Short for --set schema.registry.url=URL."
             })
@@ -93,53 +93,53 @@ public abstract class ServiceCommand implements Callable<Integer> {
             names = "--set",
             paramLabel = "NAME=VALUE",
             description =
-                    "One setting, before those of the environment (LENDSTREAM_NAME) and of the file; may be repeated.")
+                    "One setting; takes precedence over the environment (LENDSTREAM_NAME) and the file; may be repeated.")
     private List<String> sets = new ArrayList<>();
 
-    @Option(names = "--list-settings", description = "Print every setting, what it takes and its default, and end.")
+    @Option(names = "--list-settings", description = "Print every setting with its values and default, and exit.")
     private boolean listSettings;
 
     @Option(
             names = "--check",
-            description = "Look whether the settings can work on this machine, and end; nobody else is asked.")
+            description = "Check that the settings are valid on this machine, without contacting other services, and exit.")
     private boolean checkOnly;
 
-    /** The service's name, which its settings start with. */
+    /** The service's name, which is the prefix of its settings. */
     protected abstract ServiceName service();
 
-    /** The settings it has beside those of every service. */
+    /** The service's own settings, beside the common ones. */
     protected abstract List<Key<?>> keys();
 
-    /** The topics that it cannot work without. */
+    /** The topics that must exist before the service starts. */
     protected abstract List<Topic<?>> topics();
 
-    /** Whether it writes for one group of writers, so that the setting {@code intake} moves its topics. */
+    /** Whether the service writes for one group of writers, so that the setting {@code intake} selects its topics. */
     protected boolean writesToIntake() {
         return false;
     }
 
-    /** Works until it is done or told to stop; its exit status. */
+    /** Runs until the work is done or a stop is requested; returns the exit status. */
     protected abstract int serve(ServiceContext context) throws Exception;
 
-    /** Fails where its own settings cannot be as they are; nothing has been contacted yet. */
+    /** Checks the service's own settings before anything is contacted; throws if they are invalid. */
     protected void check(ServiceContext context) {}
 
-    /** Settings that its own options stand for, as {@code name=value}; {@code --set} goes before them. */
+    /** Settings from the command's own options, as {@code name=value}; {@code --set} takes precedence. */
     protected List<String> options() {
         return List.of();
     }
 
-    /** Whether it cannot start without Kafka, this time; it then waits for a broker. */
+    /** Whether this run needs Kafka to start; if so, it waits for a broker. */
     protected boolean needsKafka(Settings settings) {
         return true;
     }
 
-    /** What it shows over HTTP beside its health and its own metrics: texts for Prometheus, by their paths. */
+    /** Further texts for Prometheus by their HTTP paths, beside health and metrics. */
     protected Map<String, Supplier<String>> pages() {
         return Map.of();
     }
 
-    /** Runs a command and gives its exit status. */
+    /** Runs a command and returns its exit status. */
     public static int execute(ServiceCommand command, String... arguments) {
         var line = new CommandLine(command);
         line.setCommandName("lendstream " + command.service());
@@ -147,7 +147,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
         line.setParameterExceptionHandler((failure, given) -> misused(failure));
         line.setExecutionExceptionHandler((failure, of, parsed) -> {
             command.failure = Optional.of(failure);
-            return report(failure);
+            return command.report(failure);
         });
         var hook = new Thread(command::stopAndWait, "stop");
         Runtime.getRuntime().addShutdownHook(hook);
@@ -164,7 +164,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return command.exit;
     }
 
-    /** What it failed by; empty where it did not, or was called wrongly. */
+    /** The failure of the run; empty without one, or after wrong use. */
     public final Optional<Exception> failure() {
         return failure;
     }
@@ -176,7 +176,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
                     service().toString(), "Settings of `lendstream %s`.".formatted(service()), keys()));
             System.out.println();
             System.out.print(
-                    ReferencePage.section("every service", "Settings that every service has.", CommonKeys.ALL));
+                    ReferencePage.section("every service", "Settings of every service.", CommonKeys.ALL));
             return DONE;
         }
         Settings settings = settings(System.getenv());
@@ -209,7 +209,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
         }
     }
 
-    /** Reads the settings; what they say of this service's own is looked at in {@link #check}. */
+    /** Reads the settings; {@link #check} validates the service's own. */
     Settings settings(Map<String, String> environment) {
         var all = new ArrayList<Key<?>>(CommonKeys.ALL);
         all.addAll(keys());
@@ -228,7 +228,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
                     writesToIntake() ? settings.get(CommonKeys.INTAKE) : Optional.empty());
         } catch (IllegalArgumentException e) {
             throw new SettingsException(
-                    "topic-prefix '%s', intakes and intake do not give topics: %s"
+                    "topic-prefix '%s' with the given intakes and intake is invalid: %s"
                             .formatted(settings.get(CommonKeys.TOPIC_PREFIX), e.getMessage()),
                     e);
         }
@@ -261,7 +261,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
             return Optional.of(HealthServer.start(host, port.get(), access, health, metrics, pages()));
         } catch (IOException e) {
             throw new UnreachableException(
-                    "health.port is %d, but cannot be listened on at health.address %s: %s. Choose another, or 0 for any that is free."
+                    "health.port is %d, but health.address %s cannot listen on it: %s. Choose another port, or 0 for any free port."
                             .formatted(port.get(), host, e.getMessage()),
                     e);
         }
@@ -272,20 +272,20 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return WRONG_USE;
     }
 
-    private static int report(Exception failure) {
-        if (failure instanceof SettingsException) {
-            System.err.println(Printable.line(String.valueOf(failure.getMessage())));
-            return WRONG_USE;
-        }
-        if (failure instanceof UnreachableException) {
-            System.err.println(Printable.line(String.valueOf(failure.getMessage())));
+    private int report(Exception failure) {
+        if (!(failure instanceof SettingsException || failure instanceof UnreachableException)) {
+            LOG.error("stopped by a failure", failure);
             return FAILED;
         }
-        LOG.error("stopped by a failure", failure);
-        return FAILED;
+        if (checkOnly) {
+            System.err.println(Printable.line(String.valueOf(failure.getMessage())));
+        } else {
+            LOG.error("{}", failure.getMessage()); // with time and level, as the rest of the service's log
+        }
+        return failure instanceof SettingsException ? WRONG_USE : FAILED;
     }
 
-    /** What a signal does: the service ends as if it were done, and so does the process. */
+    /** Shutdown hook: requests a stop and waits for the service to end. */
     private void stopAndWait() {
         stop.request();
         try {
@@ -298,7 +298,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
         }
     }
 
-    /** What {@code --version} says. */
+    /** The output of {@code --version}. */
     static final class Version implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {

@@ -14,7 +14,7 @@ import io.lendstream.service.time.TimeMode;
 import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 
-/** What a running service has at hand. */
+/** The parts that a running service works with. */
 public record ServiceContext(
         ServiceName service,
         Settings settings,
@@ -24,7 +24,7 @@ public record ServiceContext(
         PrometheusMeterRegistry metrics,
         Stop stop) {
 
-    /** A writer of the service's records. */
+    /** Opens a writer for the service's records. */
     public RecordWriter writer() {
         RecordWriter writer = RecordWriter.open(kafka, topics, "/lendstream/" + service);
         if (isWatched()) {
@@ -33,7 +33,7 @@ public record ServiceContext(
         return writer;
     }
 
-    /** A reader whose poison goes to the dead letters by way of the writer. */
+    /** Opens a reader whose undecodable records go to the dead letters through the writer. */
     public RecordReader reader(RecordWriter writer) {
         var deadLetters =
                 new DeadLetters(writer::send, topics, service.toString(), metrics, LetterBounds.of(kafka.producer()));

@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Whether a service has been told to stop; any thread may tell or ask. */
+/** A request to stop a service; safe for many threads. */
 public final class Stop {
     private final CountDownLatch requested = new CountDownLatch(1);
 
-    /** Tells the service to finish what it is doing and end. */
+    /** Asks the service to finish its current work and end. */
     public void request() {
         requested.countDown();
     }
@@ -17,7 +17,7 @@ public final class Stop {
         return requested.getCount() == 0;
     }
 
-    /** Waits that long, or until it is told to stop; whether it was. */
+    /** Waits for a time, or until a stop is requested; returns whether it was. */
     public boolean waitFor(Duration length) {
         try {
             return requested.await(length.toMillis(), TimeUnit.MILLISECONDS);

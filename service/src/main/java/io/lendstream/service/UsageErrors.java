@@ -5,7 +5,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** What a wrong command line is told: one line with what is wrong and where the right way is shown. */
+/** Texts for a wrong command line: one line with the error and where to find help. */
 public final class UsageErrors {
     private UsageErrors() {}
 

@@ -1,4 +1,7 @@
-/** What every service process is: a command that reads its settings, finds its broker, serves until it is told to stop, and says meanwhile how it is. Nothing here knows what a GPU is. */
+/**
+ * The frame of every service process: a command that reads its settings, finds its broker, serves until it is
+ * stopped, and reports its health. It knows nothing about GPUs.
+ */
 @NullMarked
 package io.lendstream.service;
 

@@ -15,8 +15,8 @@ import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
 
 /**
- * What the records of our topics mean: each topic's core type and Avro record, checked against each other when this class
- * is first used.
+ * Maps the records of our topics: each topic's core type to its Avro record. The pairs are checked against each other
+ * when this class is first used.
  */
 public final class Codecs {
     private static final Map<Topic<?>, RecordMapper<?>> MAPPERS = mappers(Strictness.CLAMP);
@@ -30,18 +30,18 @@ public final class Codecs {
     }
 
     /**
-     * The core record that an Avro record of this system's own stands for; values out of bounds are clamped.
+     * Decodes an Avro record that this system wrote; out-of-bounds values are clamped.
      *
-     * @throws io.lendstream.schemas.serde.PoisonRecordException where the record cannot be what the topic holds
+     * @throws io.lendstream.schemas.serde.PoisonRecordException if the record does not fit the topic
      */
     public static <T> T decode(Topic<T> topic, GenericRecord record) {
         return decode(topic, record, Strictness.CLAMP);
     }
 
     /**
-     * The core record that an Avro record stands for.
+     * Decodes an Avro record.
      *
-     * @throws io.lendstream.schemas.serde.PoisonRecordException where the record cannot be what the topic holds, or is refused
+     * @throws io.lendstream.schemas.serde.PoisonRecordException if the record does not fit the topic, or is refused
      */
     public static <T> T decode(Topic<T> topic, GenericRecord record, Strictness strictness) {
         if (strictness == Strictness.CLAMP) {
@@ -62,14 +62,14 @@ public final class Codecs {
         return mapper(MAPPERS, topic).schema();
     }
 
-    /** The schema that each topic's records are wanted in, by the topic's name in Kafka. */
+    /** The reader schema of each topic's records, by the topic's Kafka name. */
     public static Map<String, Schema> readerSchemas(TopicCatalogue catalogue) {
         Map<String, Schema> schemas = new LinkedHashMap<>();
         MAPPERS.forEach((topic, mapper) -> catalogue.names(topic).forEach(name -> schemas.put(name, mapper.schema())));
         return schemas;
     }
 
-    /** The same, for those who want to know only which domain a record is for; the rest of it is passed over. */
+    /** Reader schemas that contain only the domain of a record. */
     public static Map<String, Schema> domainSchemas(TopicCatalogue catalogue) {
         Map<String, Schema> schemas = new LinkedHashMap<>();
         ADDRESSES.forEach(
@@ -78,15 +78,15 @@ public final class Codecs {
     }
 
     /**
-     * The domain that a record is for.
+     * Reads the domain of a record.
      *
-     * @param record has a field of that name, as those read with {@link #domainSchemas} have
-     * @throws io.lendstream.schemas.serde.PoisonRecordException where it names none
+     * @param record a record with a domain field, such as those read with {@link #domainSchemas}
+     * @throws io.lendstream.schemas.serde.PoisonRecordException if it names no domain
      */
     public static DomainId domain(Topic<?> topic, GenericRecord record) {
         RecordMapper<Address> mapper = ADDRESSES.get(topic);
         if (mapper == null) {
-            throw new IllegalArgumentException("records of topic %s are for no domain".formatted(topic));
+            throw new IllegalArgumentException("records of topic %s belong to no domain".formatted(topic));
         }
         return mapper.decode(record).domain();
     }

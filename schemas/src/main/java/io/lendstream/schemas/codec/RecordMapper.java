@@ -10,15 +10,15 @@ import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
 
 /**
- * Turns records of a core type into Avro records of a schema and back, field by field of the same name.
+ * Maps records of a core type to Avro records of a schema and back, by field name.
  *
- * <p>A component {@code Instant x} is a field {@code x} of timestamp-millis, {@code Duration x} a long {@code xMillis}; both
- * are cut to milliseconds. A record with the single component {@code value} looks like that component; an Optional is a
- * union with null; a sealed interface of records is a record with an enum {@code kind} and a nullable field for each case,
- * except those without components, of which the kind says all. Maps are written in the order of their keys, so equal
- * records give equal bytes.
+ * <p>A component {@code Instant x} is a field {@code x} of timestamp-millis, and {@code Duration x} is a long {@code
+ * xMillis}; both are cut to milliseconds. A record with the single component {@code value} is mapped like that
+ * component. An Optional is a union with null. A sealed interface of records is a record with an enum {@code kind}
+ * and a nullable field for each case that has components. Maps are written in key order, so equal records give equal
+ * bytes.
  *
- * <p>A schema may have fields that the type lacks if they have a default. Mappers may be used by many threads.
+ * <p>A schema may have further fields with defaults. Mappers are safe for many threads.
  */
 public final class RecordMapper<T> {
     private final Class<T> type;
@@ -32,19 +32,19 @@ public final class RecordMapper<T> {
     }
 
     /**
-     * The mapper between a type and a schema that clamps what it reads: for what this system wrote.
+     * Creates a mapper that clamps out-of-bounds values: for records that this system wrote.
      *
-     * @throws MismatchException where the two do not fit, naming the first place where they do not
+     * @throws MismatchException if the type and the schema do not fit; names the first place
      */
     public static <T> RecordMapper<T> of(Class<T> type, Schema schema) {
         return of(type, schema, Strictness.CLAMP);
     }
 
     /**
-     * The mapper between a type and a schema.
+     * Creates the mapper between a type and a schema.
      *
-     * @param strictness what becomes of values out of bounds when a record is read
-     * @throws MismatchException where the two do not fit, naming the first place where they do not
+     * @param strictness how out-of-bounds values are handled when a record is read
+     * @throws MismatchException if the type and the schema do not fit; names the first place
      */
     public static <T> RecordMapper<T> of(Class<T> type, Schema schema, Strictness strictness) {
         Mapping mapping = Mappings.of(type, schema, strictness);
@@ -64,10 +64,10 @@ public final class RecordMapper<T> {
     }
 
     /**
-     * The core record that an Avro record stands for.
+     * Decodes an Avro record.
      *
-     * @param record in this mapper's schema, or in another that can be resolved to it
-     * @throws io.lendstream.schemas.serde.PoisonRecordException where the record cannot be a {@code T}
+     * @param record in this mapper's schema, or in a compatible one
+     * @throws io.lendstream.schemas.serde.PoisonRecordException if the record cannot be a {@code T}
      */
     public T decode(GenericRecord record) {
         return type.cast(mapping.decode(AvroBytes.resolve(record, schema)));

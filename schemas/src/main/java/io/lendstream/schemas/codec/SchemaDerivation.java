@@ -14,11 +14,11 @@ import org.apache.avro.LogicalTypes;
 import org.apache.avro.Schema;
 
 /**
- * Makes an Avro schema from a core type, by the rules of {@link RecordMapper}. For state that a service keeps for itself:
- * what others read has a schema of its own that is written by hand and outlives the type.
+ * Derives an Avro schema from a core type, by the rules of {@link RecordMapper}. It is for a service's own state.
+ * Records for other services have hand-written schemas that outlive the type.
  */
 public final class SchemaDerivation {
-    /** Where derived types live, apart from those of the topics. */
+    /** Namespace of derived types, separate from that of the topics. */
     public static final String NAMESPACE = "io.lendstream.state";
 
     private final Map<Class<?>, Schema> named = new HashMap<>();

@@ -1,4 +1,7 @@
-/** Core records as Avro records and back, matched by name. A schema and a type that do not fit each other are found when a service starts, not when a record arrives. */
+/**
+ * Converts core records to Avro records and back, by field name. A mismatch between a schema and a type is found when
+ * a service starts, not when a record arrives.
+ */
 @NullMarked
 package io.lendstream.schemas.codec;
 

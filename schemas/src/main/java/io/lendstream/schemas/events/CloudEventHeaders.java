@@ -8,11 +8,12 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 
 /**
- * A record's CloudEvents attributes as Kafka headers, in the binary mode of CloudEvents 1.0: the value stays the record.
+ * A record's CloudEvents attributes as Kafka headers, in the binary mode of CloudEvents 1.0: the value stays
+ * unchanged.
  *
  * @param id unique for the source
- * @param source who says it, as a URI reference such as {@code /lendstream/scheduler/east}
- * @param type what it is, such as {@code io.lendstream.Decision}
+ * @param source the sender, as a URI reference such as {@code /lendstream/scheduler/east}
+ * @param type the event type, such as {@code io.lendstream.Decision}
  * @see <a href="https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/kafka-protocol-binding.md">Kafka
  *     protocol binding</a>
  */
@@ -32,7 +33,7 @@ public record CloudEventHeaders(String id, String source, String type, Instant t
         }
     }
 
-    /** Sets these headers, in place of any of the same names. */
+    /** Sets these headers, replacing any of the same names. */
     public Headers applyTo(Headers headers) {
         set(headers, "ce_specversion", SPEC_VERSION);
         set(headers, "ce_id", id);
@@ -47,7 +48,7 @@ public record CloudEventHeaders(String id, String source, String type, Instant t
         return applyTo(new RecordHeaders());
     }
 
-    /** The attributes of a record that has them all; readers of ours never depend on them. */
+    /** The attributes of a record that has them all; our own readers never depend on them. */
     public static Optional<CloudEventHeaders> from(Headers headers) {
         Optional<String> id = text(headers, "ce_id");
         Optional<String> source = text(headers, "ce_source");

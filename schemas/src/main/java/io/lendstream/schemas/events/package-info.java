@@ -1,4 +1,4 @@
-/** Our records as CloudEvents: what routers outside of us need to know of a record without reading it. */
+/** CloudEvents attributes of our records: the data that external routers need without reading the value. */
 @NullMarked
 package io.lendstream.schemas.events;
 

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** The text of an answer, read as far as a bound: a registry's answer is held in memory. */
+/** Reads an HTTP answer as text, up to a limit: a registry's answer is held in memory. */
 final class BoundedBody implements HttpResponse.BodySubscriber<String> {
     /** The largest answer, in bytes; a schema has some kilobytes. */
     static final int LARGEST_BYTES = 4 << 20;
@@ -20,7 +20,7 @@ final class BoundedBody implements HttpResponse.BodySubscriber<String> {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private Flow.@Nullable Subscription subscription;
 
-    /** The answer is larger than {@link #LARGEST_BYTES}. */
+    /** Reports an answer larger than {@link #LARGEST_BYTES}. */
     static final class TooLargeException extends IOException {
         private static final long serialVersionUID = 1L;
 

@@ -1,6 +1,6 @@
 package io.lendstream.schemas.registry;
 
-/** Which earlier and later versions of a subject's schema a new one has to get along with. */
+/** Which earlier and later versions of a subject's schema a new version must be compatible with. */
 public enum CompatibilityLevel {
     NONE,
     BACKWARD,
@@ -8,6 +8,6 @@ public enum CompatibilityLevel {
     FORWARD,
     FORWARD_TRANSITIVE,
     FULL,
-    /** Every version can read what every other version wrote: what records that are kept for months need. */
+    /** Every version can read records of every other version, which records kept for months need. */
     FULL_TRANSITIVE
 }

@@ -1,6 +1,6 @@
 package io.lendstream.schemas.registry;
 
-/** The registry does not take a schema because readers or writers of an earlier version could not live with it. */
+/** Reports that the registry refuses a schema because it is incompatible with an earlier version. */
 public final class IncompatibleSchemaException extends RegistryException {
     private static final long serialVersionUID = 1L;
 

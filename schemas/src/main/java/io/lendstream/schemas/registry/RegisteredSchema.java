@@ -3,8 +3,8 @@ package io.lendstream.schemas.registry;
 import org.apache.avro.Schema;
 
 /**
- * A version of a subject as the registry keeps it.
+ * A version of a subject in the registry.
  *
- * @param id the number that stands before each record written with it; the same for equal schemas of other subjects
+ * @param id the number in front of each record written with it; the same for equal schemas of other subjects
  */
 public record RegisteredSchema(String subject, int version, int id, Schema schema) {}

@@ -14,12 +14,12 @@ import java.util.function.LongSupplier;
 import org.apache.avro.Schema;
 
 /**
- * Speaks to a schema registry over Confluent's REST interface: Confluent's own, Apicurio's {@code /apis/ccompat/v7},
- * Karapace and others.
+ * A client of a schema registry with Confluent's REST interface: Confluent's own, Apicurio's {@code
+ * /apis/ccompat/v7}, Karapace and others.
  *
- * <p>Ids and schemas never change once given out, so they are asked for once and then remembered. What cannot be reached,
- * or answers with a server error, is tried again at the other addresses and then, after a growing pause, from the start;
- * every refusal is final. One client may be used by many threads.
+ * <p>IDs and schemas never change, so they are requested once and cached. After a connection failure or a server
+ * error, the request is repeated at the other addresses and then, after a growing pause, from the first one. Any
+ * other refusal is final. Safe for many threads.
  */
 public final class RegistryClient {
     private static final int FORBIDDEN = 403;
@@ -40,22 +40,22 @@ public final class RegistryClient {
         this(settings, System::nanoTime);
     }
 
-    /** @param nanoClock as {@link System#nanoTime} */
+    /** @param nanoClock a clock like {@link System#nanoTime} */
     RegistryClient(RegistrySettings settings, LongSupplier nanoClock) {
         this.connection = new RegistryConnection(settings);
         this.unknown = new UnknownIds(nanoClock);
     }
 
-    /** One client, with its threads and what it remembers, for all serializers with equal settings in this process. */
+    /** One client, with its threads and cache, for all serializers with equal settings in this process. */
     public static RegistryClient shared(RegistrySettings settings) {
         return SHARED.computeIfAbsent(settings, RegistryClient::new);
     }
 
     /**
-     * The schema that records with this id were written with. An id that the registry does not know is remembered for a while.
+     * Returns the writer schema with an ID. An ID that the registry does not know is cached as unknown for a while.
      *
-     * @throws SchemaNotFoundException where the registry does not know the id, or did not a moment ago
-     * @throws UnreadableSchemaException where it is not an Avro schema within our bounds, or the registry keeps it from this user
+     * @throws SchemaNotFoundException if the registry does not know the ID, or did not a moment ago
+     * @throws UnreadableSchemaException if it is not an Avro schema within our bounds, or this user may not read it
      */
     public Schema schemaById(int id) {
         Schema known = schemas.get(id);
@@ -76,7 +76,7 @@ public final class RegistryClient {
                 throw e;
             }
             var ofOthers = new UnreadableSchemaException(
-                    "schema id %d is kept from this user, who may read others: %s".formatted(id, e.getMessage()), e);
+                    "this user may not read schema id %d, but may read others: %s".formatted(id, e.getMessage()), e);
             unknown.add(id, ofOthers);
             throw ofOthers;
         }
@@ -85,7 +85,7 @@ public final class RegistryClient {
         return before == null ? schema : before;
     }
 
-    /** Makes a schema the subject's newest version unless it is one of its versions already; its id either way. */
+    /** Registers a schema as the subject's newest version, unless it is registered already; returns its ID. */
     public int register(String subject, Schema schema) {
         return remembered(
                 registered,
@@ -94,12 +94,12 @@ public final class RegistryClient {
                 () -> connection.post("/subjects/" + encoded(subject) + "/versions", body(schema)));
     }
 
-    /** The id of a schema that is one of the subject's versions; fails where it is not. */
+    /** The ID of a schema that is one of the subject's versions; throws if it is not. */
     public int idOf(String subject, Schema schema) {
         return remembered(found, subject, schema, () -> connection.post("/subjects/" + encoded(subject), body(schema)));
     }
 
-    /** The subject's newest version, if there is any. */
+    /** The subject's newest version, if there is one. */
     public Optional<RegisteredSchema> latest(String subject) {
         return unlessNotFound(() -> version(subject, "latest"));
     }
@@ -109,8 +109,8 @@ public final class RegistryClient {
     }
 
     /**
-     * Fetches all versions of a subject, so that records of any can be read when the registry does not answer, or is asked for too many
-     * ids that it does not know. A version that cannot be read is left out.
+     * Fetches all versions of a subject, so that their records can be read while the registry does not answer, or is
+     * asked for too many unknown IDs. Unreadable versions are skipped.
      */
     public void learn(String subject) {
         for (int number : versions(subject)) {
@@ -118,7 +118,7 @@ public final class RegistryClient {
             try {
                 version = version(subject, number);
             } catch (UnreadableSchemaException e) {
-                continue; // its records are poison, and those of the other versions are not
+                continue; // only the records of this version are undecodable
             }
             schemas.putIfAbsent(version.id(), version.schema());
             found.putIfAbsent(new SubjectSchema(subject, version.schema()), version.id());
@@ -144,8 +144,9 @@ public final class RegistryClient {
     }
 
     /**
-     * Whether the registry would take the schema as the subject's next version, under the subject's compatibility level.
-     * A subject without versions takes any.
+     * Whether the registry would accept the schema as the subject's next version, under the subject's compatibility
+     * level.
+     * A subject without versions accepts any schema.
      */
     public Compatibility check(String subject, Schema schema) {
         String path = "/compatibility/subjects/" + encoded(subject) + "/versions/latest?verbose=true";
@@ -158,7 +159,7 @@ public final class RegistryClient {
                 .orElse(new Compatibility(true, List.of()));
     }
 
-    /** The level set for the subject itself, if any; the registry's default otherwise applies. */
+    /** The level set for the subject itself; empty if the registry's default applies. */
     public Optional<CompatibilityLevel> compatibility(String subject) {
         return unlessNotFound(() -> {
             String level = connection
@@ -215,7 +216,7 @@ public final class RegistryClient {
         return JSON.createObjectNode().put("schema", schema.toString());
     }
 
-    /** Reads the Avro schema of an answer, and first the schemas that it refers to. */
+    /** Reads the Avro schema of an answer, after the schemas that it references. */
     private Schema schema(String what, JsonNode answer) {
         String type = answer.path("schemaType").asText("AVRO");
         if (!type.equals("AVRO")) {
@@ -227,16 +228,16 @@ public final class RegistryClient {
             return parser.parse(answer.path("schema").asText());
         } catch (RegistryException e) {
             throw e;
-        } catch (RuntimeException | StackOverflowError e) { // Avro's own, and whatever else its parser stumbles over
+        } catch (RuntimeException | StackOverflowError e) { // Avro's exceptions, and any other error of its parser
             throw new UnreadableSchemaException("%s is not a valid Avro schema: %s".formatted(what, e.getMessage()), e);
         }
     }
 
     /**
-     * Reads the schemas that one refers to.
+     * Reads the schemas that a schema references.
      *
-     * @param depth of the references, 1 for those of the schema itself
-     * @param asked how many were asked for so far
+     * @param depth depth of the references, 1 for those of the schema itself
+     * @param asked how many schemas were requested so far
      */
     private void parseReferences(Schema.Parser parser, String what, JsonNode answer, int depth, AtomicInteger asked) {
         for (JsonNode reference : answer.path("references")) {

@@ -21,8 +21,9 @@ import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Questions to a schema registry, and their answers as JSON. What cannot be reached, or answers with a server error, is tried again
- * at the other addresses and then, after a growing pause, from the start; every refusal is final.
+ * Sends requests to a schema registry and reads the JSON answers. After a connection failure or a server error, a
+ * request is repeated at the other addresses and then, after a growing pause, from the first one. Any other refusal
+ * is final.
  */
 final class RegistryConnection {
     private static final String CONTENT_TYPE = "application/vnd.schemaregistry.v1+json";
@@ -108,7 +109,7 @@ final class RegistryConnection {
         }
         String what = "%s %s%s".formatted(method, url, path);
         CompletableFuture<HttpResponse<String>> exchange = http.sendAsync(request.build(), answer -> new BoundedBody());
-        // The request's own time limit ends with the answer's headers.
+        // The request's own timeout ends with the answer's headers.
         Duration patience = settings.connectTimeout().plus(settings.readTimeout());
         try {
             return answer(what, exchange.get(patience.toMillis(), TimeUnit.MILLISECONDS));
@@ -116,7 +117,7 @@ final class RegistryConnection {
             throw failed(what, e.getCause() == null ? e : e.getCause());
         } catch (TimeoutException e) {
             exchange.cancel(true);
-            throw failed(what, new IOException("no whole answer within %d ms".formatted(patience.toMillis()), e));
+            throw failed(what, new IOException("no complete answer within %d ms".formatted(patience.toMillis()), e));
         } catch (InterruptedException e) {
             exchange.cancel(true);
             Thread.currentThread().interrupt();
@@ -180,11 +181,11 @@ final class RegistryConnection {
         return switch (status) {
             case 401, 403 ->
                 new RegistryException(
-                        message + ". Check " + RegistrySettings.USER_INFO + " and what that user may do",
+                        message + ". Check " + RegistrySettings.USER_INFO + " and that user's permissions",
                         status,
                         code,
                         null);
-            // A registry names what is missing; a 404 without such a name comes from a wrong address.
+            // A registry's error names the missing object; a 404 without such a name comes from a wrong address.
             case 404 ->
                 json.isPresent() && code != 0 && code != 404
                         ? new SchemaNotFoundException(message, status, code)

@@ -3,7 +3,7 @@ package io.lendstream.schemas.registry;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 
-/** The registry refused a request, or could not be asked. */
+/** Reports that the registry refused a request or did not answer. */
 public class RegistryException extends KafkaException {
     private static final long serialVersionUID = 1L;
 
@@ -16,12 +16,12 @@ public class RegistryException extends KafkaException {
         this.errorCode = errorCode;
     }
 
-    /** The HTTP status; 0 where no answer came. */
+    /** The HTTP status; 0 without an answer. */
     public int status() {
         return status;
     }
 
-    /** The registry's own number for what went wrong, such as 40403 for a schema id that it does not know; 0 if none. */
+    /** The registry's own error code, such as 40403 for an unknown schema ID; 0 if there is none. */
     public int errorCode() {
         return errorCode;
     }

@@ -16,12 +16,12 @@ import java.util.stream.Collectors;
 import org.apache.kafka.common.config.types.Password;
 
 /**
- * Where the registry is and how to speak to it, under Confluent's property names.
+ * The addresses and credentials of the registry, under Confluent's property names.
  *
  * @param urls base addresses, tried in turn; a path such as {@code /apis/ccompat/v7} may follow the port
- * @param authorization the Authorization header, where one is wanted
+ * @param authorization the Authorization header; empty if none is needed
  * @param ssl Kafka's {@code ssl.*} settings, taken from {@code schema.registry.ssl.*}
- * @param retries how many times all addresses are tried again after all of them failed
+ * @param retries how many times all addresses are tried again after all have failed
  */
 public record RegistrySettings(
         List<URI> urls,
@@ -35,7 +35,7 @@ public record RegistrySettings(
     /** Addresses of the registry, separated by commas. */
     public static final String URL = "schema.registry.url";
 
-    /** Where the user and password come from: {@code URL} (default) or {@code USER_INFO}. */
+    /** The source of user and password: {@code URL} (default) or {@code USER_INFO}. */
     public static final String CREDENTIALS_SOURCE = "basic.auth.credentials.source";
 
     /** {@code user:password}, for {@code USER_INFO}. */
@@ -56,14 +56,14 @@ public record RegistrySettings(
         ssl = Map.copyOf(ssl);
         if (urls.isEmpty()) {
             throw new IllegalArgumentException(
-                    URL + " names no address; give at least one, such as http://registry:8081");
+                    URL + " has no address; give at least one, such as http://registry:8081");
         }
         if (retries < 0) {
             throw new IllegalArgumentException("%s must be at least 0, but was %d".formatted(RETRIES, retries));
         }
     }
 
-    /** Reads the settings out of a Kafka client's properties; what does not concern the registry is passed over. */
+    /** Reads the settings from a Kafka client's properties, ignoring properties that do not concern the registry. */
     public static RegistrySettings from(Map<String, ?> properties) {
         List<URI> urls = new ArrayList<>();
         Optional<String> userInfoOfUrl = Optional.empty();
@@ -91,7 +91,7 @@ public record RegistrySettings(
                 Duration.ofMillis(number(properties, LONGEST_RETRY_WAIT, 5_000)));
     }
 
-    /** The settings for a registry that needs nothing but its address. */
+    /** The settings of a registry that needs only an address. */
     public static RegistrySettings at(String urls) {
         return from(Map.of(URL, urls));
     }
@@ -143,7 +143,7 @@ public record RegistrySettings(
         if (bearer.isPresent()) {
             if (!bearer.get().equals("STATIC_TOKEN")) {
                 throw new IllegalArgumentException(
-                        "%s is %s; this client knows STATIC_TOKEN, Confluent's own serializer knows more"
+                        "%s is %s; this client supports only STATIC_TOKEN. Use that, or Confluent's own serializer"
                                 .formatted(BEARER_SOURCE, bearer.get()));
             }
             return Optional.of("Bearer " + required(properties, BEARER_TOKEN, BEARER_SOURCE));
@@ -165,7 +165,7 @@ public record RegistrySettings(
     private static String required(Map<String, ?> properties, String name, String because) {
         return text(properties, name)
                 .orElseThrow(() ->
-                        new IllegalArgumentException("%s is not set, but %s asks for it".formatted(name, because)));
+                        new IllegalArgumentException("%s is not set, but %s requires it".formatted(name, because)));
     }
 
     private static long number(Map<String, ?> properties, String name, long otherwise) {
@@ -183,7 +183,7 @@ public record RegistrySettings(
                 "%s must be a whole number of at least 0, but was '%s'".formatted(name, text));
     }
 
-    /** A property by its plain name or with {@code schema.registry.} before it, as Confluent's clients read them. */
+    /** A property by its plain name or with the prefix {@code schema.registry.}, as Confluent's clients read it. */
     private static Optional<String> text(Map<String, ?> properties, String name) {
         Object value = properties.get(PREFIX + name);
         if (value == null) {

@@ -2,7 +2,7 @@ package io.lendstream.schemas.registry;
 
 import org.jspecify.annotations.Nullable;
 
-/** No registry could answer now. The record at hand may be sound: whoever sees this tries again later. */
+/** Reports that no registry answers now. The record may be valid, so the caller should retry later. */
 public final class RegistryUnavailableException extends RegistryException {
     private static final long serialVersionUID = 1L;
 

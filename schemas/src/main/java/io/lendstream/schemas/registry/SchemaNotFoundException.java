@@ -1,6 +1,6 @@
 package io.lendstream.schemas.registry;
 
-/** The registry has no such subject, version or schema id. */
+/** Reports that the registry has no such subject, version or schema ID. */
 public final class SchemaNotFoundException extends RegistryException {
     private static final long serialVersionUID = 1L;
 

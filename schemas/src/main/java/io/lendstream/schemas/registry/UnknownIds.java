@@ -7,15 +7,15 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * The schema ids that the registry does not know, so that records with such ids do not hold up others: a question takes some
- * milliseconds, and whoever may write a record may write any id.
+ * Remembers schema IDs that the registry does not know, so that records with such IDs do not delay others. A request
+ * takes some milliseconds, and a writer can use any ID.
  *
- * <p>An id is asked for again after five seconds, then after ten, and so on up to a minute: a replica of a registry may learn of a
- * schema late. Beyond {@link #MOST_QUESTIONS} unknown ids in {@link #WINDOW}, ids that were never seen are not asked for until the window is
- * over. May be used by many threads.
+ * <p>An unknown ID is requested again after five seconds, then after ten, and so on up to a minute, because a
+ * registry replica may receive a schema late. After {@link #MOST_QUESTIONS} unknown IDs in {@link #WINDOW}, new IDs
+ * are not requested until the window ends. Safe for many threads.
  */
 final class UnknownIds {
-    /** The most unknown ids that the registry is asked for in a window. */
+    /** The most unknown IDs that are requested in a window. */
     static final int MOST_QUESTIONS = 200;
 
     static final Duration WINDOW = Duration.ofSeconds(10);
@@ -38,13 +38,13 @@ final class UnknownIds {
 
     private record Unknown(RegistryException why, Duration pause, long untilNanos) {}
 
-    /** @param nanoClock as {@link System#nanoTime} */
+    /** @param nanoClock a clock like {@link System#nanoTime} */
     UnknownIds(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
         this.windowStart = nanoClock.getAsLong();
     }
 
-    /** Why the registry is not asked for this id now; empty where it may be asked. */
+    /** Why this ID is not requested now; empty if it may be requested. */
     synchronized Optional<RegistryException> refusal(int id) {
         long now = nanoClock.getAsLong();
         Unknown unknown = ids.get(id);
@@ -58,13 +58,13 @@ final class UnknownIds {
         return questions < MOST_QUESTIONS
                 ? Optional.empty()
                 : Optional.of(new SchemaNotFoundException(
-                        "schema id %d was not asked for: the registry did not know %d other ids within %d s. Find who writes records with such ids, and send this one again."
+                        "schema id %d was not requested: the registry did not know %d other ids within %d s. Stop the writer of such records, and send this record again."
                                 .formatted(id, MOST_QUESTIONS, WINDOW.toSeconds()),
                         404,
                         0));
     }
 
-    /** The registry does not know an id, or gives nothing that can be read. */
+    /** Records that the registry does not know an ID, or returned an unreadable schema for it. */
     synchronized void add(int id, RegistryException why) {
         Unknown before = ids.get(id);
         Duration pause = before == null ? SHORTEST : before.pause.multipliedBy(2);

@@ -2,7 +2,7 @@ package io.lendstream.schemas.registry;
 
 import org.jspecify.annotations.Nullable;
 
-/** The registry knows the schema, but it is not an Avro schema that can be read. */
+/** Reports that the registry has the schema, but it is not a readable Avro schema. */
 public final class UnreadableSchemaException extends RegistryException {
     private static final long serialVersionUID = 1L;
 

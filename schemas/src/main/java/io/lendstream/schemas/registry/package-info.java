@@ -1,4 +1,7 @@
-/** A client of any registry that speaks Confluent's REST interface. It knows ids, subjects and compatibility, and nothing of Kafka records. */
+/**
+ * A client of schema registries with Confluent's REST interface. It knows IDs, subjects and compatibility, but not
+ * Kafka records.
+ */
 @NullMarked
 package io.lendstream.schemas.registry;
 

@@ -15,7 +15,7 @@ import org.apache.avro.io.DatumReader;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
 
-/** Avro's binary form of a record, without any frame; logical types stay the plain numbers they are written as. */
+/** Avro's binary form of a record, without a frame; logical types stay plain numbers. */
 public final class AvroBytes {
     private static final GenericData DATA = new GenericData();
 
@@ -38,7 +38,7 @@ public final class AvroBytes {
         return out.toByteArray();
     }
 
-    /** Reads what was written with {@code writer} as a record of {@code reader}. */
+    /** Reads bytes written with {@code writer} as a record of {@code reader}. */
     public static GenericRecord read(byte[] bytes, Schema writer, Schema reader) throws IOException {
         return read(bytes, 0, writer, reader);
     }
@@ -47,7 +47,7 @@ public final class AvroBytes {
         return read(bytes, offset, reader(writer, reader));
     }
 
-    /** What reads records that were written with {@code writer} as those of {@code reader}; for one thread. */
+    /** A reader of bytes written with {@code writer} as records of {@code reader}; for one thread. */
     static DatumReader<GenericRecord> reader(Schema writer, Schema reader) {
         return new GenericDatumReader<>(writer, reader, DATA);
     }
@@ -62,7 +62,7 @@ public final class AvroBytes {
         return record;
     }
 
-    /** The same record as one of {@code reader}: fields by name, defaults for what it lacks. */
+    /** Converts a record to the schema {@code reader}: fields by name, defaults for missing ones. */
     public static GenericRecord resolve(GenericRecord record, Schema reader) {
         if (record.getSchema().equals(reader)) {
             return record;

@@ -14,25 +14,25 @@ import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads Avro records in Confluent's wire format, as records of the schema that {@link #READER_SCHEMAS} names for the topic,
- * or as they were written where it names none.
+ * Reads Avro records in Confluent's wire format. The result has the topic's schema from {@link #READER_SCHEMAS}, or
+ * the writer's schema if the topic has none there.
  *
- * <p>What can never be read throws a {@link PoisonRecordException}; a registry that cannot be asked throws a {@link
- * RegistryException} and says nothing about the record.
+ * <p>A record that can never be read throws a {@link PoisonRecordException}. A registry that does not answer throws a
+ * {@link RegistryException}, which is no statement about the record.
  */
 public final class AvroDeserializer implements Deserializer<GenericRecord> {
-    /** A {@code Map<String, Schema>} from topic to the schema its records are wanted in; set by code, not in files. */
+    /** A {@code Map<String, Schema>} from topic to reader schema; set by code, not in files. */
     public static final String READER_SCHEMAS = "lendstream.reader.schemas";
 
     private @Nullable RegistryClient registry;
     private Map<?, ?> readerSchemas = Map.of();
-    /** To make one takes as long as to read with it. */
+    /** Cached readers: creating one takes as long as reading a record with it. */
     private final Map<Way, DatumReader<GenericRecord>> readers = new HashMap<>();
 
-    /** From a writer's schema to the one that its topic's records are wanted in. */
+    /** The way from a writer's schema to the reader schema of a topic. */
     private record Way(int schema, String topic) {}
 
-    /** For Kafka, which calls {@link #configure} next. */
+    /** Used by Kafka, which calls {@link #configure} next. */
     public AvroDeserializer() {}
 
     @Override
@@ -48,7 +48,7 @@ public final class AvroDeserializer implements Deserializer<GenericRecord> {
         }
         RegistryClient client = registry;
         if (client == null) {
-            throw new IllegalStateException("AvroDeserializer was not configured; set " + RegistrySettings.URL);
+            throw new IllegalStateException("AvroDeserializer is not configured; set " + RegistrySettings.URL);
         }
         int id = WireFormat.schemaId(value);
         Schema writer = writer(client, id);
@@ -72,7 +72,7 @@ public final class AvroDeserializer implements Deserializer<GenericRecord> {
             schema = client.schemaById(id);
         } catch (SchemaNotFoundException | UnreadableSchemaException e) {
             throw new UnknownSchemaException(
-                    "the registry cannot give schema id %d: %s".formatted(id, e.getMessage()), e);
+                    "the registry does not return schema id %d: %s".formatted(id, e.getMessage()), e);
         }
         if (schema.getType() != Schema.Type.RECORD) {
             throw new UndecodableRecordException(

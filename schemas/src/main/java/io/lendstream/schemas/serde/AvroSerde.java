@@ -11,7 +11,7 @@ public final class AvroSerde implements Serde<GenericRecord> {
     private final AvroSerializer serializer = new AvroSerializer();
     private final AvroDeserializer deserializer = new AvroDeserializer();
 
-    /** For Kafka Streams, which calls {@link #configure} next. */
+    /** Used by Kafka Streams, which calls {@link #configure} next. */
     public AvroSerde() {}
 
     @Override

@@ -13,10 +13,9 @@ import org.apache.kafka.common.serialization.Serializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes Avro records in Confluent's wire format. Which schema id a record gets depends on the properties, as with
- * Confluent's serializer: {@code auto.register.schemas} (default true) registers the record's schema; {@code
- * use.latest.version} writes it as the subject's newest version; with neither, the record's schema must be registered
- * already.
+ * Writes Avro records in Confluent's wire format. The properties determine the schema ID, as with Confluent's
+ * serializer: {@code auto.register.schemas} (default true) registers the record's schema; {@code use.latest.version}
+ * writes with the subject's newest version; without either, the record's schema must be registered already.
  */
 public final class AvroSerializer implements Serializer<GenericRecord> {
     public static final String AUTO_REGISTER = "auto.register.schemas";
@@ -29,7 +28,7 @@ public final class AvroSerializer implements Serializer<GenericRecord> {
     private boolean useLatest;
     private final ConcurrentHashMap<String, RegisteredSchema> latest = new ConcurrentHashMap<>();
 
-    /** For Kafka, which calls {@link #configure} next. */
+    /** Used by Kafka, which calls {@link #configure} next. */
     public AvroSerializer() {}
 
     @Override
@@ -48,7 +47,7 @@ public final class AvroSerializer implements Serializer<GenericRecord> {
         }
         RegistryClient client = registry;
         if (client == null) {
-            throw new IllegalStateException("AvroSerializer was not configured; set " + RegistrySettings.URL);
+            throw new IllegalStateException("AvroSerializer is not configured; set " + RegistrySettings.URL);
         }
         String subject = naming.subject(topic, key, record.getSchema());
         if (autoRegister) {
@@ -62,15 +61,15 @@ public final class AvroSerializer implements Serializer<GenericRecord> {
     }
 
     /**
-     * The same for a record that is in Avro's binary form already, without reading it. Empty where it has to be read: the schema
-     * that is wanted is another one.
+     * Frames a record that is in Avro's binary form already, without decoding it. Empty if it must be decoded,
+     * because another schema is wanted.
      *
-     * @param schema what {@code body} was written with
+     * @param schema the schema that {@code body} was written with
      */
     public Optional<byte[]> framed(String topic, Schema schema, byte[] body) {
         RegistryClient client = registry;
         if (client == null) {
-            throw new IllegalStateException("AvroSerializer was not configured; set " + RegistrySettings.URL);
+            throw new IllegalStateException("AvroSerializer is not configured; set " + RegistrySettings.URL);
         }
         String subject = naming.subject(topic, key, schema);
         if (autoRegister) {
@@ -92,7 +91,7 @@ public final class AvroSerializer implements Serializer<GenericRecord> {
         }
         RegisteredSchema newest = client.latest(subject)
                 .orElseThrow(() -> new SerializationException(
-                        "subject %s has no version, but %s asks for the latest; register %s first, with 'lendstream schemas register'"
+                        "subject %s has no version, but %s requires the latest; register %s first, with 'lendstream schemas register'"
                                 .formatted(subject, USE_LATEST, wanted.getFullName())));
         latest.put(subject, newest);
         return newest;

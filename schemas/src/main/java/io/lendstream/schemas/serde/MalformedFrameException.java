@@ -1,6 +1,6 @@
 package io.lendstream.schemas.serde;
 
-/** Too short for the frame, or not framed at all. */
+/** Reports a value that is too short for the frame, or has no frame. */
 public final class MalformedFrameException extends PoisonRecordException {
     private static final long serialVersionUID = 1L;
 

@@ -4,8 +4,8 @@ import org.apache.kafka.common.errors.SerializationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record that will never be readable, however often it is tried: it belongs in the dead letters. A registry that cannot
- * be asked is no such thing; that is a {@link io.lendstream.schemas.registry.RegistryException} and worth another try.
+ * Reports a record that can never be read, so it belongs in the dead letters. A registry that does not answer is a
+ * {@link io.lendstream.schemas.registry.RegistryException} instead, and worth a retry.
  */
 public abstract class PoisonRecordException extends SerializationException {
     private static final long serialVersionUID = 1L;
@@ -14,7 +14,7 @@ public abstract class PoisonRecordException extends SerializationException {
         super(message, cause);
     }
 
-    /** Whether a failure to read a record is, or was caused by, one that no second try can heal. */
+    /** Whether a failure to read a record is permanent, or has a permanent cause. */
     public static boolean causes(Throwable failure) {
         for (Throwable at = failure; at != null; at = at.getCause()) {
             if (at instanceof PoisonRecordException) {

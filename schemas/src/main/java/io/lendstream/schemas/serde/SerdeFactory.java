@@ -11,9 +11,9 @@ import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.Serializer;
 
 /**
- * Makes the serializers that a site has named in {@code value.serializer} and {@code value.deserializer}: ours unless it
- * says otherwise, Confluent's {@code io.confluent.kafka.serializers.KafkaAvroSerializer} for example. Either is handed
- * {@link GenericRecord}s and the same properties.
+ * Creates the serializers that a site names in {@code value.serializer} and {@code value.deserializer}. The default
+ * is ours; another is Confluent's {@code io.confluent.kafka.serializers.KafkaAvroSerializer}. All of them get {@link
+ * GenericRecord}s and the same properties.
  */
 public final class SerdeFactory {
     public static final String SERIALIZER = "value.serializer";
@@ -28,7 +28,7 @@ public final class SerdeFactory {
     /**
      * A factory for a client's serializers.
      *
-     * @param properties a Kafka client's properties, the registry's among them
+     * @param properties a Kafka client's properties, including those of the registry
      */
     public static SerdeFactory of(Map<String, ?> properties) {
         Map<String, Object> copy = new TreeMap<>();
@@ -41,8 +41,8 @@ public final class SerdeFactory {
     }
 
     /**
-     * The same, with deserializers that give the records of each topic in the schema named for it. Deserializers other
-     * than ours do not know about this and may give them as they were written; {@link AvroBytes#resolve} makes up for it.
+     * A factory whose deserializers return each topic's records in a reader schema. Foreign deserializers ignore it
+     * and may return the writer's schema; {@link AvroBytes#resolve} converts such records.
      */
     public SerdeFactory reading(Map<String, Schema> readerSchemaByTopic) {
         Map<String, Object> more = new TreeMap<>(properties);
@@ -59,7 +59,7 @@ public final class SerdeFactory {
     }
 
     public Deserializer<GenericRecord> deserializer() {
-        @SuppressWarnings("unchecked") // what it gives is checked where it is used: a cast to GenericRecord
+        @SuppressWarnings("unchecked") // the result is checked where it is used: a cast to GenericRecord
         Deserializer<GenericRecord> deserializer =
                 (Deserializer<GenericRecord>) instance(DESERIALIZER, Deserializer.class, AvroDeserializer.class);
         deserializer.configure(new HashMap<>(properties), false);

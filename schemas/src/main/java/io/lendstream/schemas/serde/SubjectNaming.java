@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.apache.avro.Schema;
 
-/** How the registry's name for a record's schema is made; named in configuration like Confluent's classes. */
+/** Determines the registry's subject for a record's schema; named in configuration like Confluent's classes. */
 enum SubjectNaming {
     /** {@code <topic>-value}: one type a topic. */
     TopicNameStrategy {

@@ -2,7 +2,7 @@ package io.lendstream.schemas.serde;
 
 import org.jspecify.annotations.Nullable;
 
-/** The bytes after the frame are not what their schema says, or cannot be read as what the reader expects. */
+/** Reports bytes that do not match their schema, or that the reader's schema cannot accept. */
 public final class UndecodableRecordException extends PoisonRecordException {
     private static final long serialVersionUID = 1L;
 

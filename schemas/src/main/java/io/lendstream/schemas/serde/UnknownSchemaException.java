@@ -1,6 +1,6 @@
 package io.lendstream.schemas.serde;
 
-/** The frame names a schema that the registry does not have, or that is not Avro. */
+/** Reports a schema ID that the registry does not have, or whose schema is not Avro. */
 public final class UnknownSchemaException extends PoisonRecordException {
     private static final long serialVersionUID = 1L;
 

@@ -9,7 +9,7 @@ public final class WireFormat {
 
     private WireFormat() {}
 
-    /** The writer schema's id, by which a reader asks the registry for the schema. */
+    /** The writer schema's ID, with which a reader requests the schema from the registry. */
     public static int schemaId(byte[] value) {
         if (value.length < HEADER_BYTES) {
             throw new MalformedFrameException("a record must have at least %d bytes before its data, but has %d"
@@ -23,7 +23,7 @@ public final class WireFormat {
         return ByteBuffer.wrap(value, 1, Integer.BYTES).getInt();
     }
 
-    /** A record in Avro's binary form, with the five bytes before it. */
+    /** A record in Avro's binary form, with its five-byte frame. */
     static byte[] framed(int schemaId, byte[] body) {
         return ByteBuffer.allocate(HEADER_BYTES + body.length)
                 .put(MAGIC)
@@ -32,7 +32,7 @@ public final class WireFormat {
                 .array();
     }
 
-    /** The five bytes before a record. */
+    /** The five-byte frame of a record. */
     static byte[] header(int schemaId) {
         return ByteBuffer.allocate(HEADER_BYTES).put(MAGIC).putInt(schemaId).array();
     }

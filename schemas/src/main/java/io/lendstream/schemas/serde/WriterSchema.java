@@ -7,9 +7,8 @@ import java.util.Set;
 import org.apache.avro.Schema;
 
 /**
- * What the schema of a writer may not have. Writers choose the schemas of their records, and readers pass over the fields that they do
- * not know. The time that this takes must not exceed what the bytes of a record pay for, and it must not need more stack than a
- * thread has.
+ * Checks writers' schemas for dangerous types. Writers choose their records' schemas, and readers skip unknown
+ * fields. The time for this must be bounded by the size of the record, and the recursion by a thread's stack.
  */
 final class WriterSchema {
     private final Set<String> checked = new HashSet<>();
@@ -21,7 +20,7 @@ final class WriterSchema {
     /**
      * Checks a schema.
      *
-     * @throws UndecodableRecordException where a record contains itself, or where values that take no bytes can be repeated
+     * @throws UndecodableRecordException if a record contains itself, or if values without bytes can be repeated
      */
     static void check(Schema schema) {
         new WriterSchema().checkAll(schema);
@@ -68,7 +67,7 @@ final class WriterSchema {
         checked.add(name);
     }
 
-    /** Only of what has been checked: so no record is within itself. */
+    /** Only for checked schemas, in which no record contains itself. */
     private boolean takesNoBytes(Schema schema) {
         return switch (schema.getType()) {
             case NULL -> true;

@@ -1,4 +1,7 @@
-/** Avro records as Kafka values in Confluent's wire format, configured with Confluent's property names. A site may name Confluent's own classes instead and nothing else changes. */
+/**
+ * Serializers of Avro records in Confluent's wire format, configured with Confluent's property names. A site may use
+ * Confluent's own classes instead without other changes.
+ */
 @NullMarked
 package io.lendstream.schemas.serde;
 

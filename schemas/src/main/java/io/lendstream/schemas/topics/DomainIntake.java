@@ -7,13 +7,13 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * A set of input topics of its own for one group of writers, and the domains that its records may concern.
+ * A separate set of input topics for one group of writers, and the domains that its records may concern.
  *
- * @param name of the group; the last part of its topics' names
- * @param domains that it may write about; empty for every domain
+ * @param name name of the group; the last part of its topics' names
+ * @param domains domains that the group may write about; empty for all domains
  */
 public record DomainIntake(String name, SortedSet<DomainId> domains) {
-    /** Between two domains of an intake. */
+    /** Separates the domains of an intake. */
     static final String AND = "+";
 
     /** For every domain. */
@@ -30,7 +30,7 @@ public record DomainIntake(String name, SortedSet<DomainId> domains) {
     /**
      * Checks an intake's name.
      *
-     * @throws IllegalArgumentException where no topics can be named after it
+     * @throws IllegalArgumentException if topics cannot be named after it
      */
     public static void check(String name) {
         if (!name.matches("[a-z0-9]([a-z0-9-]*[a-z0-9])?") || name.length() > LONGEST || name.endsWith("-dlq")) {
@@ -40,7 +40,7 @@ public record DomainIntake(String name, SortedSet<DomainId> domains) {
         }
     }
 
-    /** Whether it may write about every domain. */
+    /** Whether the intake may write about every domain. */
     public boolean isUnrestricted() {
         return domains.isEmpty();
     }
@@ -49,7 +49,7 @@ public record DomainIntake(String name, SortedSet<DomainId> domains) {
         return domains.isEmpty() || domains.contains(domain);
     }
 
-    /** Its domains as the setting lists them: {@code east+west}. */
+    /** The domains as the setting lists them: {@code east+west}. */
     public String domainList() {
         return domains.isEmpty() ? EVERY : domains.stream().map(DomainId::value).collect(Collectors.joining(AND));
     }

@@ -3,7 +3,7 @@ package io.lendstream.schemas.topics;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.serde.PoisonRecordException;
 
-/** A record in an intake's topic that is about a domain of which that intake may not write. */
+/** Refuses a record in an intake's topic about a domain that the intake may not write about. */
 public final class ForeignDomainException extends PoisonRecordException {
     private static final long serialVersionUID = 1L;
 
@@ -16,7 +16,7 @@ public final class ForeignDomainException extends PoisonRecordException {
 
     ForeignDomainException(String topic, String intake) {
         super(
-                "a record of %s is of intake %s, which the setting intakes does not list; add %s=DOMAIN there, the same for all services"
+                "a record of %s is from intake %s, which the setting intakes does not list; add %s=DOMAIN there, in all services alike"
                         .formatted(topic, intake, intake),
                 null);
     }

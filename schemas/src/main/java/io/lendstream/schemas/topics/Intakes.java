@@ -12,12 +12,12 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * The intakes of a site, by their names: {@code team-a=east+west,oncall=*}.
+ * The intakes of a site by name: {@code team-a=east+west,oncall=*}.
  *
- * @param byName every intake under its name
+ * @param byName all intakes by name
  */
 public record Intakes(SortedMap<String, DomainIntake> byName) {
-    /** Only the base topics. */
+    /** No intakes: only the base topics. */
     public static final Intakes NONE = new Intakes(new TreeMap<>());
 
     private static final String SEPARATOR = ",";
@@ -27,9 +27,9 @@ public record Intakes(SortedMap<String, DomainIntake> byName) {
     }
 
     /**
-     * Reads the text form; blank text has none.
+     * Reads the text form; a blank text means no intakes.
      *
-     * @throws IllegalArgumentException where an entry is not {@code NAME=DOMAIN[+DOMAIN...]}, or a name is used twice
+     * @throws IllegalArgumentException if an entry is not {@code NAME=DOMAIN[+DOMAIN...]}, or a name is used twice
      */
     public static Intakes parse(String text) {
         SortedMap<String, DomainIntake> byName = new TreeMap<>();
@@ -40,7 +40,7 @@ public record Intakes(SortedMap<String, DomainIntake> byName) {
             DomainIntake intake = entry(entry.strip());
             if (byName.put(intake.name(), intake) != null) {
                 throw new IllegalArgumentException(
-                        "intake %s is there twice; list all its domains in one entry, as in %s=east+west"
+                        "intake %s is listed twice; list all its domains in one entry, as in %s=east+west"
                                 .formatted(intake.name(), intake.name()));
             }
         }
@@ -51,7 +51,7 @@ public record Intakes(SortedMap<String, DomainIntake> byName) {
         int equals = entry.indexOf('=');
         if (equals < 1 || equals == entry.length() - 1) {
             throw new IllegalArgumentException(
-                    "'%s' is no intake; write NAME=DOMAIN[+DOMAIN...], such as team-a=east+west, or NAME=* for every domain"
+                    "'%s' is not an intake; write NAME=DOMAIN[+DOMAIN...], such as team-a=east+west, or NAME=* for every domain"
                             .formatted(entry));
         }
         String name = entry.substring(0, equals).strip();
@@ -82,17 +82,17 @@ public record Intakes(SortedMap<String, DomainIntake> byName) {
         return Optional.ofNullable(byName.get(name));
     }
 
-    /** Whether a restricted intake names the domain, so that its writers are apart from those of other domains. */
+    /** Whether a restricted intake names the domain, so that its writers are separate from those of other domains. */
     public boolean isolates(DomainId domain) {
         return byName.values().stream().anyMatch(intake -> intake.domains().contains(domain));
     }
 
-    /** The names, for messages. */
+    /** The intakes' names, for messages. */
     public List<String> names() {
         return List.copyOf(byName.keySet());
     }
 
-    /** The text form, always the same for the same intakes. */
+    /** The text form; equal intakes have equal texts. */
     @Override
     public String toString() {
         return byName.values().stream().map(DomainIntake::toString).collect(Collectors.joining(SEPARATOR));

@@ -16,9 +16,8 @@ import org.apache.avro.SchemaCompatibility;
 import org.apache.avro.SchemaCompatibility.SchemaCompatibilityType;
 
 /**
- * The schemas of all topics as a registry knows them. Every subject is held to {@link
- * CompatibilityLevel#FULL_TRANSITIVE}: records are kept for months, so old records meet new readers and new records old
- * ones.
+ * The schemas of all topics in a registry. Every subject uses {@link CompatibilityLevel#FULL_TRANSITIVE}: records are
+ * kept for months, so old readers meet new records and new readers old ones.
  */
 public final class SchemaSet {
     private final RegistryClient registry;
@@ -29,29 +28,29 @@ public final class SchemaSet {
         this(registry, catalogue, topic -> WireSchemas.of(topic.recordName()));
     }
 
-    /** With other schemas than those of this version; for tests of what an upgrade would meet. */
+    /** A set with other schemas than this version's; for tests of upgrades. */
     SchemaSet(RegistryClient registry, TopicCatalogue catalogue, Function<Topic<?>, Schema> schemas) {
         this.registry = registry;
         this.catalogue = catalogue;
         this.schemas = schemas;
     }
 
-    /** Registers what is missing and compatible; may be called again at any time. */
+    /** Registers missing, compatible schemas; may be repeated at any time. */
     public List<SubjectReport> register() {
         return catalogue.everyName().stream().map(this::register).toList();
     }
 
-    /** Compares with every version the registry has, changing nothing. */
+    /** Compares with every version in the registry, without changes. */
     public List<SubjectReport> check() {
         return catalogue.everyName().stream().map(this::check).toList();
     }
 
-    /** Fetches every version that the registry has, so that nobody waits for it once it does not answer. */
+    /** Fetches every version from the registry, so that records can be read while it does not answer. */
     public void learn() {
         catalogue.everyName().forEach(named -> registry.learn(TopicCatalogue.subject(named.name())));
     }
 
-    /** The same for one topic, and the same topic of every intake. */
+    /** Does so for one topic, including the same topic of every intake. */
     public void learn(Topic<?> topic) {
         catalogue.names(topic).forEach(name -> registry.learn(TopicCatalogue.subject(name)));
     }
@@ -76,7 +75,7 @@ public final class SchemaSet {
         }
     }
 
-    /** Some registries keep a level only for subjects that have a version; there it has to wait until after the first. */
+    /** Some registries keep a level only for subjects with a version; there it is set after the first registration. */
     private boolean setLevelIfSubjectIsKnown(String subject) {
         try {
             registry.setCompatibility(subject, CompatibilityLevel.FULL_TRANSITIVE);
@@ -102,10 +101,10 @@ public final class SchemaSet {
             }
             mismatch(version.schema(), ours)
                     .forEach(text ->
-                            messages.add("version %d cannot read what is written now: %s".formatted(number, text)));
+                            messages.add("version %d cannot read records of this version: %s".formatted(number, text)));
             mismatch(ours, version.schema())
                     .forEach(text ->
-                            messages.add("what version %d wrote cannot be read now: %s".formatted(number, text)));
+                            messages.add("this version cannot read records of version %d: %s".formatted(number, text)));
         }
         if (!messages.isEmpty()) {
             return new SubjectReport(subject, Status.INCOMPATIBLE, OptionalInt.empty(), messages);

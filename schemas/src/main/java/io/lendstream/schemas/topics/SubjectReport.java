@@ -4,25 +4,25 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * How a subject of ours stands in a registry.
+ * The status of one of our subjects in a registry.
  *
- * @param id the schema's id there, where it is registered
- * @param messages what is in the way, or worth knowing
+ * @param id the schema's ID in the registry; empty if it is not registered
+ * @param messages problems, and other notes
  */
 public record SubjectReport(String subject, Status status, OptionalInt id, List<String> messages) {
     public SubjectReport {
         messages = List.copyOf(messages);
     }
 
-    /** What there is to say about a subject. */
+    /** The status of a subject. */
     public enum Status {
-        /** Has no version yet. */
+        /** The subject has no version yet. */
         ABSENT(true),
-        /** Has our schema among its versions. */
+        /** Our schema is one of the subject's versions. */
         PRESENT(true),
-        /** Would take, or has just taken, our schema as a new version. */
+        /** The subject accepts our schema as a new version, or has just accepted it. */
         NEW_VERSION(true),
-        /** Has a version with which our schema does not get along; nothing was registered. */
+        /** Our schema is incompatible with one of the subject's versions; nothing was registered. */
         INCOMPATIBLE(false);
 
         private final boolean fine;

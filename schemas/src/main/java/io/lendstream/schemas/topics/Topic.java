@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * One of our topics: its name without the prefix, what its keys and values are, and how long it keeps them.
+ * One of our topics: its name without the prefix, its keys and values, and its retention.
  *
- * @param role who writes it, and what it is for
- * @param key what a record's key is
- * @param retention how long records are kept; empty where only compaction removes them
- * @param type the core record that a value stands for; its simple name is the Avro record's name
- * @param content what a record says, for people
+ * @param role the topic's writer and purpose
+ * @param key the content of a record's key
+ * @param retention how long records are kept; empty if only compaction removes them
+ * @param type the core record of a value; its simple name is the Avro record's name
+ * @param content the content of a record, for people
  */
 public record Topic<T>(
         String suffix,
@@ -21,15 +21,15 @@ public record Topic<T>(
         Class<T> type,
         String content) {
 
-    /** Who writes a topic, and what it is for. */
+    /** The writers and purpose of a topic. */
     public enum Role {
-        /** Written by agents, workloads and people. It may exist once more for each {@link DomainIntake}. */
+        /** Written by agents, workloads and people. Each {@link DomainIntake} may have such a topic of its own. */
         INTAKE("intake"),
-        /** What a domain's history consists of: it is replayed, explained and checked from these topics. */
+        /** A domain's history, which is replayed, explained and checked from these topics. */
         HISTORY("history"),
-        /** The latest of what Lendstream found or decided, by key, for those who act on it. */
+        /** The latest result or decision of Lendstream for each key. */
         RESULT("result"),
-        /** How far services have got, which accelerated runs wait for. */
+        /** The progress of services, which accelerated runs wait for. */
         TIME("time");
 
         private final String word;
@@ -38,18 +38,18 @@ public record Topic<T>(
             this.word = word;
         }
 
-        /** As documents name it. */
+        /** The role's name in documents. */
         @Override
         public String toString() {
             return word;
         }
     }
 
-    /** What removes old records. */
+    /** How old records are removed. */
     public enum Cleanup {
         COMPACT("compact"),
         DELETE("delete"),
-        /** The newest record of a key for as long as retention lasts. */
+        /** The newest record of each key, until the end of the retention. */
         COMPACT_DELETE("compact,delete");
 
         private final String policy;
@@ -58,7 +58,7 @@ public record Topic<T>(
             this.policy = policy;
         }
 
-        /** As Kafka's {@code cleanup.policy} spells it. */
+        /** The value of Kafka's {@code cleanup.policy}. */
         public String policy() {
             return policy;
         }
@@ -78,7 +78,7 @@ public record Topic<T>(
         }
     }
 
-    /** By the name alone: topics are looked up with every record. */
+    /** By name alone: topics are looked up for every record. */
     @Override
     public int hashCode() {
         return suffix.hashCode();

@@ -24,7 +24,7 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
-/** Brings the catalogue's topics into a cluster. What is there already is compared and never changed. */
+/** Creates the catalogue's topics in a cluster. Existing topics are compared, and never changed. */
 public final class TopicAdmin {
     private static final long PATIENCE_SECONDS = 60;
 
@@ -37,10 +37,10 @@ public final class TopicAdmin {
     }
 
     /**
-     * Creates what is missing; may be called again at any time.
+     * Creates missing topics; may be repeated at any time.
      *
-     * @param partitions of each topic that is created; dead letters have one
-     * @param replication copies of each partition; -1 for the cluster's default
+     * @param partitions partitions of each new topic; dead letters have one
+     * @param replication replicas of each partition; -1 for the cluster's default
      * @return every topic of the catalogue, dead letters last
      */
     public List<TopicState> create(int partitions, int replication) {
@@ -66,7 +66,7 @@ public final class TopicAdmin {
                 await(answer, "create topic " + name);
                 created.add(name);
             } catch (TopicExistsException e) {
-                // Somebody else was faster: it is there, which is what was wanted.
+                // Another client created the topic first, which is fine.
             }
         });
         Map<String, Found> after = new HashMap<>(before);
@@ -82,7 +82,7 @@ public final class TopicAdmin {
                 .toList();
     }
 
-    /** Every topic of the catalogue as it stands, dead letters last. */
+    /** The current state of every topic of the catalogue, dead letters last. */
     public List<TopicState> describe() {
         List<TopicDefinition> all = TopicDefinition.all(catalogue);
         Map<String, Found> found = find(all);
@@ -97,7 +97,7 @@ public final class TopicAdmin {
                 .toList();
     }
 
-    /** An intake's topic has as many partitions as its base topic, whatever new topics get: tasks are numbered by them. */
+    /** An intake's topic has as many partitions as its base topic, because tasks are numbered by partition. */
     private static List<TopicDefinition> alikeTheirBases(List<TopicDefinition> all, Map<String, Found> found) {
         return all.stream()
                 .map(definition -> definition.alikeBase(
@@ -149,12 +149,12 @@ public final class TopicAdmin {
         return new TopicState(definition.name(), presence, actual.partitions, actual.replication, config, drifts);
     }
 
-    /** Lists mean the same in any order: {@code delete,compact} is {@code compact,delete}. */
+    /** Lists are equal in any order: {@code delete,compact} is {@code compact,delete}. */
     private static boolean sameSetting(String wanted, String actual) {
         return Set.of(wanted.split(",", -1)).equals(new HashSet<>(List.of(actual.split(",", -1))));
     }
 
-    /** What was created just now may not be known to the broker that answers, for a moment. */
+    /** A new topic may be unknown to the answering broker for a moment. */
     private Map<String, Found> awaitFound(List<TopicDefinition> definitions) {
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (true) {
@@ -178,7 +178,7 @@ public final class TopicAdmin {
             try {
                 descriptions.put(name, await(answer, "describe topic " + name));
             } catch (UnknownTopicOrPartitionException e) {
-                // Missing, which the caller sees from its absence.
+                // Missing: the result has no entry for it.
             }
         });
         List<ConfigResource> resources = descriptions.keySet().stream()
@@ -198,7 +198,7 @@ public final class TopicAdmin {
                                     values(config)));
                 }
             } catch (UnknownTopicOrPartitionException e) {
-                // Deleted, or not yet known to this broker: missing.
+                // Deleted, or not yet known to this broker: treated as missing.
             }
         });
         return found;

@@ -23,49 +23,49 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Every topic there is, and the names that a site's prefix gives them. A topic that people, agents and workloads write to may
- * exist several times: the <em>base</em> topic, and one for each {@link DomainIntake}, with the intake's name at its end.
+ * All topics, with their names under a site's prefix. A topic that people, agents and workloads write may exist
+ * several times: the <em>base</em> topic, and one for each {@link DomainIntake} with the intake's name at its end.
  *
- * @param prefix what every name starts with; ends with {@code .} or {@code -}, or is empty
- * @param intakes that are read beside the base topics
- * @param own the intake whose topics this process uses in place of the base topics, where it writes for one group
+ * @param prefix prefix of all names; ends with {@code .} or {@code -}, or is empty
+ * @param intakes intakes that are read in addition to the base topics
+ * @param own the intake that this process writes to, instead of the base topics
  */
 public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> own) {
     public static final String DEFAULT_PREFIX = "lendstream.";
 
-    public static final Topic<Node> NODES = compacted(Role.INTAKE, "nodes", "nodeId", Node.class, "a node's inventory");
+    public static final Topic<Node> NODES = compacted(Role.INTAKE, "nodes", "nodeId", Node.class, "inventory of a node");
     public static final Topic<GpuTelemetry> GPU_TELEMETRY = kept(
             Role.INTAKE,
             "gpu-telemetry",
             "nodeId",
             Duration.ofDays(1),
             GpuTelemetry.class,
-            "one node's sample of its GPUs");
+            "sample of a node's GPUs");
     public static final Topic<InferenceService> SERVICES = compacted(
-            Role.INTAKE, "services", "service", InferenceService.class, "what an inference service is and promises");
+            Role.INTAKE, "services", "service", InferenceService.class, "declaration of an inference service");
     public static final Topic<RequestRate> REQUEST_RATES = kept(
             Role.INTAKE,
             "request-rates",
             "service",
             Duration.ofDays(7),
             RequestRate.class,
-            "offered and answered requests of a window");
+            "requests offered and answered in a time window");
     public static final Topic<TrainingJob> TRAINING_JOBS =
-            compacted(Role.INTAKE, "training-jobs", "jobId", TrainingJob.class, "a training job as submitted");
+            compacted(Role.INTAKE, "training-jobs", "jobId", TrainingJob.class, "a submitted training job");
     public static final Topic<TrainingProgress> TRAINING_PROGRESS = kept(
             Role.INTAKE,
             "training-progress",
             "jobId",
             Duration.ofDays(7),
             TrainingProgress.class,
-            "how a training job gets on");
+            "progress of a training job");
     public static final Topic<DemandForecast> DEMAND_FORECASTS = latestKept(
             Role.RESULT,
             "demand-forecasts",
             "service",
             Duration.ofDays(7),
             DemandForecast.class,
-            "a service's demand ahead of time");
+            "forecast of a service's demand");
     public static final Topic<DomainEvent> DOMAIN_EVENTS = kept(
             Role.HISTORY,
             "domain-events",
@@ -86,29 +86,29 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             "service",
             Duration.ofDays(30),
             BatchingDecision.class,
-            "how a service is to batch");
+            "recommended batching of a service");
     public static final Topic<Lease> LEASES = compacted(
             Role.RESULT,
             "leases",
             "gpuUuid, or gpuUuid/start:size for a MIG instance",
             Lease.class,
-            "who owns a GPU now");
+            "current owner of a GPU");
     public static final Topic<ActuationReport> ACTUATION_REPORTS = kept(
             Role.HISTORY,
             "actuation-reports",
             "domain",
             Duration.ofDays(30),
             ActuationReport.class,
-            "what an actuator did with a decision");
+            "an actuator's report on a decision");
     public static final Topic<ControlCommand> CONTROL = kept(
             Role.INTAKE,
             "control",
             "domain",
             Duration.ofDays(30),
             ControlCommand.class,
-            "what a person tells the scheduler");
+            "an operator's instruction to the scheduler");
     public static final Topic<Progress> PROGRESS = compacted(
-            Role.TIME, "progress", "service name", Progress.class, "event time up to which a service has answered");
+            Role.TIME, "progress", "service name", Progress.class, "event time that a service has reached");
 
     public static final List<Topic<?>> ALL = List.of(
             NODES,
@@ -126,13 +126,13 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             CONTROL,
             PROGRESS);
 
-    /** The topics that an intake has of its own: those that are written from outside. */
+    /** The input topics, which each intake has of its own. */
     public static final List<Topic<?>> OF_INTAKES =
             ALL.stream().filter(topic -> topic.role() == Role.INTAKE).toList();
 
     private static final char BEFORE_INTAKE = '.';
 
-    /** How long dead letters wait for somebody to look at them. */
+    /** How long dead letters are kept for inspection. */
     static final Duration DEAD_LETTER_RETENTION = Duration.ofDays(14);
 
     public TopicCatalogue {
@@ -144,7 +144,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
         own.ifPresent(DomainIntake::check);
     }
 
-    /** The base topics alone. */
+    /** The catalogue without intakes. */
     public TopicCatalogue(String prefix) {
         this(prefix, Intakes.NONE, Optional.empty());
     }
@@ -154,15 +154,15 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
         return new TopicCatalogue(DEFAULT_PREFIX);
     }
 
-    /** The name in Kafka of the base topic. */
+    /** The Kafka name of a base topic. */
     public String name(Topic<?> topic) {
         return prefix + topic.suffix();
     }
 
     /**
-     * The name in Kafka of an intake's own topic.
+     * The Kafka name of an intake's own topic.
      *
-     * @throws IllegalArgumentException where intakes have no such topic, or the name is no intake's
+     * @throws IllegalArgumentException if intakes have no such topic, or the intake's name is not valid
      */
     public String name(Topic<?> topic, String intake) {
         if (topic.role() != Role.INTAKE) {
@@ -172,7 +172,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
         return name(topic) + BEFORE_INTAKE + intake;
     }
 
-    /** The names in Kafka of all topics that this process reads such records from: the base topic first. */
+    /** The Kafka names of all topics that this process reads for a kind of record, the base topic first. */
     public List<String> names(Topic<?> topic) {
         if (topic.role() != Role.INTAKE) {
             return List.of(name(topic));
@@ -186,22 +186,22 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
         return names;
     }
 
-    /** The name in Kafka of the topic that this process writes such records to. */
+    /** The Kafka name of the topic that this process writes a kind of record to. */
     public String target(Topic<?> topic) {
         return own.isPresent() && topic.role() == Role.INTAKE ? name(topic, own.get()) : name(topic);
     }
 
-    /** The same topics for a process that writes for one intake. */
+    /** The catalogue for a process that writes for one intake. */
     public TopicCatalogue writingFor(Optional<String> intake) {
         return new TopicCatalogue(prefix, intakes, intake);
     }
 
-    /** The name of the intake that a topic is of; empty for a base topic. Intakes that the site does not list count too. */
+    /** The intake that a topic belongs to, even one that the site does not list; empty for a base topic. */
     public Optional<String> intakeOf(String topicName) {
         return split(topicName).map(topicName::substring);
     }
 
-    /** Where the intake's name begins; records are asked for it, so that most names are told apart without comparing. */
+    /** Where the intake's name begins, so that most names are distinguished without a comparison. */
     private Optional<Integer> split(String topicName) {
         int dot = topicName.indexOf(BEFORE_INTAKE, prefix.length());
         boolean isOurs = dot > 0
@@ -217,10 +217,11 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
     }
 
     /**
-     * Refuses a record that an intake may not write.
+     * Refuses a record that its intake may not write.
      *
-     * @param topicName name in Kafka of the topic that the record was found in
-     * @throws ForeignDomainException where the topic is an intake's that does not list the domain, or that the site does not list
+     * @param topicName Kafka name of the topic with the record
+     * @throws ForeignDomainException if the topic belongs to an intake that does not list the domain, or that the
+     *     site does not list
      */
     public void check(String topicName, DomainId domain) {
         Optional<String> name = intakeOf(topicName);
@@ -234,22 +235,22 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
         }
     }
 
-    /** Where records of the topic, and of the same topic of every intake, go that nobody can read. */
+    /** The dead-letter topic of a topic and of its intakes' topics. */
     public String deadLetters(Topic<?> topic) {
         return name(topic) + "-dlq";
     }
 
-    /** The registry's name for what the topic's values are written in. */
+    /** The registry's subject of the topic's values. */
     public String subject(Topic<?> topic) {
         return subject(name(topic));
     }
 
-    /** The same for a topic of this name in Kafka. */
+    /** The registry's subject for a topic with this Kafka name. */
     static String subject(String topicName) {
         return topicName + "-value";
     }
 
-    /** The topic that has this name in Kafka, as base topic or as that of an intake of the site, if it is one of ours. */
+    /** The topic with this Kafka name, as base topic or as topic of an intake of the site. */
     public Optional<Topic<?>> find(String name) {
         for (Topic<?> topic : ALL) {
             if (name(topic).equals(name)) {
@@ -263,7 +264,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
                         .findFirst());
     }
 
-    /** Every name of a topic in Kafka that the site has, base topics first; without dead letters. */
+    /** All Kafka names of topics of the site, base topics first; without dead letters. */
     List<Named> everyName() {
         List<Named> all = new ArrayList<>();
         ALL.forEach(topic -> all.add(new Named(topic, name(topic), Optional.empty())));
@@ -273,7 +274,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
         return all;
     }
 
-    /** Part of the description of the scheduler's topology, which stays as it is for a site without intakes. */
+    /** Part of the scheduler's topology description, which does not change for a site without intakes. */
     @Override
     public String toString() {
         return "TopicCatalogue[prefix=%s%s%s]"
@@ -283,7 +284,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
                         own.map(name -> ", own=" + name).orElse(""));
     }
 
-    /** A topic under one of its names; {@code base} is the base topic's where it is an intake's. */
+    /** A topic with one of its names; {@code base} is the base topic's name for an intake's topic. */
     record Named(Topic<?> topic, String name, Optional<String> base) {}
 
     private static <T> Topic<T> compacted(Role role, String suffix, String key, Class<T> type, String content) {

@@ -11,10 +11,10 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * What a cluster is to be told about one topic, dead letters included.
+ * The definition of one topic for a cluster, dead letters included.
  *
- * @param partitions how many; empty for as many as whoever creates it says
- * @param base the topic that it has as many partitions as, where it is an intake's
+ * @param partitions number of partitions; empty for the number that its creator chooses
+ * @param base for an intake's topic: the topic whose number of partitions it has
  */
 record TopicDefinition(
         String name, Optional<Integer> partitions, SortedMap<String, String> config, Optional<String> base) {
@@ -31,7 +31,7 @@ record TopicDefinition(
         return definitions;
     }
 
-    /** The same for a site that has its base topic already, or is about to get it. */
+    /** The definition for a site that has the base topic, or is about to create it. */
     TopicDefinition alikeBase(Function<String, Optional<Integer>> partitionsThere) {
         Optional<Integer> wanted = partitions.or(() -> base.flatMap(partitionsThere));
         return new TopicDefinition(name, wanted, config, base);
@@ -42,7 +42,7 @@ record TopicDefinition(
         config.put("cleanup.policy", topic.cleanup().policy());
         topic.retention().ifPresent(kept -> config.put("retention.ms", Long.toString(kept.toMillis())));
         if (topic.cleanup().compacts()) {
-            // Readers see the newest record of a key soon, not only once a segment has filled up after a week.
+            // Readers see the newest record of a key soon, not only after a segment has filled up for a week.
             config.put("segment.ms", millis(Duration.ofHours(1)));
             config.put("max.compaction.lag.ms", millis(Duration.ofHours(2)));
             config.put("delete.retention.ms", millis(Duration.ofDays(1)));
@@ -59,8 +59,8 @@ record TopicDefinition(
     }
 
     /**
-     * Records carry their event time as a field; Kafka's own timestamp only decides when they are deleted. A replay of
-     * last year's trace must not be deleted at once, nor a record from a clock that is ahead be kept for ever.
+     * Records carry their event time as a field; Kafka's timestamp only determines when they are deleted. A replay of
+     * an old trace must not be deleted at once, and a record from a fast clock must not be kept forever.
      */
     private static Map<String, String> brokerTime() {
         return Map.of("message.timestamp.type", "LogAppendTime");

@@ -5,13 +5,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How a topic of the catalogue stands in a cluster.
+ * The state of a topic of the catalogue in a cluster.
  *
- * @param presence whether it is there, and since when
- * @param partitions how many there are; 0 when missing
- * @param replication copies of each partition; 0 when missing
- * @param config its values of the settings that the catalogue cares for
- * @param drifts where it differs from the catalogue; an operator decides what to do about them
+ * @param presence whether the topic exists, and since when
+ * @param partitions number of partitions; 0 if missing
+ * @param replication replicas of each partition; 0 if missing
+ * @param config values of the settings in the catalogue
+ * @param drifts differences from the catalogue; an operator decides how to resolve them
  */
 public record TopicState(
         String name,
@@ -25,14 +25,14 @@ public record TopicState(
         drifts = List.copyOf(drifts);
     }
 
-    /** Whether a topic is there. */
+    /** Whether a topic exists. */
     public enum Presence {
         MISSING,
         CREATED,
         PRESENT
     }
 
-    /** A setting that is not as the catalogue has it. */
+    /** A setting that differs from the catalogue. */
     public record Drift(String setting, String wanted, String actual) {
         @Override
         public String toString() {

@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.avro.Schema;
 
 /**
- * The Avro schemas that this version reads and writes, from the {@code .avsc} files on the class path: one file a named
- * type, in namespace {@value #NAMESPACE}, referring to each other by name.
+ * The Avro schemas that this version reads and writes, from the {@code .avsc} files on the class path. Each named
+ * type has one file, in namespace {@value #NAMESPACE}; types refer to each other by name.
  */
 public final class WireSchemas {
     public static final String NAMESPACE = "io.lendstream";
@@ -24,7 +24,7 @@ public final class WireSchemas {
     private WireSchemas() {}
 
     /**
-     * The schema of a record, complete with everything it refers to; the same instance on every call.
+     * The schema of a record with all its references; the same instance on every call.
      *
      * @param recordName its name without the namespace, such as {@code Decision}
      */
@@ -50,7 +50,7 @@ public final class WireSchemas {
         }
     }
 
-    /** Every type that is named where a type stands is in a file of its own, which has to be parsed first. */
+    /** Parses the files of referenced types first. */
     private static void parseReferences(JsonNode type, Schema.Parser parser) {
         if (type.isTextual()) {
             String name = type.asText().substring(type.asText().lastIndexOf('.') + 1);
@@ -68,7 +68,7 @@ public final class WireSchemas {
             case "array" -> parseReferences(type.path("items"), parser);
             case "map" -> parseReferences(type.path("values"), parser);
             default -> {
-                // An enum, or a primitive with a logical type: refers to nothing.
+                // An enum, or a primitive with a logical type, which refers to no other type.
             }
         }
     }

@@ -1,4 +1,4 @@
-/** The topics that services meet on, with everything a cluster must be told about them. What is not in the catalogue is nobody's interface. */
+/** The topics between services, with the settings that a cluster needs for them. */
 @NullMarked
 package io.lendstream.schemas.topics;
 

@@ -5,42 +5,43 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
-/** Whether a service lives and whether it is ready, as it says itself; any thread may say or ask. */
+/** Whether a service is alive and ready, as the service itself reports; safe for many threads. */
 public final class Health {
     private volatile Optional<String> dead = Optional.empty();
     private volatile Optional<String> unready = Optional.of("starting");
     private final List<Supplier<Optional<String>>> conditions = new CopyOnWriteArrayList<>();
 
-    /** It does its work. */
+    /** Reports that the service does its work. */
     public void ready() {
         unready = Optional.empty();
     }
 
-    /** It is well, but not ready to do its work yet, or any more. */
+    /** Reports that the service is alive, but cannot do its work now. */
     public void notReady(String why) {
         unready = Optional.of(why);
     }
 
     /**
-     * It is not ready either while a condition holds, whatever {@link #ready} says.
+     * Adds a condition that makes the service not ready while it holds, independent of {@link #ready}.
      *
-     * @param condition asked whenever somebody asks for readiness: why it is not ready; empty while the condition does not hold
+     * @param condition checked at each readiness request: why the service is not ready; empty if the condition does
+     *     not hold
      */
     public void notReadyWhile(Supplier<Optional<String>> condition) {
         conditions.add(condition);
     }
 
-    /** It will not recover by itself: it should be started anew. */
+    /** Reports that the service will not recover by itself and should be restarted. */
     public void failed(String why) {
         dead = Optional.of(why);
     }
 
-    /** Why it is dead; empty while it lives. */
+    /** Why the service failed; empty while it is alive. */
     public Optional<String> whyDead() {
         return dead;
     }
 
-    /** Why it is not ready; empty when it is. */
+    /** Why the service is not ready; empty if it is. */
     public Optional<String> whyNotReady() {
         return whyDead()
                 .or(() -> unready)

@@ -22,19 +22,19 @@ import org.apache.kafka.common.config.types.Password;
 import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
 
 /**
- * Who may read the metrics, and whether the connection is encrypted. Health is open to everybody: probes have no login.
+ * Who may read the metrics, and whether the connection is encrypted. Health needs no login, because probes have none.
  *
- * @param login the {@code Authorization} header that a reader of metrics must send; empty where everybody may read
+ * @param login the {@code Authorization} header required for metrics; empty if no login is required
  * @param tls the server's certificate and key; empty for plain HTTP
  */
 public record HealthAccess(Optional<String> login, Optional<SSLContext> tls) {
-    /** Everybody may read, over plain HTTP. */
+    /** No login, over plain HTTP. */
     public static final HealthAccess OPEN = new HealthAccess(Optional.empty(), Optional.empty());
 
     /**
-     * What a service's settings say.
+     * Reads the access rules from a service's settings.
      *
-     * @throws SettingsException where a login is incomplete, or a file cannot be read or used
+     * @throws SettingsException if a login is incomplete, or a file cannot be read or used
      */
     public static HealthAccess of(Settings settings) {
         return new HealthAccess(login(settings), tls(settings));
@@ -104,7 +104,7 @@ public record HealthAccess(Optional<String> login, Optional<SSLContext> tls) {
                     CommonKeys.HEALTH_KEY_PASSWORD)) {
                 if (!settings.get(key).equals(key.otherwise())) {
                     throw new SettingsException(
-                            "%s is set, but %s is not, so that metrics would go over plain HTTP. Set the keystore too, or leave %1$s out."
+                            "%s is set, but %s is not, so metrics would use plain HTTP. Set the keystore too, or leave %1$s out."
                                     .formatted(key.name(), CommonKeys.HEALTH_KEYSTORE.name()));
                 }
             }

@@ -26,12 +26,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers {@code /health/live}, {@code /health/ready} and {@code /metrics}.
+ * Serves {@code /health/live}, {@code /health/ready} and {@code /metrics} over HTTP or HTTPS.
  *
- * <p>The JDK's own server gives each connection a thread for as long as its request is incomplete, and accepts no more
- * connections than it has threads: a few half-open connections then block the probes. Here a new connection is always
- * accepted. When {@link OpenConnections#MOST} are open, the oldest of those without a complete request is closed for it, and
- * no connection stays open for longer than the time limit. Each connection serves one request.
+ * <p>The JDK's own server gives each connection a thread until its request is complete, and accepts no more
+ * connections than it has threads. A few half-open connections would then block the probes. This server always
+ * accepts a new connection. When {@link OpenConnections#MOST} are open, it closes the oldest one without a complete
+ * request. No connection stays open longer than the time limit, and each serves one request.
  */
 public final class HealthServer implements AutoCloseable {
     /** How long a connection may stay open, from its first byte to its last. */
@@ -40,7 +40,7 @@ public final class HealthServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HealthServer.class);
     private static final int BACKLOG = 256;
     private static final int SWEEP_MILLIS = 250;
-    /** How much of a request's body is read, so that closing the connection does not discard the answer. */
+    /** How many bytes of a request's body are read, so that closing the connection does not discard the answer. */
     private static final int MOST_DRAINED = 64 << 10;
 
     private static final String PLAIN = "text/plain; charset=utf-8";
@@ -52,7 +52,7 @@ public final class HealthServer implements AutoCloseable {
     private final OpenConnections connections;
     private final ThreadPoolExecutor threads;
 
-    /** An HTTP status with a text. */
+    /** An HTTP status with a text body. */
     private record Answer(int status, String type, String text) {}
 
     private HealthServer(
@@ -61,17 +61,17 @@ public final class HealthServer implements AutoCloseable {
         this.access = access;
         this.pages = pages;
         this.connections = new OpenConnections(timeLimit);
-        // Twice the connections: the thread of one that was closed may need a moment to end.
+        // Twice the connections: the thread of a closed connection may need a moment to end.
         this.threads = new ThreadPoolExecutor(
                 0, 2 * OpenConnections.MOST, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), HealthServer::daemon);
     }
 
     /**
-     * Starts to answer, to everybody and over plain HTTP.
+     * Starts the server over plain HTTP, without a login.
      *
      * @param host the address to listen on
-     * @param port 0 for any that is free
-     * @throws IOException where the port is taken or the address is not this machine's
+     * @param port 0 for any free port
+     * @throws IOException if the port is taken or the address does not belong to this machine
      */
     public static HealthServer start(String host, int port, Health health, PrometheusMeterRegistry metrics)
             throws IOException {
@@ -79,11 +79,11 @@ public final class HealthServer implements AutoCloseable {
     }
 
     /**
-     * Starts to answer, with more texts for Prometheus.
+     * Starts the server with further texts for Prometheus.
      *
      * @param access who may read the metrics and the other texts
-     * @param texts by their paths; each is made when it is asked for
-     * @throws IOException where the port is taken or the address is not this machine's
+     * @param texts by their paths; each is generated at each request
+     * @throws IOException if the port is taken or the address does not belong to this machine
      */
     public static HealthServer start(
             String host,
@@ -136,7 +136,7 @@ public final class HealthServer implements AutoCloseable {
         }
     }
 
-    /** The port that it listens on. */
+    /** The port that the server listens on. */
     public int port() {
         return listener.getLocalPort();
     }
@@ -146,7 +146,7 @@ public final class HealthServer implements AutoCloseable {
         try {
             listener.close();
         } catch (IOException e) {
-            LOG.debug("the listener does not close", e);
+            LOG.debug("cannot close the listening socket", e);
         }
         connections.closeAll();
         threads.shutdownNow();
@@ -166,7 +166,7 @@ public final class HealthServer implements AutoCloseable {
                     pause(e);
                 }
             } catch (SocketTimeoutException e) {
-                LOG.trace("no new connection", e);
+                LOG.trace("cannot accept a connection", e);
             } catch (IOException e) {
                 if (!listener.isClosed()) {
                     pause(e);
@@ -176,9 +176,9 @@ public final class HealthServer implements AutoCloseable {
         }
     }
 
-    /** Out of file descriptors or threads, for example. */
+    /** Accepting failed, for example without free file descriptors or threads. */
     private static void pause(Throwable why) {
-        LOG.warn("a connection for health or metrics was not accepted: {}", why.getMessage());
+        LOG.warn("cannot accept a connection for health or metrics: {}", why.getMessage());
         try {
             Thread.sleep(SWEEP_MILLIS);
         } catch (InterruptedException e) {
@@ -191,9 +191,9 @@ public final class HealthServer implements AutoCloseable {
             Socket socket = secured(connection.socket());
             answer(connection, socket);
         } catch (IOException e) {
-            LOG.trace("a connection ended early", e);
+            LOG.trace("the client closed the connection early", e);
         } catch (RuntimeException e) {
-            LOG.warn("a request for health or metrics was not answered", e);
+            LOG.warn("cannot answer a request for health or metrics", e);
         } finally {
             connections.close(connection);
         }
@@ -236,7 +236,7 @@ public final class HealthServer implements AutoCloseable {
             return new Answer(405, PLAIN, "only GET\n");
         }
         if (!request.path().startsWith("/health/") && !access.allows(request.authorization())) {
-            return new Answer(401, PLAIN, "the metrics need the login of health.username\n");
+            return new Answer(401, PLAIN, "reading metrics requires the login of health.username\n");
         }
         return page.get();
     }

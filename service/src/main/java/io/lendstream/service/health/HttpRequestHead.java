@@ -7,16 +7,16 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The first lines of an HTTP request, as far as this server needs them.
+ * The first lines of an HTTP request, as far as the health server needs them.
  *
  * @param path without the query
- * @param authorization the header of that name; empty text where there is none
+ * @param authorization the header of that name; empty if it is missing
  */
 record HttpRequestHead(String method, String path, String authorization) {
     /** Prometheus and probes need less than 1 KiB. */
     static final int LARGEST_BYTES = 8 << 10;
 
-    /** What is sent is no request, or is larger than {@link #LARGEST_BYTES}. */
+    /** Reports that the request is malformed, or larger than {@link #LARGEST_BYTES}. */
     static final class UnreadableException extends IOException {
         private static final long serialVersionUID = 1L;
         private final transient int status;
@@ -32,9 +32,9 @@ record HttpRequestHead(String method, String path, String authorization) {
     }
 
     /**
-     * Reads up to the empty line; nothing where the client closes the connection before it has sent anything.
+     * Reads up to the empty line; empty if the client closes the connection without sending anything.
      *
-     * @throws UnreadableException where what is sent is no request
+     * @throws UnreadableException if the bytes are not an HTTP request
      */
     static Optional<HttpRequestHead> read(InputStream in) throws IOException {
         byte[] bytes = new byte[LARGEST_BYTES];
@@ -59,7 +59,7 @@ record HttpRequestHead(String method, String path, String authorization) {
         }
     }
 
-    /** Where the empty line is; -1 where it has not arrived. */
+    /** Position of the empty line; -1 if it has not arrived. */
     private static int end(byte[] bytes, int from, int size) {
         for (int i = from; i + 1 < size; i++) {
             if (bytes[i] == '\n' && bytes[i + 1] == '\n') {
@@ -80,7 +80,7 @@ record HttpRequestHead(String method, String path, String authorization) {
         String[] lines = text.split("\r?\n", -1);
         String[] first = lines[0].split(" ", -1);
         if (first.length != 3 || !first[2].startsWith("HTTP/1.") || !first[1].startsWith("/")) {
-            throw new UnreadableException(400, "the first line is no HTTP/1.1 request");
+            throw new UnreadableException(400, "the first line is not an HTTP/1.1 request");
         }
         String authorization = "";
         for (int i = 1; i < lines.length; i++) {

@@ -11,9 +11,9 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The connections that are open, oldest first: bounded in number and in time. */
+/** The open connections, oldest first, limited in number and in time. */
 final class OpenConnections {
-    /** The most connections that are open at a time. */
+    /** The most connections that are open at the same time. */
     static final int MOST = 64;
 
     private static final Logger LOG = LoggerFactory.getLogger(OpenConnections.class);
@@ -39,13 +39,13 @@ final class OpenConnections {
             return socket;
         }
 
-        /** The whole request has arrived: others are closed before this one. */
+        /** Records that the whole request has arrived: incomplete connections are closed before this one. */
         void isComplete() {
             complete = true;
         }
     }
 
-    /** Takes a new connection, and closes another for it where too many are open. */
+    /** Adds a new connection, and closes another one if too many are open. */
     synchronized Connection open(Socket socket) {
         if (open.size() >= MOST) {
             Connection least = open.stream()
@@ -70,7 +70,7 @@ final class OpenConnections {
         for (Iterator<Connection> each = open.iterator(); each.hasNext(); ) {
             Connection connection = each.next();
             if (now - connection.since < timeLimit.toNanos()) {
-                return; // those that follow are younger
+                return; // the following connections are younger
             }
             each.remove();
             shut(connection);
@@ -87,12 +87,12 @@ final class OpenConnections {
         return open.size();
     }
 
-    /** Closes the TCP connection itself, which waits for nobody; a thread that reads from it ends with an exception. */
+    /** Closes the TCP connection itself without waiting; a thread that reads from it gets an exception. */
     private static void shut(Connection connection) {
         try {
             connection.socket.close();
         } catch (IOException e) {
-            LOG.trace("a connection does not close", e);
+            LOG.trace("cannot close a connection", e);
         }
     }
 }

@@ -1,4 +1,7 @@
-/** How a service is, for whoever watches over it: alive, ready or not and why, and its metrics. Served over HTTP or HTTPS with nothing but the JDK, and only where a port is given. */
+/**
+ * Health and metrics of a service over HTTP or HTTPS: whether it is alive, whether it is ready, and why not. It uses
+ * only the JDK, and runs only if a port is set.
+ */
 @NullMarked
 package io.lendstream.service.health;
 

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts records that nobody can ever read into their topic's dead letters, as they are, with where they stood and what was
- * wrong with them in headers. What is too large to be sent is cut ({@link LetterBounds}).
+ * Writes undecodable records to the dead letters of their topic, unchanged, with origin and reason in headers.
+ * Records too large to send are cut ({@link LetterBounds}).
  */
 public final class DeadLetters {
     public static final String TOPIC = "lendstream.origin.topic";
@@ -36,7 +36,7 @@ public final class DeadLetters {
     /**
      * Dead letters of one service, for a producer with Kafka's default {@code max.request.size}.
      *
-     * @param out sends a letter; what it cannot send it has to fail for, so that no record is lost unseen
+     * @param out sends a letter; it must throw for a letter it cannot send, so that no record is lost silently
      */
     public DeadLetters(
             Consumer<ProducerRecord<byte[], byte[]>> out,
@@ -49,8 +49,8 @@ public final class DeadLetters {
     /**
      * Dead letters of one service.
      *
-     * @param out sends a letter; what it cannot send it has to fail for, so that no record is lost unseen
-     * @param bounds of what {@code out} can send
+     * @param out sends a letter; it must throw for a letter it cannot send, so that no record is lost silently
+     * @param bounds sizes that {@code out} can send
      */
     public DeadLetters(
             Consumer<ProducerRecord<byte[], byte[]>> out,
@@ -65,10 +65,10 @@ public final class DeadLetters {
         this.bounds = bounds;
     }
 
-    /** Puts a record aside. */
+    /** Writes a record to the dead letters. */
     public void put(Topic<?> topic, ConsumerRecord<byte[], byte[]> record, Throwable why) {
         LOG.warn(
-                "{}-{}@{} goes to {}: {}",
+                "record {}-{}@{} was written to {}: {}",
                 record.topic(),
                 record.partition(),
                 record.offset(),
@@ -79,7 +79,8 @@ public final class DeadLetters {
     }
 
     /**
-     * The letter for a record, to the dead letters of this name, whole: {@link LetterBounds#fit} makes it one that can be sent.
+     * The complete letter for a record in a dead-letter topic; {@link LetterBounds#fit} then cuts it to a size that
+     * can be sent.
      */
     public static ProducerRecord<byte[], byte[]> letter(
             String deadLetters, ConsumerRecord<byte[], byte[]> record, Throwable why, String service) {

@@ -10,11 +10,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** When what a record says happened; a record from too far ahead comes from a clock that is wrong. */
+/** Event times of records, and the check that no record is too far ahead of this machine's clock. */
 public final class EventTimes {
     private EventTimes() {}
 
-    /** The record's own time; empty for what has none. */
+    /** The record's own event time; empty for records without one. */
     public static Optional<Instant> of(Object value) {
         if (value instanceof Event event) {
             return Optional.of(event.at());
@@ -38,15 +38,15 @@ public final class EventTimes {
     }
 
     /**
-     * Fails on a record from the future.
+     * Rejects a record from the future.
      *
-     * @param skew how far a record's clock may be ahead of this machine's
+     * @param skew how far a record's time may be ahead of this machine's clock
      */
     public static void check(Object value, Instant now, Duration skew) {
         Optional<Instant> time = of(value);
         if (time.isPresent() && time.get().isAfter(now.plus(skew))) {
             throw new FutureRecordException(
-                    "the record is of %s, more than max-clock-skew (%d s) ahead of this machine's clock, %s"
+                    "the record has the time %s, more than max-clock-skew (%d s) ahead of this machine's clock (%s)"
                             .formatted(time.get(), skew.toSeconds(), now));
         }
     }

@@ -2,7 +2,7 @@ package io.lendstream.service.kafka;
 
 import io.lendstream.schemas.serde.PoisonRecordException;
 
-/** A record stamped further ahead than clocks differ: it would hold event time up, so it is put aside. */
+/** Rejects a record too far in the future: it would stop the progress of event time. */
 public final class FutureRecordException extends PoisonRecordException {
     private static final long serialVersionUID = 1L;
 

@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The properties of Kafka's clients and of the registry's, as a site gives them: {@code kafka.NAME} goes to every client as
- * {@code NAME}, {@code kafka.producer.NAME}, {@code kafka.consumer.NAME} and {@code kafka.admin.NAME} to one kind of them,
- * and {@code schema.registry.NAME} to the serializers.
+ * The properties of Kafka's clients and of the schema registry's. {@code kafka.NAME} goes to every client as {@code
+ * NAME}; {@code kafka.producer.NAME}, {@code kafka.consumer.NAME} and {@code kafka.admin.NAME} go to one kind of
+ * client; {@code schema.registry.NAME} goes to the serializers.
  */
 public final class KafkaSettings {
     public static final String BOOTSTRAP_SERVERS = "bootstrap.servers";
@@ -35,9 +35,9 @@ public final class KafkaSettings {
     }
 
     /**
-     * The clients' properties among a service's settings.
+     * Reads the client properties from a service's settings.
      *
-     * @param service the service's name, which starts its clients' names
+     * @param service the service's name, which is the prefix of its clients' names
      */
     public static KafkaSettings of(String service, Settings settings) {
         var all = new TreeMap<String, String>();
@@ -65,12 +65,12 @@ public final class KafkaSettings {
         return all.getOrDefault(RegistrySettings.URL, "");
     }
 
-    /** What goes to every client, and to frameworks that make clients of their own. */
+    /** Properties for every client, and for frameworks that create clients of their own. */
     public Map<String, Object> common() {
         return new TreeMap<>(all);
     }
 
-    /** Of a producer of bytes that loses nothing: every replica has what it reports written, and once only. */
+    /** Properties of a lossless producer of bytes: acknowledged by all replicas, and written once. */
     public Map<String, Object> producer() {
         var properties = clients("producer");
         properties.put("acks", "all");
@@ -85,7 +85,7 @@ public final class KafkaSettings {
         return properties;
     }
 
-    /** Of a consumer of bytes that keeps its own positions and sees only what was committed. */
+    /** Properties of a consumer of bytes that keeps its own positions and reads only committed records. */
     public Map<String, Object> consumer() {
         var properties = clients("consumer");
         properties.put("isolation.level", "read_committed");
@@ -106,7 +106,7 @@ public final class KafkaSettings {
         return properties;
     }
 
-    /** Of the serializers of values, for {@link io.lendstream.schemas.serde.SerdeFactory}. */
+    /** Properties of the value serializers, for {@link io.lendstream.schemas.serde.SerdeFactory}. */
     public Map<String, Object> serdes() {
         var properties = new TreeMap<String, Object>(all);
         properties.putAll(producer);
@@ -117,7 +117,7 @@ public final class KafkaSettings {
     private Map<String, Object> clients(String kind) {
         var properties = new TreeMap<String, Object>();
         properties.put("client.id", "lendstream-%s-%s".formatted(service, kind));
-        // A broker that stands still without closing its connections is left after this, not after Kafka's 30 s.
+        // A broker that hangs without closing its connections is abandoned after this time, not after Kafka's 30 s.
         properties.put("request.timeout.ms", "10000");
         return properties;
     }

@@ -19,34 +19,34 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How large a dead letter may be. A record can be larger than a producer may send, because a compressed record passes the
- * broker by its compressed size. A letter that does not fit would fail again after every restart, so what is too large is cut,
- * and headers give the original sizes.
+ * Limits the size of a dead letter. A record can be larger than a producer may send, because the broker checks the
+ * compressed size. A letter that does not fit would fail again after every restart, so it is cut, and headers give
+ * the original sizes.
  *
  * @param requestBytes the producer's {@code max.request.size}, in bytes; at least {@link #LEAST_REQUEST_BYTES}
  */
 public record LetterBounds(int requestBytes) implements Serializable {
-    /** The size of the value before it was cut, in bytes. */
+    /** Header: the size of the value before it was cut, in bytes. */
     public static final String CUT_FROM = "lendstream-cut-from";
 
-    /** The size of the key before it was cut, in bytes. */
+    /** Header: the size of the key before it was cut, in bytes. */
     public static final String KEY_CUT_FROM = "lendstream-key-cut-from";
 
-    /** The SHA-256 of the whole key, where it was cut. */
+    /** Header: the SHA-256 of the whole key, if it was cut. */
     public static final String KEY_SHA_256 = "lendstream-key-sha256";
 
-    /** How many headers of the record were left out. */
+    /** Header: how many of the record's headers were left out. */
     public static final String HEADERS_LEFT_OUT = "lendstream-headers-left-out";
 
-    /** The least that a producer must be able to send: the origin and the reason of a letter need a few kilobytes. */
+    /** The smallest allowed request size: the origin and the reason of a letter need a few kilobytes. */
     public static final int LEAST_REQUEST_BYTES = 64 << 10;
 
-    /** For a producer with Kafka's default {@code max.request.size}. */
+    /** The bounds for a producer with Kafka's default {@code max.request.size}. */
     public static final LetterBounds DEFAULT = new LetterBounds(1 << 20);
 
     private static final int LONGEST_HEADER = 4 << 10;
     private static final int LARGEST_PART = 64 << 10;
-    /** What a record's frame and a header's frame take at most beside their bytes. */
+    /** The most bytes that the frame of a record or of a header adds. */
     private static final int FRAME = 32;
 
     public LetterBounds {
@@ -64,7 +64,7 @@ public record LetterBounds(int requestBytes) implements Serializable {
     /**
      * The bounds for a producer with these properties.
      *
-     * @throws SettingsException where its {@code max.request.size} is below {@link #LEAST_REQUEST_BYTES}
+     * @throws SettingsException if its {@code max.request.size} is below {@link #LEAST_REQUEST_BYTES}
      */
     public static LetterBounds of(Map<String, ?> producer) {
         Object size = producer.get(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
@@ -75,7 +75,7 @@ public record LetterBounds(int requestBytes) implements Serializable {
         try {
             bytes = Integer.parseInt(size.toString().strip());
         } catch (NumberFormatException e) {
-            return DEFAULT; // the producer refuses the setting, and its message is better
+            return DEFAULT; // the producer rejects the setting with a better message
         }
         try {
             return new LetterBounds(bytes);
@@ -95,8 +95,8 @@ public record LetterBounds(int requestBytes) implements Serializable {
     /**
      * Cuts a letter's headers in place, and its key.
      *
-     * <p>Values are cut to 4 KiB. Where all headers together are too large, those that were added first are left out: the
-     * letter's own are added last.
+     * <p>Values are cut to 4 KiB. If all headers together are too large, the oldest ones are left out: the letter's
+     * own headers are added last.
      */
     public byte @Nullable [] key(byte @Nullable [] key, Headers headers) {
         cut(headers);
@@ -108,12 +108,12 @@ public record LetterBounds(int requestBytes) implements Serializable {
         return Arrays.copyOf(key, part());
     }
 
-    /** The value, cut to what fits beside a key and headers that {@link #key} has cut. */
+    /** The value, cut to fit beside a key and headers that {@link #key} has cut. */
     public byte @Nullable [] value(byte @Nullable [] value, Headers headers) {
         if (value == null) {
             return null;
         }
-        // One part is for the key, and one is a margin for brokers whose limit is a little below the producer's.
+        // One part is for the key, and one is a margin for brokers with a limit slightly below the producer's.
         int room = Math.max(0, requestBytes - 2 * part() - bytes(headers) - 2 * FRAME);
         if (value.length <= room) {
             return value;
@@ -122,18 +122,18 @@ public record LetterBounds(int requestBytes) implements Serializable {
         return Arrays.copyOf(value, room);
     }
 
-    /** An empty value in place of one that cannot be sent, with its size in the headers. */
+    /** An empty value in place of one that is too large to send, with its size in the headers. */
     public static byte[] withoutValue(byte[] value, Headers headers) {
         set(headers, CUT_FROM, Integer.toString(value.length));
         return new byte[0];
     }
 
-    /** The bytes of a record that count against a bound on its size: key, value and headers. */
+    /** The size of a record as size limits count it, in bytes: key, value and headers. */
     public static long size(byte @Nullable [] key, byte @Nullable [] value, Headers headers) {
         return (long) (key == null ? 0 : key.length) + (value == null ? 0 : value.length) + bytes(headers);
     }
 
-    /** A text as long as a header may be. */
+    /** A text cut to the largest length of a header. */
     public static String shortened(String text) {
         return text.length() <= LONGEST_HEADER / 4 ? text : text.substring(0, LONGEST_HEADER / 4);
     }

@@ -3,7 +3,7 @@ package io.lendstream.service.kafka;
 import io.lendstream.schemas.serde.PoisonRecordException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
-/** A record that is larger, decompressed, than a service decodes. */
+/** Rejects a record that is larger after decompression than a service decodes. */
 public final class OversizeRecordException extends PoisonRecordException {
     private static final long serialVersionUID = 1L;
 
@@ -14,8 +14,8 @@ public final class OversizeRecordException extends PoisonRecordException {
     /**
      * Checks a record before it is decoded.
      *
-     * @param largestBytes of key, value and headers together, after decompression
-     * @throws OversizeRecordException where it is larger
+     * @param largestBytes limit of key, value and headers together, after decompression
+     * @throws OversizeRecordException if the record is larger
      */
     public static void check(ConsumerRecord<byte[], byte[]> record, long largestBytes) {
         long bytes = LetterBounds.size(record.key(), record.value(), record.headers());

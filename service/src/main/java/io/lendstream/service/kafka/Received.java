@@ -6,6 +6,6 @@ import java.util.Optional;
 /**
  * A record that was read.
  *
- * @param value what it stands for; empty for a tombstone, by which its key is gone
+ * @param value the decoded value; empty for a tombstone, which deletes its key
  */
 public record Received<T>(String key, Optional<T> value, Origin origin) {}

@@ -34,12 +34,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads whole topics, from their beginning or from positions that its service keeps, and hands each record to whoever asked
- * for its topic.
+ * Reads whole topics, from their beginning or from saved positions, and passes each record to its topic's handler.
  *
- * <p>Poison (not our format, an unknown schema, out of bounds, from the future) goes to the dead letters and reading goes
- * on. While the registry cannot be asked, reading stands still at the record that needs it and is tried again with every
- * poll.
+ * <p>Undecodable records (foreign format, unknown schema, out of bounds, from the future) go to the dead letters, and
+ * reading continues. While the registry does not answer, reading pauses at the record that needs it, and each poll
+ * retries that record.
  */
 public final class RecordReader implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RecordReader.class);
@@ -62,8 +61,8 @@ public final class RecordReader implements AutoCloseable {
     /**
      * A reader over a client.
      *
-     * @param deserializer gives records of the topics' own schemas, or such as can be resolved to them
-     * @param maxClockSkew how far a record may be ahead of {@code wallClock}
+     * @param deserializer decodes records with the topics' own schemas, or schemas compatible with them
+     * @param maxClockSkew how far a record's time may be ahead of {@code wallClock}
      */
     public RecordReader(
             Consumer<byte[], byte[]> consumer,
@@ -76,11 +75,11 @@ public final class RecordReader implements AutoCloseable {
     }
 
     /**
-     * A reader over a client that does not decode what is too large.
+     * A reader over a client that does not decode records above a size limit.
      *
-     * @param deserializer gives records of the topics' own schemas, or such as can be resolved to them
-     * @param maxClockSkew how far a record may be ahead of {@code wallClock}
-     * @param maxRecordBytes of a record's key, value and headers together, after decompression
+     * @param deserializer decodes records with the topics' own schemas, or schemas compatible with them
+     * @param maxClockSkew how far a record's time may be ahead of {@code wallClock}
+     * @param maxRecordBytes limit of a record's key, value and headers together, after decompression
      */
     public RecordReader(
             Consumer<byte[], byte[]> consumer,
@@ -99,13 +98,13 @@ public final class RecordReader implements AutoCloseable {
         this.wallClock = wallClock;
     }
 
-    /** A reader with a client of its own, of records of any size. */
+    /** A reader with a client of its own, without a size limit. */
     public static RecordReader open(
             KafkaSettings kafka, TopicCatalogue topics, DeadLetters deadLetters, Duration maxClockSkew) {
         return open(kafka, topics, deadLetters, maxClockSkew, Long.MAX_VALUE);
     }
 
-    /** A reader with a client of its own that does not decode records larger than {@code maxRecordBytes}. */
+    /** A reader with a client of its own that does not decode records above {@code maxRecordBytes}. */
     public static RecordReader open(
             KafkaSettings kafka,
             TopicCatalogue topics,
@@ -125,20 +124,20 @@ public final class RecordReader implements AutoCloseable {
                 InstantSource.system());
     }
 
-    /** Clamps what is out of bounds in any topic, and takes every key: for an onlooker, who decides nothing by it. */
+    /** Clamps out-of-bounds values and accepts every key, for observers that make no decisions. */
     public RecordReader clamping() {
         clamping = true;
         return this;
     }
 
-    /** Hands the records of a topic, and of the same topic of every intake, to somebody; to be called before {@link #start}. */
+    /** Sets the handler of a topic, including the same topic of every intake; to be called before {@link #start}. */
     public <T> RecordReader handing(Topic<T> topic, java.util.function.Consumer<Received<T>> to) {
         topics.names(topic).forEach(name -> routes.put(name, new Route<>(topic, to)));
         return this;
     }
 
     /**
-     * Begins at the given positions, and at the beginning of every partition that has none or has lost what was there.
+     * Starts at the given positions; partitions without a valid position are read from their beginning.
      *
      * @param positions the next offset of each {@code topic-partition}
      */
@@ -163,7 +162,7 @@ public final class RecordReader implements AutoCloseable {
             long wanted = positions.getOrDefault(partition.toString(), beginning);
             if (wanted > end) {
                 LOG.warn(
-                        "{} ends at {}, before the position {} kept for it: reading it from its beginning",
+                        "{} ends at {}, before its saved position {}: reading it from the beginning",
                         partition,
                         end,
                         wanted);
@@ -173,7 +172,7 @@ public final class RecordReader implements AutoCloseable {
         }
     }
 
-    /** Hands over what has arrived, waiting for a first record that long; the number of records. */
+    /** Handles the records that have arrived, and waits up to a time for the first; returns their number. */
     public int poll(Duration patience) {
         ConsumerRecords<byte[], byte[]> batch = consumer.poll(patience);
         trouble = Optional.empty();
@@ -193,17 +192,17 @@ public final class RecordReader implements AutoCloseable {
         }
         if (standsStill && trouble.isEmpty() && handed > 0) {
             standsStill = false;
-            LOG.info("the registry answers again: reading goes on");
+            LOG.info("the registry answers again: reading continues");
         }
         return handed;
     }
 
-    /** Whether everything was read that was there when it started. */
+    /** Whether all records that existed at the start have been read. */
     public boolean hasCaughtUp() {
         return endsAtStart.entrySet().stream().allMatch(end -> consumer.position(end.getKey()) >= end.getValue());
     }
 
-    /** Whether everything was read up to the given positions, as far as they concern what is read here. */
+    /** Whether all records up to the given positions have been read; positions of other topics are ignored. */
     public boolean hasRead(Map<String, Long> positions) {
         return consumer.assignment().stream().allMatch(partition -> {
             long written = positions.getOrDefault(partition.toString(), 0L);
@@ -211,14 +210,14 @@ public final class RecordReader implements AutoCloseable {
         });
     }
 
-    /** The next offset of each {@code topic-partition}: what {@link #start} needs to go on from here. */
+    /** The next offset of each {@code topic-partition}, for a later {@link #start}. */
     public Map<String, Long> positions() {
         var positions = new TreeMap<String, Long>();
         consumer.assignment().forEach(partition -> positions.put(partition.toString(), consumer.position(partition)));
         return positions;
     }
 
-    /** The same of one topic's partitions. */
+    /** The next offsets of one topic's partitions. */
     public Map<String, Long> positions(Topic<?> topic) {
         var positions = new TreeMap<String, Long>();
         consumer.assignment().stream()
@@ -227,7 +226,7 @@ public final class RecordReader implements AutoCloseable {
         return positions;
     }
 
-    /** Whether the brokers of all that it reads answer within that time. */
+    /** Whether the brokers of all partitions answer within a time. */
     public boolean isAnswered(Duration patience) {
         try {
             consumer.endOffsets(consumer.assignment(), patience);
@@ -237,12 +236,12 @@ public final class RecordReader implements AutoCloseable {
         }
     }
 
-    /** Why reading stands still; empty when it does not. */
+    /** Why reading is paused; empty if it is not. */
     public Optional<String> trouble() {
         return trouble;
     }
 
-    /** Makes a waiting {@link #poll} return, from another thread, by an exception of Kafka's. */
+    /** Makes a waiting {@link #poll} end with an exception of Kafka's; safe for other threads. */
     public void wakeUp() {
         consumer.wakeup();
     }
@@ -258,7 +257,7 @@ public final class RecordReader implements AutoCloseable {
         deserializer.close();
     }
 
-    /** Whether the record is done with; not so while the registry does not answer. */
+    /** Handles a record; returns false while the registry does not answer. */
     private <T> boolean hand(Route<T> route, ConsumerRecord<byte[], byte[]> record) {
         String key;
         Optional<T> value;
@@ -276,7 +275,7 @@ public final class RecordReader implements AutoCloseable {
             }
             if (!standsStill) {
                 standsStill = true;
-                LOG.warn("reading {} stands still until the registry answers: {}", record.topic(), e.getMessage());
+                LOG.warn("reading {} is paused until the registry answers: {}", record.topic(), e.getMessage());
             }
             trouble = Optional.of("the registry does not answer: " + e.getMessage());
             return false;
@@ -302,7 +301,7 @@ public final class RecordReader implements AutoCloseable {
         return Optional.of(value);
     }
 
-    /** Whether no second try can heal it. Deserializers other than ours say so by not naming a failed connection. */
+    /** Whether a retry cannot succeed. Deserializers of others signal this by an error without a connection failure. */
     private static boolean isPoison(RuntimeException failure) {
         if (PoisonRecordException.causes(failure)) {
             return true;

@@ -25,7 +25,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Serializer;
 import org.jspecify.annotations.Nullable;
 
-/** Writes records of our topics, each as an event that can be told from every other, and knows how far it has got. */
+/** Writes records of our topics with CloudEvents headers, and tracks the positions that it has written. */
 public final class RecordWriter implements AutoCloseable {
     private final Producer<byte[], byte[]> producer;
     private final Serializer<GenericRecord> serializer;
@@ -39,7 +39,7 @@ public final class RecordWriter implements AutoCloseable {
     /**
      * A writer over a client.
      *
-     * @param source who writes, as CloudEvents want it: {@code /lendstream/actuator/east}
+     * @param source the writer as a CloudEvents source: {@code /lendstream/actuator/east}
      */
     public RecordWriter(
             Producer<byte[], byte[]> producer,
@@ -57,7 +57,7 @@ public final class RecordWriter implements AutoCloseable {
         return open(kafka, kafka.producer(), topics, source);
     }
 
-    /** The same, with a client of these properties. */
+    /** A writer with a client of its own and these properties. */
     public static RecordWriter open(
             KafkaSettings kafka, Map<String, Object> properties, TopicCatalogue topics, String source) {
         return new RecordWriter(
@@ -65,8 +65,9 @@ public final class RecordWriter implements AutoCloseable {
     }
 
     /**
-     * A writer with a client of its own that writes in transactions. A client opened before under the same name can write nothing
-     * any more, not even what is still on its way, and what it had not committed is not there for readers.
+     * A writer with a client of its own that writes in transactions. A client opened earlier under the same name is
+     * fenced: it can write nothing further, not even records in flight, and readers do not see its uncommitted
+     * records.
      *
      * @param properties the client's, with a {@code transactional.id}
      */
@@ -82,7 +83,7 @@ public final class RecordWriter implements AutoCloseable {
         return new RecordWriter(producer, SerdeFactory.of(kafka.serdes()).serializer(), topics, source);
     }
 
-    /** Writes all that a task writes, or nothing; of a writer that was opened for it. Fails where it was not committed. */
+    /** Runs a task whose records are written all or none; for a transactional writer. Throws if the commit fails. */
     public void inTransaction(Runnable writes) {
         check();
         producer.beginTransaction();
@@ -93,7 +94,7 @@ public final class RecordWriter implements AutoCloseable {
         check();
     }
 
-    /** Hands a record to the client; {@link #flush} waits until it is written. */
+    /** Passes a record to the client; {@link #flush} waits until it is written. */
     public <T> void write(Topic<T> topic, String key, T value) {
         send(record(topic, key, value));
     }
@@ -110,25 +111,25 @@ public final class RecordWriter implements AutoCloseable {
         return new ProducerRecord<>(name, null, null, bytes(key), bytes, headers);
     }
 
-    /** Says that a key is gone. */
+    /** Writes a tombstone, which deletes a key. */
     public void delete(Topic<?> topic, String key) {
         send(new ProducerRecord<>(topics.target(topic), null, null, bytes(key), null, new RecordHeaders()));
     }
 
-    /** Sends what is not a record of ours, such as a dead letter. */
-    @SuppressWarnings("FutureReturnValueIgnored") // sent() hears of every outcome
+    /** Writes a record of another kind, such as a dead letter. */
+    @SuppressWarnings("FutureReturnValueIgnored") // sent() receives every outcome
     public void send(ProducerRecord<byte[], byte[]> record) {
         check();
         producer.send(record, this::sent);
     }
 
-    /** Waits until everything is written; fails where anything was not. */
+    /** Waits until all records are written; throws if any was not. */
     public void flush() {
         producer.flush();
         check();
     }
 
-    /** The end, exclusive, of what it has written into each {@code topic-partition} so far. */
+    /** The exclusive end of the written records in each {@code topic-partition}. */
     public Map<String, Long> positions() {
         return new TreeMap<>(positions);
     }
@@ -138,7 +139,7 @@ public final class RecordWriter implements AutoCloseable {
         return producer;
     }
 
-    /** Closes it at once; what is not written yet is not written any more, as far as this client can tell. */
+    /** Closes the client at once; unwritten records are abandoned. */
     public void abandon() {
         producer.close(Duration.ZERO);
         serializer.close();

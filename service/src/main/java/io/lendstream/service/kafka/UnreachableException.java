@@ -2,13 +2,13 @@ package io.lendstream.service.kafka;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a service cannot work without is not there: one line with where it was looked for and the way out. */
+/** Reports that a required broker, registry or topic is missing: one line with the address and the way out. */
 public final class UnreachableException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final boolean mayPass;
 
-    /** Something that has to be put right, such as a topic that is missing. */
+    /** A problem that needs correction, such as a missing topic. */
     public UnreachableException(String message, @Nullable Throwable cause) {
         this(message, cause, false);
     }
@@ -18,7 +18,7 @@ public final class UnreachableException extends RuntimeException {
         this.mayPass = mayPass;
     }
 
-    /** A broker or a registry that does not answer: it may answer later without a change of settings. */
+    /** A broker or registry that does not answer: it may answer later without a change of settings. */
     public static UnreachableException silent(String message, @Nullable Throwable cause) {
         return new UnreachableException(message, cause, true);
     }

@@ -4,7 +4,7 @@ import io.lendstream.core.event.Limits;
 import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.serde.PoisonRecordException;
 
-/** A record whose key cannot be a name. */
+/** Rejects a record whose key is not a valid name. */
 public final class UnusableKeyException extends PoisonRecordException {
     private static final long serialVersionUID = 1L;
 
@@ -15,7 +15,7 @@ public final class UnusableKeyException extends PoisonRecordException {
     /**
      * Checks a record's key.
      *
-     * @param strictness whether it has to be a name that others may choose, or one that an earlier version took
+     * @param strictness whether to apply the rules for new names, or those of earlier versions
      */
     static void check(String key, Strictness strictness) {
         if (strictness == Strictness.REFUSE) {

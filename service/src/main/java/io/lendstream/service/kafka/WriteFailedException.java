@@ -1,6 +1,6 @@
 package io.lendstream.service.kafka;
 
-/** A record could not be written, so what was said of it is not true: the service has to start anew. */
+/** Reports that a record could not be written, so its sender's state is uncertain: the service must restart. */
 public final class WriteFailedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -1,4 +1,7 @@
-/** Records of our topics in and out of Kafka: read and written as what they stand for, with poison put aside and a silent registry waited for. Clients take every property that Kafka knows, under {@code kafka.}. */
+/**
+ * Reads and writes core records in Kafka. Undecodable records go to the dead letters, and reading pauses while the
+ * registry does not answer. Clients accept every Kafka property under {@code kafka.}.
+ */
 @NullMarked
 package io.lendstream.service.kafka;
 

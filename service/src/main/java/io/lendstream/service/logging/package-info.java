@@ -1,4 +1,4 @@
-/** What Logback calls to write a line: messages and the messages of exceptions may hold text from records. */
+/** Logback converters that keep each log line safe: messages and exceptions may contain text from records. */
 @NullMarked
 package io.lendstream.service.logging;
 

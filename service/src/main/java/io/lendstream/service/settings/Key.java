@@ -12,13 +12,13 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * One setting: its name, what it takes, what it is when nothing is said, and what it is for.
+ * One setting: its name, allowed values, default and description.
  *
  * @param name lower-case words joined by {@code -}, in parts joined by {@code .}
- * @param takes what may be said, for people: {@code a duration such as 45s}
- * @param otherwise what is read when nothing is said; empty text where the setting is optional
+ * @param takes the allowed values, for people: {@code a duration such as 45s}
+ * @param otherwise the default as text; empty if the setting is optional
  * @param description one sentence for the reference page
- * @param parse reads a text; empty for what the setting does not take
+ * @param parse reads a text; empty if the text is not an allowed value
  */
 public record Key<T>(
         String name, String takes, String otherwise, String description, Function<String, Optional<T>> parse) {
@@ -28,7 +28,7 @@ public record Key<T>(
         }
         if (description.isBlank() || !description.endsWith(".")) {
             throw new IllegalArgumentException(
-                    "%s must be described by a sentence, but was by '%s'".formatted(name, description));
+                    "%s must have a sentence as description, but has '%s'".formatted(name, description));
         }
         if (parse.apply(otherwise).isEmpty()) {
             throw new IllegalArgumentException(
@@ -40,7 +40,7 @@ public record Key<T>(
         return new Key<>(name, "a text", otherwise, description, Optional::of);
     }
 
-    /** A name as records may have it, by {@link Limits#name}: of a domain, a node or an actuator. */
+    /** A valid name by {@link Limits#name}: of a domain, a node or an actuator. */
     public static Key<String> name(String name, String otherwise, String description) {
         return new Key<>(
                 name,
@@ -51,11 +51,11 @@ public record Key<T>(
                 Key::named);
     }
 
-    /** Names as {@link #name} between commas; none for an empty text. */
+    /** Valid names separated by commas; none for an empty text. */
     public static Key<List<String>> names(String name, String otherwise, String description) {
         return new Key<>(
                 name,
-                "names between commas, each of 1 to %d printable ASCII characters without blanks, quotes and backslashes, and no part between slashes that is '.' or '..'"
+                "names separated by commas, each of 1 to %d printable ASCII characters without blanks, quotes and backslashes, and no part between slashes that is '.' or '..'"
                         .formatted(Limits.LONGEST_NAME),
                 otherwise,
                 description,
@@ -82,9 +82,9 @@ public record Key<T>(
                 text -> Optional.of(text.strip()).filter(word -> !word.isEmpty()));
     }
 
-    /** Words between commas; none for an empty text. */
+    /** Words separated by commas; none for an empty text. */
     public static Key<List<String>> words(String name, String otherwise, String description) {
-        return new Key<>(name, "words between commas", otherwise, description, text -> Optional.of(parts(text)));
+        return new Key<>(name, "words separated by commas", otherwise, description, text -> Optional.of(parts(text)));
     }
 
     private static List<String> parts(String text) {
@@ -137,12 +137,12 @@ public record Key<T>(
                 text -> decimal(text).filter(number -> number >= least && number <= most));
     }
 
-    /** A length of time, zero included. */
+    /** A duration, zero included. */
     public static Key<Duration> duration(String name, String otherwise, String description) {
         return new Key<>(name, "a duration such as 250ms, 45s, 5m or 1h", otherwise, description, Units::duration);
     }
 
-    /** A length of time above zero. */
+    /** A duration above zero. */
     public static Key<Duration> period(String name, String otherwise, String description) {
         return new Key<>(
                 name,
@@ -179,8 +179,8 @@ public record Key<T>(
                         .findFirst());
     }
 
-    /** The same setting, where nothing has to be said. */
-    @SuppressWarnings("OptionalMapToOptional") // nothing said is a value of its own, not a text that cannot be read
+    /** The same setting without a default: its value may be empty. */
+    @SuppressWarnings("OptionalMapToOptional") // an unset value differs from an unreadable one
     public Key<Optional<T>> optional() {
         return new Key<>(
                 name,

@@ -4,11 +4,11 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** The known name that a mistyped one was probably meant to be. */
+/** Finds the known name that a mistyped name was probably meant to be. */
 final class Nearest {
     private Nearest() {}
 
-    /** The name that goes on where this one ends, or the one with the fewest letters to change, if a third will do. */
+    /** A name that starts with this one, or the name with the fewest changes, if at most a third of the letters. */
     static Optional<String> to(String name, Collection<String> known) {
         Optional<String> longer = known.stream()
                 .filter(other -> other.startsWith(name))

@@ -3,14 +3,14 @@ package io.lendstream.service.settings;
 import java.util.Collection;
 import java.util.Comparator;
 
-/** Settings as a table of a reference page, from their own descriptions. */
+/** Writes settings as a table of a reference page. */
 public final class ReferencePage {
     private ReferencePage() {}
 
     /** A section in Markdown with one line a setting. */
     public static String section(String title, String introduction, Collection<Key<?>> keys) {
         var page = new StringBuilder("## %s\n\n%s\n\n".formatted(title, introduction));
-        page.append("| setting | environment | takes | default | what it is |\n|---|---|---|---|---|\n");
+        page.append("| setting | environment | takes | default | description |\n|---|---|---|---|---|\n");
         keys.stream()
                 .sorted(Comparator.comparing(Key::name))
                 .forEach(key -> page.append("| `%s` | `%s` | %s | %s | %s |\n"

@@ -16,16 +16,18 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * What a service was told: the command line before the environment before the file before the defaults. Every value was
- * read once when it was made, so reading one again cannot fail.
+ * The values of a service's settings, from the command line, the environment, the file and the defaults, in this
+ * order. All values are parsed at construction, so reading one cannot fail.
  *
- * <p>Names that no setting has stop the start, save those that other readers understand: {@code kafka.} and {@code
- * schema.registry.} go to the clients as they are, {@code flink.} to Flink, and the settings of the other services may stand in the same file.
+ * <p>Unknown names stop the start. Names of other readers are accepted: {@code kafka.} and {@code schema.registry.}
+ * go to the clients, {@code flink.} to Flink, and the settings of the other services may be in the same file.
  */
 public final class Settings {
     static final String VARIABLE_PREFIX = "LENDSTREAM_";
 
-    /** What the clients of Kafka and of the registry read, and the forecaster's Flink, whatever it is. */
+    /**
+     * Prefixes read by the clients of Kafka and of the registry, and by the forecaster's Flink; any name is accepted.
+     */
     private static final List<String> PASSED_THROUGH = List.of("kafka.", "schema.registry.", "flink.");
 
     /** The services; each reads the settings that start with its name. */
@@ -43,7 +45,7 @@ public final class Settings {
             "LENDSTREAM_NO_BUILD",
             "LENDSTREAM_TEST_PYTHON");
 
-    /** What Kubernetes puts into every container about a Service named lendstream-something. */
+    /** Variables that Kubernetes adds to every container for a Service named lendstream-something. */
     private static final Pattern SERVICE_LINK =
             Pattern.compile(".*(_SERVICE_HOST|_SERVICE_PORT(_[A-Z0-9_]+)?|_PORT(_\\d+_(TCP|UDP)(_[A-Z]+)?)?)");
 
@@ -63,10 +65,10 @@ public final class Settings {
     /**
      * Reads settings.
      *
-     * @param keys all that the service knows
-     * @param file names and values of its file, in the order of its lines; empty where there is none
-     * @param environment the process's variables; only those that start with {@code LENDSTREAM_} count
-     * @param arguments {@code name=value}, later ones before earlier ones
+     * @param keys all settings of the service
+     * @param file names and values of its file, in the order of its lines; empty without a file
+     * @param environment the process's variables; only names that start with {@code LENDSTREAM_} count
+     * @param arguments {@code name=value}; later ones take precedence
      */
     public static Settings of(
             Collection<Key<?>> keys, SettingsFile file, Map<String, String> environment, List<String> arguments) {
@@ -100,7 +102,7 @@ public final class Settings {
         return read(known.values(), given);
     }
 
-    /** Reads settings of which nothing but the arguments is said; for tests and for commands without a file. */
+    /** Reads settings from arguments alone; for tests and for commands without a file. */
     public static Settings of(Collection<Key<?>> keys, String... arguments) {
         return of(keys, SettingsFile.NONE, Map.of(), List.of(arguments));
     }
@@ -114,7 +116,7 @@ public final class Settings {
         return (T) values.get(key);
     }
 
-    /** What was said of names that start so, without that start. */
+    /** All set names with a prefix, without that prefix. */
     public SortedMap<String, String> under(String prefix) {
         var under = new TreeMap<String, String>();
         given.forEach((name, value) -> {
@@ -125,7 +127,7 @@ public final class Settings {
         return under;
     }
 
-    /** Everything that was said, by name, without secrets; for the log. */
+    /** All set values by name, without secrets; for the log. */
     public SortedMap<String, String> given() {
         var shown = new TreeMap<String, String>();
         given.forEach((name, value) -> shown.put(
@@ -176,7 +178,7 @@ public final class Settings {
         return given;
     }
 
-    /** Whether a name concerns this service; a name that concerns nobody stops the start. */
+    /** Whether a name concerns this service; a name that concerns no service stops the start. */
     private static boolean check(String name, Set<String> known, String where) {
         if (known.contains(name) || PASSED_THROUGH.stream().anyMatch(name::startsWith)) {
             return true;
@@ -206,10 +208,10 @@ public final class Settings {
                         where,
                         Nearest.to(name, known)
                                 .map(near -> "; did you mean %s? Correct it, or leave it out.".formatted(near))
-                                .orElse(". Leave it out, or see docs/configuration.md for those that are.")));
+                                .orElse(". Leave it out; docs/configuration.md lists all settings.")));
     }
 
-    /** The settings that are not as they would be by default, for people. */
+    /** The settings that differ from their defaults, for people. */
     public List<String> lines() {
         var lines = new ArrayList<String>();
         given().forEach((name, value) -> lines.add(name + "=" + value));

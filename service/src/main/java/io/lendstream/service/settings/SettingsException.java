@@ -1,6 +1,6 @@
 package io.lendstream.service.settings;
 
-/** Settings that a service cannot start with: one line with the name, the value, the bound and the way out. */
+/** Reports invalid settings at the start: one line with name, value, bound and way out. */
 public final class SettingsException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -14,10 +14,10 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * The names and values of a file: Java properties, or YAML without nesting where its name ends in {@code .yaml} or {@code
+ * The names and values of a settings file: Java properties, or flat YAML if its name ends in {@code .yaml} or {@code
  * .yml}.
  *
- * @param name what messages call it
+ * @param name the file's name in messages
  */
 public record SettingsFile(String name, Map<String, String> values) {
     public static final SettingsFile NONE = new SettingsFile("no file", Map.of());

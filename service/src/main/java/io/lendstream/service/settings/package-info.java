@@ -1,4 +1,7 @@
-/** What a service may be told at its start, from the command line, the environment and a file. Each setting describes itself, and what no setting takes stops the start. */
+/**
+ * Settings of a service from the command line, the environment and a file. Each setting describes itself; an unknown
+ * setting stops the start.
+ */
 @NullMarked
 package io.lendstream.service.settings;
 

@@ -2,7 +2,7 @@ package io.lendstream.service.text;
 
 import java.util.Locale;
 
-/** Shows what a terminal or a log would obey, instead of obeying it. */
+/** Makes control characters of a text visible, so that a terminal or a log does not obey them. */
 public final class Printable {
     private Printable() {}
 

@@ -1,4 +1,7 @@
-/** Text from records, made safe for logs and terminals. Whoever writes a record chooses its names; a terminal must not obey them. */
+/**
+ * Makes text from records safe for logs and terminals. Names in records are chosen by their writers, and a terminal
+ * must not obey them.
+ */
 @NullMarked
 package io.lendstream.service.text;
 

@@ -1,9 +1,9 @@
 package io.lendstream.service.time;
 
-/** Which time a service goes by. */
+/** The clock that a service uses. */
 public enum TimeMode {
     /** The machine's clock. */
     WALL,
-    /** That of an accelerated run. */
+    /** The virtual clock of an accelerated run. */
     VIRTUAL
 }

@@ -8,20 +8,20 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The time of an accelerated run, as its {@code progress} topic tells. The environment names a time T and has published all
- * that happens until then; each service does what is due until T and answers with its own progress; then the environment
- * goes on.
+ * The clock of an accelerated run, driven by its {@code progress} topic. The virtual-time driver publishes all events
+ * up to a time T, then T itself. Each service does the work due up to T and answers with its own progress. Then the
+ * driver continues.
  */
 public final class VirtualClock {
     private final Map<String, Progress> latest = new TreeMap<>();
     private Optional<Instant> answered;
 
-    /** A clock whose service has answered everything up to a time in an earlier life; empty for none. */
+    /** Creates a clock; the argument is the time answered before a restart, or empty. */
     public VirtualClock(Optional<Instant> answered) {
         this.answered = answered;
     }
 
-    /** Learns how far somebody has got. What is older than what it knows is passed over. */
+    /** Applies a participant's progress; older progress than known is ignored. */
     public void take(Progress progress) {
         Progress before = latest.get(progress.service());
         if (before == null || !progress.eventTime().isBefore(before.eventTime())) {
@@ -29,7 +29,7 @@ public final class VirtualClock {
         }
     }
 
-    /** What somebody said last. */
+    /** The latest progress of a participant. */
     public Optional<Progress> of(ServiceName service) {
         return Optional.ofNullable(latest.get(service.toString()));
     }
@@ -39,14 +39,14 @@ public final class VirtualClock {
         return answered;
     }
 
-    /** What the environment said, if this service has not answered it yet. */
+    /** The virtual-time driver's time, if this service has not answered it yet. */
     public Optional<Progress> due() {
         return of(ServiceName.ENVIRONMENT)
                 .filter(environment ->
                         answered.isEmpty() || environment.eventTime().isAfter(answered.get()));
     }
 
-    /** Whether another service has answered all that this one has: then what it said by then is what it will have said. */
+    /** Whether another service has answered up to this service's time, so its output until then is complete. */
     public boolean isLevelWith(ServiceName service) {
         return answered.isEmpty()
                 || of(service)
@@ -54,7 +54,7 @@ public final class VirtualClock {
                         .isPresent();
     }
 
-    /** This service has answered. */
+    /** Records that this service has answered. */
     public void answer(Instant time) {
         answered = Optional.of(time);
     }

@@ -1,4 +1,7 @@
-/** What time it is for a service: the machine's clock, or that of an accelerated run, which moves on when everybody has answered. */
+/**
+ * The clock of a service: this machine's, or the virtual clock of an accelerated run, which advances when all
+ * participants have answered.
+ */
 @NullMarked
 package io.lendstream.service.time;
 

@@ -1,4 +1,4 @@
 package io.lendstream.schemas.codec.mapping;
 
-/** The field of a case. */
+/** The field of a union case. */
 record CaseField(String name, int position) {}

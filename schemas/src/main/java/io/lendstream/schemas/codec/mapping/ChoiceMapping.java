@@ -3,7 +3,7 @@ package io.lendstream.schemas.codec.mapping;
 import java.util.Map;
 import java.util.Objects;
 
-/** A constant of an enum. */
+/** Maps a constant of an enum. */
 record ChoiceMapping(Map<String, Object> constants, Map<Object, Object> wire) implements Mapping {
     @Override
     public Object encode(Object value) {

@@ -9,24 +9,27 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How many values this process read that were beyond their bounds and were clamped or cut, by record and field. */
+/** Counts the out-of-bounds values that this process clamped or cut, by record and field. */
 public final class Clamped {
     private static final Logger LOG = LoggerFactory.getLogger(Clamped.class);
     private static final Map<Field, LongAdder> COUNTS = new ConcurrentHashMap<>();
     private static final CopyOnWriteArrayList<BiConsumer<Field, LongSupplier>> LISTENERS = new CopyOnWriteArrayList<>();
 
-    /** A component of a record class, by their names. */
+    /** A component of a record class, by name. */
     public record Field(String record, String name) {}
 
     private Clamped() {}
 
-    /** How many values of a field were clamped so far. */
+    /** How many values of a field have been clamped so far. */
     public static long count(Field field) {
         LongAdder count = COUNTS.get(field);
         return count == null ? 0 : count.sum();
     }
 
-    /** Passes on each field that had a value clamped, once, with its running count: those so far now, and others when it happens. */
+    /**
+     * Passes each field with a clamped value to a listener once, with its running count: known fields now, others
+     * later.
+     */
     public static void each(BiConsumer<Field, LongSupplier> listener) {
         synchronized (COUNTS) {
             LISTENERS.add(listener);
@@ -52,7 +55,7 @@ public final class Clamped {
             LongAdder count = new LongAdder();
             COUNTS.put(field, count);
             LOG.warn(
-                    "{}.{} had a value beyond its bounds, and the nearest legal value is used; further values of this field are only counted",
+                    "{}.{} had an out-of-bounds value; the nearest valid value is used. Further values of this field are only counted (lendstream_clamped_values_total)",
                     field.record(),
                     field.name());
             LISTENERS.forEach(listener -> listener.accept(field, count::sum));

@@ -3,7 +3,7 @@ package io.lendstream.schemas.codec.mapping;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.IndexedRecord;
 
-/** A component of a record, and where its field is. */
+/** Maps a component of a record, and knows the position of its field. */
 record ComponentMapping(String path, int position, boolean optional, Mapping mapping) implements Part {
     @Override
     public void write(Object value, GenericData.Record wire) {

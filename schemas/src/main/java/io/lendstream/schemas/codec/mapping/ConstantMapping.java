@@ -1,6 +1,6 @@
 package io.lendstream.schemas.codec.mapping;
 
-/** A case without components is always the same. */
+/** Maps a case without components, which is a constant. */
 record ConstantMapping(Object value) implements Mapping {
     @Override
     public Object encode(Object ignored) {

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A map by text, in the order of its keys. */
+/** Maps a map with text keys, in key order. */
 record DictionaryMapping(boolean persistent, Mapping key, Mapping value, FieldBound guard, int most)
         implements Mapping {
     @Override
@@ -39,7 +39,7 @@ record DictionaryMapping(boolean persistent, Mapping key, Mapping value, FieldBo
         return map;
     }
 
-    @SuppressWarnings({"unchecked", "rawtypes"}) // the component's own type says that its keys are comparable
+    @SuppressWarnings({"unchecked", "rawtypes"}) // the component's type guarantees comparable keys
     private Object persistentMap(Map<String, Object> sorted) {
         PersistentMap map = PersistentMap.empty();
         for (Map.Entry<String, Object> entry : sorted.entrySet()) {

@@ -4,9 +4,9 @@ import io.lendstream.core.event.Limits;
 import java.time.Instant;
 
 /**
- * What is done about one field's value beyond its bounds: the record is refused, or the value is clamped and counted.
+ * Checks one field's value against its bounds: the record is refused, or the value is clamped and counted.
  *
- * @param path where the field is, for messages
+ * @param path position of the field, for messages
  */
 record FieldBound(Strictness strictness, String path, String record, String field) {
 
@@ -44,7 +44,7 @@ record FieldBound(Strictness strictness, String path, String record, String fiel
         return bounds.nearest(value);
     }
 
-    /** How many of so many entries are taken. */
+    /** How many of a list's entries are accepted. */
     int entries(int size, int most) {
         if (strictness == Strictness.REFUSE) {
             throw new OutOfBoundsException(
@@ -54,7 +54,7 @@ record FieldBound(Strictness strictness, String path, String record, String fiel
         return most;
     }
 
-    /** A text is cut in both modes: it is for people. */
+    /** Cuts a long text in both modes, because texts are for people. */
     void cut(int length, int most) {
         Clamped.count(record, field);
     }

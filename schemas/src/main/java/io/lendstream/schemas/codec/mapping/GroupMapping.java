@@ -4,7 +4,7 @@ import java.util.List;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.IndexedRecord;
 
-/** A record's components, as fields of a wire record that may have others too. */
+/** Maps a record's components to fields of a wire record that may have other fields too. */
 record GroupMapping(RecordAccess structure, List<Part> parts, String path) implements Part {
     @Override
     public void write(Object value, GenericData.Record wire) {

@@ -3,7 +3,7 @@ package io.lendstream.schemas.codec.mapping;
 import io.lendstream.core.event.Limits;
 import java.time.Duration;
 
-/** A length of time in milliseconds. */
+/** Maps a duration, in milliseconds. */
 record LengthMapping(FieldBound guard, Limits.Whole bounds) implements Mapping {
     @Override
     public Object encode(Object value) {

@@ -2,12 +2,12 @@ package io.lendstream.schemas.codec.mapping;
 
 import org.jspecify.annotations.Nullable;
 
-/** One direction each for a value that is there. */
+/** Maps a value to its wire form and back. */
 public interface Mapping {
-    /** The value on the wire; null for what is absent. */
+    /** The value on the wire; null if it is absent. */
     @Nullable
     Object encode(Object value);
 
-    /** The value that this stands for. */
+    /** The value for a wire value. */
     Object decode(Object wire);
 }

@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 
-/** Makes mappings, one for each type and schema that meet, however often they do. */
+/** Creates mappings, one for each pair of type and schema, however often the pair occurs. */
 public final class Mappings {
     private final Map<String, Mapping> structures = new HashMap<>();
     private final Strictness strictness;
@@ -27,16 +27,16 @@ public final class Mappings {
     }
 
     /**
-     * The mapping between a type and a schema.
+     * Returns the mapping between a type and a schema.
      *
-     * @param strictness what becomes of values out of bounds when a record is read
-     * @throws MismatchException where the two do not fit, naming the first place where they do not
+     * @param strictness how out-of-bounds values are handled when a record is read
+     * @throws MismatchException if the type and the schema do not fit; names the first place
      */
     public static Mapping of(Class<?> type, Schema schema, Strictness strictness) {
         return new Mappings(strictness).mapping(type, schema, type.getSimpleName(), new RecordField(type, "value"));
     }
 
-    /** @param field the component that the value is part of, by which its bounds are known */
+    /** @param field the component that contains the value; it determines the bounds */
     private Mapping mapping(Type type, Schema schema, String path, RecordField field) {
         Shape shape = Shape.of(type);
         if (shape instanceof Shape.Scalar scalar) {
@@ -66,7 +66,7 @@ public final class Mappings {
         return record(shape, type, schema, path);
     }
 
-    /** The mapping of a record or of one of several, which is made only once. */
+    /** The mapping of a record or of a union, which is created only once. */
     private Mapping record(Shape shape, Type type, Schema schema, String path) {
         require(schema.getType() == Schema.Type.RECORD, path, type.getTypeName() + " needs a record", schema);
         String pair = type.getTypeName() + " as " + schema.getFullName();
@@ -87,7 +87,7 @@ public final class Mappings {
     }
 
     private Mapping length(Schema schema, String path, RecordField field) {
-        require(schema.getType() == Schema.Type.LONG, path, "a length of time needs a long", schema);
+        require(schema.getType() == Schema.Type.LONG, path, "a duration needs a long", schema);
         return new LengthMapping(guard(path, field), Limits.lengths(field.record(), field.component()));
     }
 
@@ -114,7 +114,7 @@ public final class Mappings {
         return new FieldBound(strictness, path, field.record().getSimpleName(), field.component());
     }
 
-    /** A record around a text is a name, for which there is a stricter rule than for any other text. */
+    /** A record around a text is a name, which has stricter rules than other texts. */
     private Mapping wrapped(Shape.Wrapper wrapper, Schema schema, String path) {
         if (wrapper.value() == String.class && strictness == Strictness.REFUSE) {
             scalar(String.class, schema, path, new RecordField(wrapper.type(), "value"));
@@ -171,10 +171,10 @@ public final class Mappings {
     }
 
     /**
-     * The mapping of a record to fields of a schema.
+     * Maps a record to fields of a schema.
      *
-     * @param outer the record that the schema is of, by which the bounds of all its fields are known
-     * @param names of the fields so far, to which those of the record are added
+     * @param outer the record that the schema belongs to; it determines the bounds of all fields
+     * @param names the field names so far; those of the record are added
      */
     private GroupMapping group(Shape.Structure shape, Class<?> outer, Schema schema, String path, List<String> names) {
         List<Part> parts = new ArrayList<>();
@@ -192,7 +192,7 @@ public final class Mappings {
             RecordComponent component, Class<?> outer, Schema schema, String path, List<String> names) {
         String name = Shape.fieldName(component);
         if (names.contains(name)) {
-            throw new MismatchException("%s: two components of %s are the same field %s; rename one of them"
+            throw new MismatchException("%s: two components of %s map to the same field %s; rename one of them"
                     .formatted(path, outer.getName(), name));
         }
         Schema.Field field = schema.getField(name);
@@ -218,7 +218,7 @@ public final class Mappings {
     private Mapping union(Shape.Union union, Schema schema, String path) {
         Schema.Field kind = schema.getField("kind");
         if (kind == null || kind.schema().getType() != Schema.Type.ENUM) {
-            throw new MismatchException("%s: %s is one of several, so schema %s needs an enum field 'kind', but has %s"
+            throw new MismatchException("%s: %s is a union, so schema %s needs an enum field 'kind', but has %s"
                     .formatted(path, union.type().getName(), schema.getFullName(), fieldNames(schema)));
         }
         List<String> kinds = new ArrayList<>(List.of(Shape.UNKNOWN));
@@ -243,7 +243,7 @@ public final class Mappings {
         return new UnionMapping(schema, kind.pos(), byType, byKind, defaults, unknown(union.type()), path);
     }
 
-    /** What a kind that this version does not know is taken for, where the type says so. */
+    /** The constant that stands for a kind unknown to this version, if the type names one. */
     private static Optional<Object> unknown(Class<?> union) {
         return union == Owner.class ? Optional.of(Owner.unknown()) : Optional.empty();
     }
@@ -277,7 +277,7 @@ public final class Mappings {
         boolean fits = schema.getType() == Schema.Type.UNION
                 && schema.getTypes().size() == 2
                 && schema.getTypes().get(0).getType() == Schema.Type.NULL;
-        require(fits, path, "what may be absent needs a union of null and one type, in this order", schema);
+        require(fits, path, "an optional value needs a union of null and one type, in this order", schema);
         return schema.getTypes().get(1);
     }
 
@@ -299,7 +299,7 @@ public final class Mappings {
         }
     }
 
-    /** What to write, by position, into fields that the type knows nothing of. */
+    /** The values to write, by position, into fields unknown to the type. */
     private static Map<Integer, Object> defaultsElsewhere(Schema schema, List<String> mapped, String path) {
         Map<Integer, Object> defaults = new HashMap<>();
         for (Schema.Field field : schema.getFields()) {
@@ -308,7 +308,7 @@ public final class Mappings {
             }
             if (!field.hasDefaultValue()) {
                 throw new MismatchException(
-                        "%s: field %s of schema %s belongs to nothing in the type and has no default; add a component or a default"
+                        "%s: field %s of schema %s has no component in the type and no default; add a component or a default"
                                 .formatted(path, field.name(), schema.getFullName()));
             }
             Object value = GenericData.get().getDefaultValue(field);

@@ -3,7 +3,7 @@ package io.lendstream.schemas.codec.mapping;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What may be absent. */
+/** Maps an optional value. */
 record MaybeMapping(Mapping element) implements Mapping {
     @Override
     public @Nullable Object encode(Object value) {

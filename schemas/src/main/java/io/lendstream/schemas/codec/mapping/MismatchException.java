@@ -1,6 +1,6 @@
 package io.lendstream.schemas.codec.mapping;
 
-/** A schema and a type do not fit each other. A bug in one of them, found when the mapper is made. */
+/** Reports that a schema and a type do not fit: a bug in one of them, found when the mapper is created. */
 public final class MismatchException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package io.lendstream.schemas.codec.mapping;
 
 import io.lendstream.core.event.Limits;
 
-/** A name from outside, which must be a legal one. */
+/** Maps a name from outside, which must be valid. */
 record NameMapping(String kind, String path) implements Mapping {
     @Override
     public Object encode(Object value) {

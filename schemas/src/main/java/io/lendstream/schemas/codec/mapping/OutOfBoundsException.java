@@ -2,7 +2,7 @@ package io.lendstream.schemas.codec.mapping;
 
 import org.jspecify.annotations.Nullable;
 
-/** A record with a value beyond its bounds. Its message names the field, the value, the bounds and the way out. */
+/** Refuses a record with an out-of-bounds value. The message names field, value, bounds and way out. */
 public final class OutOfBoundsException extends InvalidRecordException {
     private static final long serialVersionUID = 1L;
 

@@ -3,11 +3,11 @@ package io.lendstream.schemas.codec.mapping;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.IndexedRecord;
 
-/** What a component of a record is on the wire: one field, or several of the same wire record. */
+/** Maps a component of a record to one field, or to several fields of the same wire record. */
 sealed interface Part permits ComponentMapping, GroupMapping {
-    /** Puts a component's value into its fields. */
+    /** Writes a component's value into its fields. */
     void write(Object value, GenericData.Record wire);
 
-    /** The component's value, from its fields. */
+    /** Reads the component's value from its fields. */
     Object read(IndexedRecord wire);
 }

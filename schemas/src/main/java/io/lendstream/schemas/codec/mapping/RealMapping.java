@@ -2,7 +2,7 @@ package io.lendstream.schemas.codec.mapping;
 
 import io.lendstream.core.event.Limits;
 
-/** A number within bounds. */
+/** Maps a number within bounds. */
 record RealMapping(boolean narrow, Limits.Real bounds, FieldBound guard) implements Mapping {
     @Override
     public Object encode(Object value) {

@@ -28,7 +28,7 @@ final class RecordAccess {
                     .asSpreader(Object[].class, types.length)
                     .asType(MethodType.methodType(Object.class, Object[].class));
         } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("cannot look into record " + type.getName(), e);
+            throw new IllegalStateException("cannot access record " + type.getName(), e);
         }
     }
 
@@ -42,7 +42,7 @@ final class RecordAccess {
         }
     }
 
-    /** Makes a record of values that are known to be valid. */
+    /** Creates a record from values that are known to be valid. */
     Object construct(Object... values) {
         try {
             return (Object) constructor.invokeExact(values);
@@ -53,7 +53,7 @@ final class RecordAccess {
         }
     }
 
-    /** Makes a record from what was read; refuses what its constructor refuses. */
+    /** Creates a record from decoded values; refuses values that its constructor rejects. */
     Object create(String path, Object... values) {
         try {
             return construct(values);

@@ -1,4 +1,4 @@
 package io.lendstream.schemas.codec.mapping;
 
-/** The component of a record that a value is part of. */
+/** The record component that contains a value. */
 record RecordField(Class<?> record, String component) {}

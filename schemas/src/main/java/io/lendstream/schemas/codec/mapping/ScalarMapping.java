@@ -1,6 +1,6 @@
 package io.lendstream.schemas.codec.mapping;
 
-/** A truth, or a number that may be any. */
+/** Maps a boolean, or a number without bounds. */
 record ScalarMapping() implements Mapping {
     @Override
     public Object encode(Object value) {

@@ -16,34 +16,37 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.avro.Schema;
 
-/** How a core type looks on the wire: the one place for the rules that {@link io.lendstream.schemas.codec.RecordMapper} and {@link io.lendstream.schemas.codec.SchemaDerivation} share. */
+/**
+ * The wire form of a core type: the common rules of {@link io.lendstream.schemas.codec.RecordMapper} and {@link
+ * io.lendstream.schemas.codec.SchemaDerivation}.
+ */
 public sealed interface Shape {
     String UNKNOWN = "UNKNOWN";
 
-    /** What stands for itself: a text, a number, a truth. */
+    /** A primitive: a text, a number or a boolean. */
     record Scalar(Class<?> type) implements Shape {}
 
-    /** A time: milliseconds since 1970. */
+    /** A time, in milliseconds since 1970. */
     record Time() implements Shape {}
 
-    /** A length of time in milliseconds; its field's name ends in {@code Millis}. */
+    /** A duration in milliseconds; its field's name ends in {@code Millis}. */
     record Length() implements Shape {}
 
     record Choice(Class<? extends Enum<?>> type) implements Shape {}
 
-    /** A record of one component called {@code value}: looks like the component. */
+    /** A record with one component called {@code value}: mapped like the component. */
     record Wrapper(Class<?> type, Type value) implements Shape {}
 
     record Maybe(Type element) implements Shape {}
 
     record Sequence(Type element) implements Shape {}
 
-    /** By text, or by a record that looks like a text. */
+    /** A map with keys of text, or of a record that maps to text. */
     record Dictionary(boolean persistent, Type key, Type value) implements Shape {}
 
     record Structure(Class<?> type, List<RecordComponent> components) implements Shape {}
 
-    /** One of several records: a {@code kind} and, for each that has components, a field. */
+    /** A union of records: a {@code kind}, and a field for each case with components. */
     record Union(Class<?> type, List<Class<?>> cases) implements Shape {}
 
     static Shape of(Type type) {
@@ -82,14 +85,14 @@ public sealed interface Shape {
                         .formatted(plain.getName()));
     }
 
-    /** The components of a record that are written; the others are derived of these. */
+    /** The components of a record that are written; all others are derived from these. */
     static List<RecordComponent> components(Class<?> type) {
         return Arrays.stream(type.getRecordComponents())
                 .filter(component -> !component.isAnnotationPresent(Derived.class))
                 .toList();
     }
 
-    /** The record whose components are fields of the record that has this component; empty where it is one field. */
+    /** The record whose components become fields of the enclosing record; empty if the component is one field. */
     static Optional<Structure> flat(RecordComponent component) {
         if (!component.isAnnotationPresent(Flat.class)) {
             return Optional.empty();
@@ -97,7 +100,7 @@ public sealed interface Shape {
         if (of(component.getGenericType()) instanceof Structure structure) {
             return Optional.of(structure);
         }
-        throw new MismatchException("%s.%s is marked @Flat, but %s is no record of several fields; leave @Flat away"
+        throw new MismatchException("%s.%s is marked @Flat, but %s is not a record of several fields; remove @Flat"
                 .formatted(
                         component.getDeclaringRecord().getName(),
                         component.getName(),
@@ -117,7 +120,7 @@ public sealed interface Shape {
             return new Dictionary(raw == PersistentMap.class, arguments[0], arguments[1]);
         }
         throw new MismatchException(
-                "%s cannot be mapped: Optional, List, and Map or PersistentMap by text are what can be"
+                "%s cannot be mapped: it must be Optional, List, or Map or PersistentMap with text keys"
                         .formatted(generic));
     }
 
@@ -152,7 +155,7 @@ public sealed interface Shape {
         return shape.equals(new Scalar(String.class)) || (shape instanceof Wrapper wrapper && isText(wrapper.value));
     }
 
-    /** The name of the field that holds a component: its own, with {@code Millis} where it holds lengths of time. */
+    /** The name of a component's field: its own name, with {@code Millis} added for durations. */
     static String fieldName(RecordComponent component) {
         return component.getName() + (holdsLengths(component.getGenericType()) ? "Millis" : "");
     }
@@ -186,7 +189,7 @@ public sealed interface Shape {
         return Arrays.stream(type.getEnumConstants()).map(Enum::name).toList();
     }
 
-    /** The type on the wire of what stands for itself. */
+    /** The wire type of a primitive. */
     static Schema.Type scalarType(Class<?> type) {
         if (type == String.class) {
             return Schema.Type.STRING;

@@ -4,11 +4,11 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.Set;
 
-/** What becomes of values beyond their {@link io.lendstream.core.event.Limits} when a record is read. */
+/** How a value beyond its {@link io.lendstream.core.event.Limits} is handled when a record is read. */
 public enum Strictness {
-    /** The record is poison: for what others write. */
+    /** The record is refused: for records that others write. */
     REFUSE,
-    /** The nearest legal value is taken, and counted by {@link Clamped}: for what this system wrote, by this version or an earlier one. */
+    /** The nearest valid value is used and counted by {@link Clamped}: for records of this system, of any version. */
     CLAMP;
 
     private static final Set<Topic<?>> OURS = Set.of(
@@ -19,7 +19,7 @@ public enum Strictness {
             TopicCatalogue.ACTUATION_REPORTS,
             TopicCatalogue.PROGRESS);
 
-    /** How a service reads a topic: what only this system writes is clamped, and everything else is refused. */
+    /** How a service reads a topic: records that only this system writes are clamped, all others are refused. */
     public static Strictness intake(Topic<?> topic) {
         return OURS.contains(topic) ? CLAMP : REFUSE;
     }

@@ -5,7 +5,7 @@ import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.IndexedRecord;
 
-/** A record, field by field. */
+/** Maps a record, field by field. */
 record StructureMapping(Schema schema, GroupMapping group, Map<Integer, Object> defaults) implements Mapping {
     @Override
     public Object encode(Object value) {

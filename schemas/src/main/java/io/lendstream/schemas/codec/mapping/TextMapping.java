@@ -2,7 +2,7 @@ package io.lendstream.schemas.codec.mapping;
 
 import io.lendstream.core.event.Limits;
 
-/** A text; what is too long is cut. */
+/** Maps a text; a text that is too long is cut. */
 record TextMapping(int most, FieldBound guard) implements Mapping {
     @Override
     public Object encode(Object value) {

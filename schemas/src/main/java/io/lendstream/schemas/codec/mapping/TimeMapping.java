@@ -3,7 +3,7 @@ package io.lendstream.schemas.codec.mapping;
 import io.lendstream.core.event.Limits;
 import java.time.Instant;
 
-/** A time in milliseconds. */
+/** Maps a time, in milliseconds. */
 record TimeMapping(FieldBound guard, Limits.Whole bounds) implements Mapping {
     @Override
     public Object encode(Object value) {

@@ -6,7 +6,7 @@ import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.IndexedRecord;
 
-/** One of several records. */
+/** Maps a union of records. */
 record UnionMapping(
         Schema schema,
         int kindPosition,
@@ -37,7 +37,7 @@ record UnionMapping(
         }
         try {
             return known(wire);
-        } catch (UnknownKindException e) { // its own kind, or one within it
+        } catch (UnknownKindException e) { // the kind of this value, or of a nested one
             return unknown.get();
         }
     }
@@ -48,7 +48,7 @@ record UnionMapping(
         CaseMapping chosen = byKind.get(kind);
         if (chosen == null) {
             throw new UnknownKindException(
-                    "%s is of a kind that this version does not know; a newer one wrote it".formatted(path));
+                    "%s is of a kind that this version does not know; a newer version wrote it".formatted(path));
         }
         if (chosen.field().isEmpty()) {
             return chosen.mapping().decode(record);
@@ -57,7 +57,7 @@ record UnionMapping(
         Object value = record.get(field.position());
         if (value == null) {
             throw new InvalidRecordException(
-                    "%s says kind %s, but its field %s is null".formatted(path, kind, field.name()), null);
+                    "%s has kind %s, but its field %s is null".formatted(path, kind, field.name()), null);
         }
         return chosen.mapping().decode(value);
     }

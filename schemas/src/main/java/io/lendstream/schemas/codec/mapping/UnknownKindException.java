@@ -1,6 +1,6 @@
 package io.lendstream.schemas.codec.mapping;
 
-/** A record of a kind that this version does not know: a newer one wrote it. */
+/** Refuses a record of an unknown kind, which a newer version wrote. */
 public final class UnknownKindException extends InvalidRecordException {
     private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package io.lendstream.schemas.codec.mapping;
 
 import io.lendstream.core.event.Limits;
 
-/** A whole number within bounds. */
+/** Maps a whole number within bounds. */
 record WholeMapping(boolean narrow, Limits.Whole bounds, FieldBound guard) implements Mapping {
     @Override
     public Object encode(Object value) {

@@ -5,7 +5,7 @@ import io.lendstream.core.event.RequestRate;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.IndexedRecord;
 
-/** Clamps a window as a whole: its length sets the rate of requests, so it is kept. */
+/** Clamps a window as a whole: its length is kept, because it determines the request rate. */
 record WindowMapping(StructureMapping rate, int start, int end) implements Mapping {
     @Override
     public Object encode(Object value) {

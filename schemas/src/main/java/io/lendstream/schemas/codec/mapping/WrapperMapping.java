@@ -2,7 +2,7 @@ package io.lendstream.schemas.codec.mapping;
 
 import org.jspecify.annotations.Nullable;
 
-/** A record that looks like its only component. */
+/** Maps a record in the form of its only component. */
 record WrapperMapping(RecordAccess structure, Mapping value, String path) implements Mapping {
     @Override
     public @Nullable Object encode(Object wrapper) {

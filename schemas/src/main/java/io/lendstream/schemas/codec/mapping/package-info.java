@@ -1,4 +1,7 @@
-/** How a core type and a schema that meet are turned into each other, one mapping for each shape that a type can have. Made once, when a service starts. */
+/**
+ * Mappings between core types and schemas, one for each shape that a type can have. They are created once, when a
+ * service starts.
+ */
 @NullMarked
 package io.lendstream.schemas.codec.mapping;
 

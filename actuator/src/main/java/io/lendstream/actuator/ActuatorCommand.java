@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 /** {@code lendstream actuator}. */
 @Command(
         name = "actuator",
-        description = "Carries decisions out and reports back: to jobs, model servers and GPUs through drivers.",
+        description = "Executes the scheduler's decisions through a driver, and reports the results.",
         footer = {
             "",
             "Example:",
@@ -37,13 +37,13 @@ final class ActuatorCommand extends ServiceCommand {
     @Option(
             names = "--driver",
             paramLabel = "NAME",
-            description = "What carries decisions out: simulated (unless told otherwise), process, command or webhook.")
+            description = "Driver that executes decisions: simulated (the default), process, command or webhook.")
     private Optional<String> driver = Optional.empty();
 
-    @Option(names = "--state-dir", paramLabel = "DIR", description = "Where it keeps what it has done.")
+    @Option(names = "--state-dir", paramLabel = "DIR", description = "Directory for the actuator's state.")
     private Optional<String> stateDir = Optional.empty();
 
-    @Option(names = "--dry-run", description = "Only says what the driver would do.")
+    @Option(names = "--dry-run", description = "Only log the orders that the driver would execute.")
     private boolean dryRun;
 
     @Override
@@ -77,12 +77,12 @@ final class ActuatorCommand extends ServiceCommand {
         ActuatorSettings settings = ActuatorSettings.of(context.settings());
         if (context.isVirtual() && settings.driven().isPresent()) {
             throw new SettingsException(
-                    "time is virtual, but actuator.driver is %s, which goes by the wall clock. Use the simulated driver, or wall time."
+                    "time is virtual, but actuator.driver is %s, which needs the wall clock. Use the simulated driver, or time=wall."
                             .formatted(settings.driver().name().toLowerCase(Locale.ROOT)));
         }
     }
 
-    /** From a state of its own it starts without a broker, and waits for it at work. */
+    /** With saved state the actuator starts without a broker, and waits for it while it works. */
     @Override
     protected boolean needsKafka(Settings settings) {
         return settings.get(CommonKeys.TIME) == TimeMode.VIRTUAL

@@ -18,14 +18,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The actuator's loop: reads what has arrived, takes a turn, and saves the state. What a turn does depends on the time that the
- * actuator goes by: see {@link WallClockTurns} and {@link VirtualTurns}.
+ * The actuator's loop: it reads records, runs a turn, and saves the state. The turn depends on the clock: see {@link
+ * WallClockTurns} and {@link VirtualTurns}.
  *
- * <p>By the machine's clock it needs no broker to go on, nor to start again from its state file: leases, notices and deadlines are
- * kept, and reports wait.
+ * <p>With the wall clock it needs no broker to continue, nor to start from its state file: it enforces leases,
+ * notices and deadlines, and queues reports.
  */
 final class ActuatorService implements RecordTransport.Routes {
-    /** The topics it reads or writes. */
+    /** The topics that the actuator reads or writes. */
     static final List<Topic<?>> TOPICS = List.of(
             TopicCatalogue.NODES,
             TopicCatalogue.SERVICES,
@@ -36,7 +36,7 @@ final class ActuatorService implements RecordTransport.Routes {
             TopicCatalogue.PROGRESS);
 
     private static final Logger LOG = LoggerFactory.getLogger(ActuatorService.class);
-    /** What a stop gives reports to be delivered. */
+    /** How long a stop waits for reports to be delivered. */
     private static final Duration LAST_REPORTS = Duration.ofSeconds(5);
 
     private final ActuatorSettings settings;
@@ -64,7 +64,7 @@ final class ActuatorService implements RecordTransport.Routes {
         this.health = health;
     }
 
-    /** An actuator that goes by the machine's clock. */
+    /** An actuator that uses the wall clock. */
     static ActuatorService byWallClock(
             ActuatorSettings settings,
             RecordTransport transport,
@@ -80,9 +80,9 @@ final class ActuatorService implements RecordTransport.Routes {
     }
 
     /**
-     * An actuator of an accelerated run, which goes by the environment's time.
+     * An actuator of an accelerated run, which uses the virtual-time driver's clock.
      *
-     * @param wallClock by which it saves its state
+     * @param wallClock the clock for saving state
      */
     static ActuatorService accelerated(
             ActuatorSettings settings,
@@ -102,7 +102,7 @@ final class ActuatorService implements RecordTransport.Routes {
         return new Inventory(job -> processor.actuation().home(job));
     }
 
-    /** Whether an earlier run has left a state from which it can start without a broker. */
+    /** Whether saved state exists, from which the actuator can start without a broker. */
     static boolean canStartAlone(ActuatorSettings settings) {
         return settings.stateDir()
                 .map(StateFile::in)
@@ -113,9 +113,9 @@ final class ActuatorService implements RecordTransport.Routes {
     }
 
     /**
-     * Remembers what it had done, and catches up with the topics, or starts without them.
+     * Restores the saved state, then reads the topics, or starts without them.
      *
-     * @param stopped whether to give up
+     * @param stopped whether to stop waiting
      */
     void start(BooleanSupplier stopped) {
         health.notReady("catching up with the topics");
@@ -129,9 +129,9 @@ final class ActuatorService implements RecordTransport.Routes {
         }
         turns.resume();
         LOG.info(
-                "{} {}: {} GPUs held, {} decisions to take, driver {}, {} time",
+                "actuator {} {}: {} GPUs held, {} decisions pending, driver {}, {} time",
                 settings.name(),
-                processor.hasCaughtUp() ? "is ready" : "works without a broker",
+                processor.hasCaughtUp() ? "is ready" : "is working without a broker",
                 actuation().holdings().size(),
                 processor.pending(),
                 settings.driver().name().toLowerCase(Locale.ROOT) + (settings.dryRun() ? " (dry run)" : ""),
@@ -139,7 +139,7 @@ final class ActuatorService implements RecordTransport.Routes {
         tellHealth();
     }
 
-    /** Reads, decides nothing, acts, reports. */
+    /** Runs one turn: reads records, executes orders, publishes reports. */
     void turn(Duration patience) {
         transport.poll(turns.patience(patience));
         tellHealth();
@@ -158,20 +158,20 @@ final class ActuatorService implements RecordTransport.Routes {
         }
     }
 
-    /** Writes down what it has done; what runs, runs on. */
+    /** Saves the state and closes the connections; jobs and replicas continue to run. */
     void finish() {
         health.notReady("stopping");
         turns.close();
         if (!transport.finish(LAST_REPORTS)) {
             LOG.warn(
-                    "{} reports are not delivered{}",
+                    "stopping with {} undelivered reports{}",
                     transport.unsent().reports().size(),
                     saver.hasFile() ? "; they are kept for the next start" : "");
         }
         saver.save(turns.answered());
     }
 
-    /** What it has under way. */
+    /** The orders in progress. */
     Actuation actuation() {
         return processor.actuation();
     }

@@ -29,15 +29,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an actuator was told.
+ * The settings of an actuator.
  *
- * @param name its name in reports; one that starts anew under the same name goes on where it stopped
- * @param domains the domains whose decisions it carries out; empty for all
- * @param stateDir where it keeps what it has done; without one it asks the topics when it starts
- * @param dryRun whether decisions are only said, in the log, and reported in force at once
- * @param leaseNotice how long a job gets to leave a GPU whose lease has run out
- * @param stockEvery how often it reports who has which GPU, by the machine's clock
- * @param choice what carries decisions out
+ * @param name its name in reports; a restart under the same name continues from the saved state
+ * @param domains domains whose decisions it executes; empty for all
+ * @param stateDir directory for its state; without it, each start reads the topics from the beginning
+ * @param dryRun whether decisions are only logged, and reported as in force at once
+ * @param leaseNotice how long a job may take to leave a GPU after its lease has expired
+ * @param stockEvery interval of ownership reports, by the wall clock
+ * @param choice the driver that executes decisions
  */
 record ActuatorSettings(
         String name,
@@ -80,7 +80,7 @@ record ActuatorSettings(
             "",
             "Program and arguments that the command driver runs for every order, which it gets as JSON on its standard input.");
     static final Key<String> WEBHOOK =
-            Key.text("actuator.webhook.url", "", "Address to which the webhook driver posts every order as JSON.");
+            Key.text("actuator.webhook.url", "", "Address that gets every order of the webhook driver as JSON (POST).");
     static final Key<Optional<Path>> TOKEN = Key.path(
                     "actuator.webhook.token-file",
                     ".",
@@ -193,7 +193,7 @@ record ActuatorSettings(
                 });
     }
 
-    /** What makes drivers, where decisions are not simulated. */
+    /** Creates drivers, if decisions are not simulated. */
     Optional<Driven> driven() {
         return choice instanceof Driven driven ? Optional.of(driven) : Optional.empty();
     }
@@ -210,7 +210,7 @@ record ActuatorSettings(
         }
         Path state = stateDir.orElseThrow(
                         () -> new SettingsException(
-                                "actuator.state-dir is not set, but the process driver has to know over a restart what it runs. Name a directory."))
+                                "actuator.state-dir is not set, but the process driver needs it to find its processes after a restart. Set it to a directory."))
                 .resolve("processes");
         refuse(ProcessDriver.complaint(state).stream().toList());
         CleanEnvironment environment = environment(settings);
@@ -255,7 +255,7 @@ record ActuatorSettings(
         try {
             return new URI(url);
         } catch (URISyntaxException e) {
-            throw new SettingsException("actuator.webhook.url is '%s', which is no address: %s. Correct it."
+            throw new SettingsException("actuator.webhook.url is '%s', which is not a valid address: %s. Correct it."
                     .formatted(ShownAddress.of(url), e.getReason()));
         }
     }
@@ -270,7 +270,7 @@ record ActuatorSettings(
         double silence = settings.get(SILENCE);
         if (stuck + failed + silence > 1) {
             throw new SettingsException(
-                    "%s, %s and %s are %s, %s and %s, more than 1 together. They are shares of the same decisions: lower one."
+                    "%s, %s and %s are %s, %s and %s, but must be at most 1 together: they are shares of the same decisions. Lower one of them."
                             .formatted(STUCK.name(), FAILED.name(), SILENCE.name(), stuck, failed, silence));
         }
         SimulatedDelays plain = settings.get(PUBLISHED)

@@ -12,13 +12,13 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What an actuator remembers over a restart.
+ * The saved state of an actuator.
  *
- * @param actuator whose memory it is
- * @param decisions the next decision to take, by {@code topic-partition}
- * @param reports up to where its reports are those of this memory, by {@code topic-partition}
- * @param answered the time of an accelerated run that it has answered last
- * @param alone what it needs to go on without a broker; empty in the state of a version that could not
+ * @param actuator name of the actuator
+ * @param decisions the next decision to process, by {@code topic-partition}
+ * @param reports positions up to which its reports are part of this state, by {@code topic-partition}
+ * @param answered the last virtual time that it answered in an accelerated run
+ * @param alone the data for working without a broker; empty in the state of a version without that ability
  */
 record ActuatorState(
         String actuator,
@@ -33,10 +33,10 @@ record ActuatorState(
     }
 
     /**
-     * What an actuator needs to go on without a broker.
+     * The data with which an actuator continues without a broker.
      *
-     * @param writer the name of its writer; no other process writes under it
-     * @param unsent reports that are not known to be on the topic, in order
+     * @param writer transactional ID of its writer; no other process uses it
+     * @param unsent reports that may not be on the topic, in order
      */
     record Alone(String writer, List<ActuationReport> unsent, Known known) {
         Alone {
@@ -44,7 +44,7 @@ record ActuatorState(
         }
     }
 
-    /** What the topics said of those that have GPUs, and of the GPUs' nodes. */
+    /** The declarations of tenants that have GPUs, and of the nodes of these GPUs. */
     record Known(List<Node> nodes, List<TrainingJob> jobs, List<InferenceService> services) {
         Known {
             nodes = List.copyOf(nodes);
@@ -53,12 +53,12 @@ record ActuatorState(
         }
     }
 
-    /** The reports that are not known to be on the topic, and up to where those that are reach. */
+    /** Reports that may not be on the topic, and the end of those that are. */
     ReportOutbox.Contents outbox() {
         return new ReportOutbox.Contents(alone.map(Alone::unsent).orElse(List.of()), reports);
     }
 
-    /** That of an actuator that has done nothing yet. */
+    /** The state of an actuator that has done nothing yet. */
     static ActuatorState empty(String actuator) {
         return new ActuatorState(
                 actuator, ActuationSnapshot.empty(), Map.of(), Map.of(), Optional.empty(), Optional.empty());

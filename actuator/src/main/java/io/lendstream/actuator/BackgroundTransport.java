@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads and writes in threads of its own: by the machine's clock the actuator goes on, and starts, without a broker, and what it
- * reports waits in an {@link ReportOutbox}.
+ * Reads and writes on background threads. With the wall clock the actuator continues and starts without a broker, and
+ * its reports wait in an {@link ReportOutbox}.
  */
 final class BackgroundTransport implements RecordTransport {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundTransport.class);
@@ -42,11 +42,11 @@ final class BackgroundTransport implements RecordTransport {
     private @Nullable Thread sending;
 
     /**
-     * A transport that has not begun.
+     * Creates a transport that has not started.
      *
-     * @param patience how long a start from a state waits for a broker
-     * @param writerPrefix what the name of its transactions starts with; empty for an actuator without a state file, which
-     *     cannot know after a restart under which name it wrote
+     * @param patience how long a start from saved state waits for a broker
+     * @param writerPrefix prefix of its transactional ID; empty for an actuator without a state file, which cannot
+     *     know its earlier ID after a restart
      */
     BackgroundTransport(
             String actuator, Clients clients, Duration patience, Optional<String> writerPrefix, ReportOutbox outbox) {
@@ -86,9 +86,9 @@ final class BackgroundTransport implements RecordTransport {
             poll(LOOK);
             if (!state.decisions().isEmpty() && incoming.idle().compareTo(patience) > 0) {
                 LOG.warn(
-                        "starting without the broker at {}, from the state of the last run; leases, notices and deadlines are enforced, reports wait: {}",
+                        "starting without the broker at {}, from saved state; leases, notices and deadlines are enforced and reports are queued: {}",
                         clients.where(),
-                        incoming.trouble().orElse("it does not answer"));
+                        incoming.trouble().orElse("the broker does not answer"));
                 return;
             }
         }

@@ -5,28 +5,28 @@ import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.kafka.UnreachableException;
 import java.util.Optional;
 
-/** Makes the clients by which an actuator reaches its broker. A client that has failed is closed, and made again. */
+/** Creates the actuator's Kafka clients. A failed client is closed and created again. */
 interface Clients {
     /** The broker's address, for messages. */
     String where();
 
     /**
-     * Asks whether the broker answers, with the topics, and the registry too.
+     * Checks that the broker answers, has the topics, and that the registry answers.
      *
-     * @throws UnreachableException if not, with the reason and the way out
+     * @throws UnreachableException if one of them fails, with the reason and the way out
      */
     void check();
 
-    /** A reader of records, not started; what cannot be read goes to the dead letters. */
+    /** A reader of records, not started; undecodable records go to the dead letters. */
     RecordReader reader();
 
-    /** The same for a short look at the topic of reports. */
+    /** A reader for a short look at the topic of reports. */
     RecordReader reportReader();
 
     /**
      * A writer of reports.
      *
-     * @param transactionalId the name of its transactions; empty for a writer without transactions
+     * @param transactionalId its transactional ID; empty for a writer without transactions
      */
     RecordWriter writer(Optional<String> transactionalId);
 }

@@ -22,7 +22,7 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps decisions that were read until they are taken up, gives them to {@link Actuation}, and publishes reports. */
+/** Queues decisions until they are due, passes them to {@link Actuation}, and publishes reports. */
 final class DecisionProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(DecisionProcessor.class);
 
@@ -42,7 +42,7 @@ final class DecisionProcessor {
                 settings.name(), settings.leaseNotice(), settings.choice().changeDriver());
     }
 
-    /** Goes on from the state of an earlier run. */
+    /** Restores the state of an earlier run. */
     void restore(ActuatorState state) {
         actuation = Actuation.restore(
                 settings.name(), settings.leaseNotice(), settings.choice().changeDriver(), state.actuation());
@@ -67,12 +67,12 @@ final class DecisionProcessor {
         }
     }
 
-    /** What it has under way. */
+    /** The orders in progress. */
     Actuation actuation() {
         return actuation;
     }
 
-    /** Keeps a decision until it is time to take it up. */
+    /** Queues a decision until it is due. */
     void read(Received<Decision> received) {
         received.value().ifPresent(decision -> {
             if (settings.covers(decision.id().domain())) {
@@ -82,9 +82,9 @@ final class DecisionProcessor {
     }
 
     /**
-     * Takes up again what an earlier run had answered, now that the topics are read.
+     * Repeats the decisions that an earlier run had answered, after the topics have been read.
      *
-     * @param reportsSince reports that the earlier run wrote after its last state
+     * @param reportsSince reports that the earlier run wrote after its last saved state
      */
     void catchUp(List<ActuationReport> reportsSince) {
         var recovery = new Recovery(reportsSince);
@@ -103,17 +103,17 @@ final class DecisionProcessor {
         publish(recovery.replay(actuation, taken));
     }
 
-    /** Whether the topics were read to what was their end at the start. */
+    /** Whether the topics have been read up to their end at the start. */
     boolean hasCaughtUp() {
         return caughtUp;
     }
 
-    /** How many decisions wait to be taken up. */
+    /** The number of queued decisions. */
     int pending() {
         return inbox.size();
     }
 
-    /** Takes up all decisions by the machine's clock, and records how old they are. */
+    /** Processes all decisions by the wall clock, and records their age. */
     List<ActuationReport> takeAll(Instant now) {
         var reports = new ArrayList<ActuationReport>();
         while (!inbox.isEmpty()) {
@@ -126,9 +126,9 @@ final class DecisionProcessor {
     }
 
     /**
-     * Takes up some of the decisions, and leaves the others for later.
+     * Processes some of the decisions, and leaves the others queued.
      *
-     * @param learned the time at which a decision counts as read
+     * @param learned the time at which a decision counts as received
      */
     List<ActuationReport> take(Predicate<PendingDecision> isDue, Function<Decision, Instant> learned) {
         var reports = new ArrayList<ActuationReport>();
@@ -148,7 +148,7 @@ final class DecisionProcessor {
     private List<ActuationReport> take(Decision decision, Instant learned) {
         if (settings.dryRun() && settings.driven().isEmpty()) {
             LOG.info(
-                    "would carry out {}: {} {}",
+                    "dry run: would execute {}: {} {}",
                     decision.id(),
                     decision.action(),
                     decision.reason().text());
@@ -159,7 +159,7 @@ final class DecisionProcessor {
         return actuation.take(decision, learned);
     }
 
-    /** Publishes reports, in parts where they are too long for one record. */
+    /** Publishes reports, split if they are too long for one record. */
     void publish(List<ActuationReport> whole) {
         if (whole.isEmpty()) {
             return;
@@ -178,7 +178,7 @@ final class DecisionProcessor {
         changed = true;
     }
 
-    /** Sequence of the last decision of a domain that was read, in this run or an earlier one. */
+    /** Sequence of the last decision received for a domain, in this run or an earlier one. */
     long lastRead(DomainId domain) {
         long taken = actuation.latest(domain).map(DecisionId::sequence).orElse(0L);
         return inbox.stream()
@@ -188,7 +188,7 @@ final class DecisionProcessor {
                 .reduce(taken, Math::max);
     }
 
-    /** The next decision to read after a restart, by {@code topic-partition}: the first that was not taken up. */
+    /** The first unprocessed decision, by {@code topic-partition}: where reading starts after a restart. */
     Map<String, Long> positions() {
         Map<String, Long> decisions = transport.decisions();
         inbox.forEach(
@@ -196,12 +196,12 @@ final class DecisionProcessor {
         return decisions;
     }
 
-    /** Whether anything has changed that the saved state does not have. */
+    /** Whether anything has changed since the last saved state. */
     boolean isChanged() {
         return changed;
     }
 
-    /** Notes whether anything has changed that the saved state does not have. */
+    /** Sets whether anything has changed since the last saved state. */
     void changed(boolean next) {
         changed = next;
     }

@@ -12,7 +12,7 @@ import io.lendstream.service.kafka.RecordReader;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 
-/** Passes on what the topics declare of nodes, services and jobs, to the inventory and to the actuation. */
+/** Passes declarations of nodes, services and jobs to the inventory and to the actuation. */
 final class DeclarationIntake {
     private final ActuatorSettings settings;
     private final DecisionProcessor processor;
@@ -27,7 +27,7 @@ final class DeclarationIntake {
         this.inventory = inventory;
     }
 
-    /** Restores what an earlier run knew. */
+    /** Restores the declarations of an earlier run. */
     void restore(ActuatorState.Known known) {
         inventory.restore(known);
         known.nodes().forEach(processor.actuation()::know);
@@ -36,9 +36,9 @@ final class DeclarationIntake {
     }
 
     /**
-     * Names its topics to a reader that is not started yet.
+     * Registers its topics with a reader that has not started.
      *
-     * @param to runs the methods that take records
+     * @param to runs the methods that handle records
      */
     void on(RecordReader reader, Executor to) {
         reader.handing(TopicCatalogue.NODES, received -> to.execute(() -> takeNode(received)))

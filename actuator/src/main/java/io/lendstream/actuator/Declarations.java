@@ -6,18 +6,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * In which domains each of the topics declares something. A tombstone has no domain: it takes back what its own topic declared,
- * and nothing that another topic declares under the same name.
+ * Tracks in which domains each topic declares an ID. A tombstone has no domain: it removes the declaration of its own
+ * topic, and none of another topic under the same ID.
  */
 final class Declarations<I> {
     private final Map<I, Map<String, DomainId>> byId = new HashMap<>();
 
     /**
-     * Notes what a topic says last of an ID.
+     * Records a topic's latest declaration of an ID.
      *
-     * @param topic its name in Kafka
+     * @param topic Kafka name of the topic
      * @param domain empty for a tombstone
-     * @return a domain in which no topic declares it any longer
+     * @return a domain in which no topic declares the ID any longer
      */
     Optional<DomainId> note(String topic, I id, Optional<DomainId> domain) {
         Map<String, DomainId> declared = byId.computeIfAbsent(id, any -> new HashMap<>());

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Reads and writes at once, in the actuator's own thread: for accelerated runs, which cannot go on without a broker. */
+/** Reads and writes on the actuator's own thread: for accelerated runs, which need a broker anyway. */
 final class DirectTransport implements RecordTransport {
     private final String actuator;
     private final RecordReader reader;
@@ -22,7 +22,7 @@ final class DirectTransport implements RecordTransport {
     private final Supplier<RecordReader> reportReaders;
     private final Map<String, Long> reportsBefore = new TreeMap<>();
 
-    /** @param reportReaders gives a reader of its own reports, which it closes */
+    /** @param reportReaders creates a reader of the actuator's own reports, which this class closes */
     DirectTransport(String actuator, RecordReader reader, RecordWriter writer, Supplier<RecordReader> reportReaders) {
         this.actuator = actuator;
         this.reader = reader;
@@ -64,7 +64,7 @@ final class DirectTransport implements RecordTransport {
 
     @Override
     public void release() {
-        // What is published is written already.
+        // Published reports are already written.
     }
 
     @Override
@@ -101,20 +101,20 @@ final class DirectTransport implements RecordTransport {
 
     @Override
     public void close() {
-        // Its clients belong to those who made them.
+        // Its clients are closed by their creator.
     }
 
-    /** Whether everything was read up to the given positions, as far as they concern what is read here. */
+    /** Whether all records up to the given positions have been read; positions of other topics are ignored. */
     boolean hasRead(Map<String, Long> positions) {
         return reader.hasRead(positions);
     }
 
-    /** The end, exclusive, of what was written into each {@code topic-partition} so far. */
+    /** The exclusive end of the written records in each {@code topic-partition}. */
     Map<String, Long> written() {
         return writer.positions();
     }
 
-    /** Writes how far the actuator has got in an accelerated run. */
+    /** Writes the actuator's progress in an accelerated run. */
     void answer(Progress progress) {
         writer.write(TopicCatalogue.PROGRESS, progress.service(), progress);
         writer.flush();

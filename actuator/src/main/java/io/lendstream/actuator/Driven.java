@@ -10,12 +10,13 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * That a real driver carries decisions out: nobody knows beforehand how long it takes. Jobs for another driver are refused.
+ * Actuation by a real driver, whose delays are not known in advance. Jobs for another driver are refused.
  *
- * @param outside whether somebody outside is asked, who may cut GPUs and change how services batch; processes can do neither
+ * @param outside whether orders go to an external system, which can repartition GPUs and change batching; processes
+ *     can do neither
  */
 record Driven(DriverKind kind, boolean outside, Maker maker) implements DriverChoice, ChangeDriver {
-    /** Makes the driver once there is somebody to tell. */
+    /** Creates the driver, when its listener exists. */
     @FunctionalInterface
     interface Maker {
         Driver make(ClusterLookup surroundings, DriverListener driverListener);

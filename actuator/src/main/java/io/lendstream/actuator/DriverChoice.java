@@ -4,9 +4,9 @@ import io.lendstream.core.actuation.ChangeDriver;
 import io.lendstream.core.simulated.DelayModel;
 import io.lendstream.core.simulated.SimulatedDriver;
 
-/** What carries decisions out, as configured. */
+/** The configured way to execute decisions: simulated, or by a driver. */
 sealed interface DriverChoice permits DriverChoice.Simulated, Driven {
-    /** The driver as the actuation knows it. A simulated one is new, and runs nothing. */
+    /** The driver for the actuation. A simulated one starts without any tenants. */
     ChangeDriver changeDriver();
 
     /** Nothing real runs. */

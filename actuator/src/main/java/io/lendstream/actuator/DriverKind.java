@@ -1,13 +1,13 @@
 package io.lendstream.actuator;
 
-/** What carries decisions out. */
+/** The kinds of drivers that execute decisions. */
 enum DriverKind {
-    /** Nothing runs; delays are as they would be. */
+    /** Runs nothing; simulates the delays. */
     SIMULATED,
-    /** Processes of this node, as its own files say. */
+    /** Runs processes on this node, from the node's own program files. */
     PROCESS,
-    /** A program of the site's. */
+    /** Calls a program of the site. */
     COMMAND,
-    /** An address of the site's. */
+    /** Posts to an address of the site. */
     WEBHOOK
 }

@@ -23,8 +23,8 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * The nodes, services and jobs that are known, from the topics or, without a broker, from the state of the last run. Domains may use the
- * same names, and none changes what another declares.
+ * The known nodes, services and jobs, from the topics or, without a broker, from saved state. Domains may use equal
+ * names; a domain's declarations never change another domain's.
  */
 final class Inventory implements ClusterLookup {
     private final Function<JobId, Optional<DomainId>> homes;
@@ -40,7 +40,7 @@ final class Inventory implements ClusterLookup {
         this.homes = homes;
     }
 
-    /** What is known of a job: in the domain that it runs for, or in the only domain that has one of this name. */
+    /** A job's declaration: in the domain that it runs for, or in the only domain with a job of this name. */
     @Override
     public Optional<TrainingJob> job(JobId job) {
         Map<DomainId, TrainingJob> named = jobs.getOrDefault(job, Map.of());
@@ -55,9 +55,9 @@ final class Inventory implements ClusterLookup {
     }
 
     /**
-     * Learns of a node.
+     * Applies a declaration of a node.
      *
-     * @param isOurs whether a GPU is one of the node's domain: of two domains that declare it, it is that of the first
+     * @param isOurs whether a GPU belongs to the node's domain: if two domains declare it, the first one keeps it
      */
     void know(Node node, Predicate<GpuId> isOurs) {
         nodes.put(new InDomain<>(node.domain(), node.nodeId()), node);
@@ -90,14 +90,14 @@ final class Inventory implements ClusterLookup {
         services.remove(new InDomain<>(domain, service));
     }
 
-    /** Learns what an earlier run knew. */
+    /** Restores the declarations of an earlier run. */
     void restore(ActuatorState.Known known) {
         known.nodes().forEach(node -> know(node, any -> true));
         known.jobs().forEach(this::know);
         known.services().forEach(this::know);
     }
 
-    /** What an actuator needs without a broker: the nodes of the GPUs that are held, and the jobs and services that hold them. */
+    /** The declarations needed without a broker: nodes of the held GPUs, and the jobs and services that hold them. */
     ActuatorState.Known concerning(Actuation actuation) {
         Set<GpuId> units = new HashSet<>();
         Set<JobId> running = new HashSet<>();

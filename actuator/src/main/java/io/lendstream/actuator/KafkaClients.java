@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Clients of a real broker. */
+/** Creates clients of a real broker. */
 final class KafkaClients implements Clients, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KafkaClients.class);
 
@@ -36,7 +36,7 @@ final class KafkaClients implements Clients, AutoCloseable {
     private @Nullable RecordWriter letters;
     private volatile boolean learned;
 
-    /** @param needed the topics that have to be there */
+    /** @param needed the topics that must exist */
     KafkaClients(ServiceContext context, String actuator, List<Topic<?>> needed) {
         this.context = context;
         this.actuator = actuator;
@@ -57,7 +57,7 @@ final class KafkaClients implements Clients, AutoCloseable {
         }
     }
 
-    /** Ids that the registry does not know are asked for so often only: records with such ids must not cost it a decision. */
+    /** How often unknown schema IDs are looked up: records with such IDs must not delay a decision. */
     private void learnSchemas() {
         RegistryClient registry =
                 RegistryClient.shared(RegistrySettings.from(context.kafka().serdes()));
@@ -66,7 +66,7 @@ final class KafkaClients implements Clients, AutoCloseable {
             learned = true;
         } catch (RegistryException e) {
             LOG.warn(
-                    "the registry does not give all schemas ({}); each is asked for when a record needs it",
+                    "the registry does not return all schemas ({}); each schema is requested again when a record needs it",
                     e.getMessage());
         }
     }
@@ -90,7 +90,7 @@ final class KafkaClients implements Clients, AutoCloseable {
                 context.kafka(), context.topics(), aside, context.settings().get(CommonKeys.MAX_CLOCK_SKEW));
     }
 
-    /** Most runs have none, so that its client is made for the first. */
+    /** Most runs have no dead letters, so the client is created for the first one. */
     private synchronized void letter(ProducerRecord<byte[], byte[]> letter) {
         RecordWriter writer = letters;
         if (writer == null) {
@@ -117,7 +117,7 @@ final class KafkaClients implements Clients, AutoCloseable {
         return writer;
     }
 
-    /** Shows a client's own metrics, in place of those of the client before it. */
+    /** Exports a client's own metrics, replacing those of the previous client. */
     private synchronized void watch(String kind, KafkaClientMetrics client) {
         if (context.settings().get(CommonKeys.HEALTH_PORT).isPresent()) {
             Optional.ofNullable(watched.put(kind, client)).ifPresent(KafkaClientMetrics::close);
@@ -135,7 +135,7 @@ final class KafkaClients implements Clients, AutoCloseable {
         return "/lendstream/actuator/" + URLEncoder.encode(actuator, StandardCharsets.UTF_8);
     }
 
-    /** What waits, waits in the outbox, for as long as it takes: a batch that is given up and sent again is only more work. */
+    /** Records wait in the outbox without a time limit; a batch that expires and is sent again only adds work. */
     private Map<String, Object> properties(String kind) {
         KafkaSettings kafka = context.kafka();
         Map<String, Object> properties = kafka.producer();

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
- * What an actuator has on the topic of reports.
+ * The reports of an actuator on the topic.
  *
- * @param reports its own in the order of their times, without those of what each GPU holds
+ * @param reports its reports by time, without ownership reports
  * @param end the next offset of each {@code topic-partition}
  */
 record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
@@ -26,11 +26,11 @@ record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
     }
 
     /**
-     * Reads them.
+     * Reads the reports.
      *
-     * @param reader is not started yet, and is not closed
+     * @param reader a reader that has not started; it is not closed
      * @param since the next offset of each {@code topic-partition}
-     * @param stopped whether to give up, with what was read by then
+     * @param stopped whether to stop, with the reports read so far
      */
     static OwnReports read(RecordReader reader, String actuator, Map<String, Long> since, BooleanSupplier stopped) {
         var own = new ArrayList<ActuationReport>();
@@ -45,7 +45,7 @@ record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
         return new OwnReports(own, reader.positions());
     }
 
-    /** Reads until everything is read that was there at the start, or it is stopped. */
+    /** Reads all records that existed at the start, or until it is stopped. */
     static void readAll(RecordReader reader, BooleanSupplier stopped) {
         while (!reader.hasCaughtUp() && !stopped.getAsBoolean()) {
             reader.poll(POLL);

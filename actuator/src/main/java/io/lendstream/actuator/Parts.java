@@ -7,18 +7,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reports on so many GPUs that one record cannot hold them, in parts that say the same of some of the GPUs each. Readers take what
- * a report says GPU by GPU, so that the parts together mean what the whole does.
+ * Splits reports with too many GPUs for one record. Each part repeats the report for some of the GPUs. Readers
+ * process a report GPU by GPU, so the parts together mean the same as the whole.
  */
 final class Parts {
-    /** What the names of a record's GPUs may take: well below what a broker takes, also in the scheduler's log. */
+    /** The most bytes of GPU names in a record: well below the broker's limit, also in the scheduler's log. */
     static final int MOST_BYTES = 256 << 10;
 
     private static final int OVERHEAD_BYTES = 4;
 
     private Parts() {}
 
-    /** The report itself where it is small enough. */
+    /** The report itself, if it is small enough. */
     static List<ActuationReport> of(ActuationReport report) {
         var parts = new ArrayList<ActuationReport>();
         int bytes = 0;

@@ -10,55 +10,55 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 
-/** How an actuator gets what it reads, and hands over what it writes. All calls come from the actuator's own thread. */
+/** Delivers records to the actuator and publishes its reports. All calls come from the actuator's own thread. */
 interface RecordTransport extends AutoCloseable {
-    /** Hands what is read to the actuator. */
+    /** Receives the records. */
     interface Routes {
         /**
-         * Names the topics to a reader that is not started yet.
+         * Registers topics with a reader that has not started.
          *
-         * @param to runs the actuator's methods, in the order of the records
+         * @param to runs the actuator's methods, in record order
          */
         void on(RecordReader reader, Executor to);
 
-        /** Everything that was on the topics at the start has been handed over. */
+        /** Called after all records that existed at the start have been delivered. */
         void joined(List<ActuationReport> reportsSince);
     }
 
     /**
-     * Begins to read where a state left off, and waits until everything is read that is there.
+     * Starts reading at saved positions, and waits until all existing records are read.
      *
-     * @param stopped whether to give up
+     * @param stopped whether to stop waiting
      */
     void start(ActuatorState state, Routes routes, BooleanSupplier stopped);
 
-    /** Hands over what has arrived, waiting that long for a first record. */
+    /** Delivers the records that have arrived, and waits up to a time for the first. */
     void poll(Duration patience);
 
-    /** Takes reports over; they are sent once {@link #release} is called. */
+    /** Accepts reports; they are sent after {@link #release}. */
     void publish(List<ActuationReport> reports);
 
     void publish(TrainingProgress progress);
 
-    /** Whatever was published is on disk, or cannot be: it may be sent. */
+    /** Allows sending: the published reports are saved on disk, or cannot be. */
     void release();
 
-    /** Why nothing can be read or written now; empty when all is well. */
+    /** Why nothing can be read or written now; empty without a problem. */
     Optional<String> trouble();
 
-    /** The next decision to read, by {@code topic-partition}, after all that has been handed over. */
+    /** The next decision to read, by {@code topic-partition}, after all delivered ones. */
     Map<String, Long> decisions();
 
-    /** What has been published and is not known to be on the topic. */
+    /** Published reports that may not be on the topic. */
     ReportOutbox.Contents unsent();
 
-    /** The name under which it writes, to be kept over a restart; empty where it need not be. */
+    /** The transactional ID to save for a restart; empty if none is needed. */
     Optional<String> writer();
 
     /**
-     * Sends what can still be sent.
+     * Sends the remaining reports.
      *
-     * @return false if something is left
+     * @return false if some remain
      */
     boolean finish(Duration patience);
 

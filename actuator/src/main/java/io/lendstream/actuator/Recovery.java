@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What an actuator has to catch up with after a restart: decisions since its memory was written, some of which it had
- * answered already. Those are taken again at the very time at which they were answered, so that everything that follows
- * from them falls due as it did, and is not reported twice.
+ * Catches up after a restart with the decisions since the last saved state. Some had been answered already. Those are
+ * repeated at the time of their first answer, so that all later events are due at the same times, and nothing is
+ * reported twice.
  */
 final class Recovery {
     private final Map<DecisionId, Instant> answeredAt = new HashMap<>();
@@ -34,7 +34,7 @@ final class Recovery {
         }
     }
 
-    /** Recovery from the reports that the actuator wrote since its memory was written, in their order. */
+    /** A recovery from the reports that the actuator wrote since its last saved state, in order. */
     Recovery(List<ActuationReport> reports) {
         for (ActuationReport report : reports) {
             if (isAnswer(report)) {
@@ -48,15 +48,15 @@ final class Recovery {
         }
     }
 
-    /** Whether a decision was answered before the restart; holds are heard without an answer. */
+    /** Whether a decision was answered before the restart; HOLD decisions are never answered. */
     boolean wasTaken(Decision decision) {
         return decision.action().isHold() || answeredAt.containsKey(decision.id());
     }
 
     /**
-     * Takes the answered decisions again.
+     * Repeats the answered decisions.
      *
-     * @param decisions those that {@link #wasTaken}, in their order
+     * @param decisions the decisions for which {@link #wasTaken} is true, in order
      * @return reports that are due and were never written
      */
     List<ActuationReport> replay(Actuation actuation, List<Decision> decisions) {
@@ -82,7 +82,7 @@ final class Recovery {
         return parts;
     }
 
-    /** What a driver told before the restart; of what is simulated, nobody needs to be told. */
+    /** Replays the driver's events from before the restart; simulated tenants need none. */
     private static List<ActuationReport> repeated(Actuation actuation, ActuationReport report) {
         Optional<DriverEvent> driverEvent = report.tenant().flatMap(tenant -> switch (report.outcome()) {
             case RELEASED, FORCED, FAILED ->

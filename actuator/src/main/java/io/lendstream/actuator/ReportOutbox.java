@@ -20,10 +20,11 @@ import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 
 /**
- * What an actuator has reported and a broker has not acknowledged, in order. The actuator's thread adds, another one sends.
+ * The reports that the broker has not acknowledged, in order. The actuator's thread adds reports, another thread
+ * sends them.
  *
- * <p>Its size is bounded. Reports of what each GPU holds are superseded by newer ones. Beyond the bounds the oldest is dropped and
- * counted; what each GPU holds is reported again every minute, so that the scheduler still learns how things are.
+ * <p>Its size is limited. A newer ownership report replaces an older one. Beyond the limit the oldest report is
+ * dropped and counted. Ownership is reported again every minute, so the scheduler still receives the current state.
  */
 final class ReportOutbox {
     static final int MOST_REPORTS = 100_000;
@@ -40,7 +41,7 @@ final class ReportOutbox {
     private long droppedReports;
     private long droppedProgress;
 
-    /** What is sent at once. */
+    /** The batch that is being sent. */
     record Batch(List<ActuationReport> reports, List<TrainingProgress> progress) {
         static final Batch EMPTY = new Batch(List.of(), List.of());
 
@@ -50,10 +51,10 @@ final class ReportOutbox {
     }
 
     /**
-     * What has to be remembered over a restart.
+     * The part of the outbox that is saved for a restart.
      *
-     * @param reports not acknowledged, in order, without those of what each GPU holds
-     * @param positions up to where the topic's reports are acknowledged, by {@code topic-partition}
+     * @param reports unacknowledged reports, in order, without ownership reports
+     * @param positions acknowledged positions in the topic, by {@code topic-partition}
      */
     record Contents(List<ActuationReport> reports, Map<String, Long> positions) {
         Contents {
@@ -62,7 +63,7 @@ final class ReportOutbox {
         }
     }
 
-    /** By what a report on the topic is recognised; texts and durations may have been cut there. */
+    /** Identifies a report on the topic; texts and durations may have been cut there. */
     private record Identity(
             DecisionId decision, Outcome outcome, List<GpuId> gpus, Optional<Tenant> tenant, Instant at) {
         static Identity of(ActuationReport report) {
@@ -84,13 +85,13 @@ final class ReportOutbox {
         this.mostProgress = mostProgress;
     }
 
-    /** What an earlier life has left; nothing is given out to be sent until {@link #reconcile}. */
+    /** The reports of an earlier run; none is sent until {@link #reconcile}. */
     synchronized void restore(Contents contents) {
         reports.addAll(contents.reports());
         positions.putAll(contents.positions());
     }
 
-    /** Takes reports that are not sent before {@link #release}. */
+    /** Adds reports that are not sent before {@link #release}. */
     synchronized void add(List<ActuationReport> more) {
         if (more.stream().anyMatch(ReportOutbox::isStock)) {
             held.removeIf(ReportOutbox::isStock);
@@ -116,7 +117,7 @@ final class ReportOutbox {
         }
     }
 
-    /** The oldest that is not being sent. */
+    /** The oldest report that is not being sent. */
     private void dropFirstReport() {
         var first = new ArrayList<ActuationReport>();
         for (int i = 0; i < sending.reports().size(); i++) {
@@ -138,7 +139,7 @@ final class ReportOutbox {
         notifyAll();
     }
 
-    /** What was added may be sent. */
+    /** Allows sending the added reports. */
     synchronized void release() {
         reports.addAll(held);
         held.clear();
@@ -146,11 +147,11 @@ final class ReportOutbox {
     }
 
     /**
-     * Takes out what turns out to be on the topic, and gives the rest out to be sent from now on.
+     * Removes the reports that are already on the topic, and allows sending the others.
      *
-     * @param found this actuator's reports on the topic since the acknowledged positions, without those of what each GPU holds
-     * @param end where the topic ended then
-     * @return those of them that were not here
+     * @param found this actuator's reports on the topic since the acknowledged positions, without ownership reports
+     * @param end the end of the topic at that time
+     * @return the found reports that were not in the outbox
      */
     synchronized List<ActuationReport> reconcile(List<ActuationReport> found, Map<String, Long> end) {
         sending = Batch.EMPTY;
@@ -176,7 +177,7 @@ final class ReportOutbox {
         return unknown;
     }
 
-    /** Waits until there is something to be sent; whether there is. */
+    /** Waits until there are reports to send; returns whether there are. */
     synchronized boolean awaitSome(Duration patience) throws InterruptedException {
         return await(patience, () -> open && !(reports.isEmpty() && progress.isEmpty()));
     }
@@ -193,7 +194,7 @@ final class ReportOutbox {
         return true;
     }
 
-    /** The oldest, which stay here until they are {@link #delivered}. */
+    /** The oldest reports, which stay in the outbox until they are {@link #delivered}. */
     synchronized Batch next(int most) {
         var taken = new ArrayList<TrainingProgress>();
         while (taken.size() < most && !progress.isEmpty()) {
@@ -204,9 +205,9 @@ final class ReportOutbox {
     }
 
     /**
-     * The broker has acknowledged what was given out last.
+     * Records that the broker has acknowledged the last batch.
      *
-     * @param written up to where this actuator has written, by {@code topic-partition}
+     * @param written positions up to which this actuator has written, by {@code topic-partition}
      */
     synchronized void delivered(Map<String, Long> written) {
         sending.reports().forEach(report -> reports.removeFirst());
@@ -215,7 +216,7 @@ final class ReportOutbox {
         notifyAll();
     }
 
-    /** What was given out last was not sent, or it is not known whether it was. */
+    /** Records that the last batch was not sent, or that its fate is unknown. */
     synchronized void failed() {
         List<TrainingProgress> again = sending.progress();
         for (int i = again.size() - 1; i >= 0; i--) {
@@ -224,7 +225,7 @@ final class ReportOutbox {
         sending = Batch.EMPTY;
     }
 
-    /** What was given out last can never be sent. */
+    /** Records that the last batch can never be sent. */
     synchronized void refused() {
         droppedReports += sending.reports().size();
         droppedProgress += sending.progress().size();
@@ -243,7 +244,7 @@ final class ReportOutbox {
         return new TreeMap<>(positions);
     }
 
-    /** How many records wait to be sent. */
+    /** The number of queued records. */
     synchronized int size() {
         return reports.size() + held.size() + progress.size();
     }
@@ -260,7 +261,7 @@ final class ReportOutbox {
         return droppedProgress;
     }
 
-    /** Waits until nothing is left; whether that is so. */
+    /** Waits until the outbox is empty; returns whether it is. */
     synchronized boolean awaitEmpty(Duration patience) throws InterruptedException {
         return await(patience, this::isEmpty);
     }

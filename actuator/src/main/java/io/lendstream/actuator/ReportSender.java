@@ -15,11 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends what is in the outbox, in order, in a thread of its own, for as long as it takes.
+ * Sends the outbox in order, on a thread of its own, without a time limit.
  *
- * <p>Each report is on the topic once. A batch is a transaction; a writer that is opened under the same name, also after a restart,
- * fences the one before it, so that nothing of an earlier writer can arrive any more. Then the topic is read to see which of the
- * reports are there, and only the others are sent.
+ * <p>Each report is on the topic exactly once. A batch is a transaction. A new writer with the same transactional ID,
+ * even after a restart, fences the previous one, so nothing of the previous writer can arrive later. The sender then
+ * reads the topic to find which reports are there, and sends only the others.
  */
 final class ReportSender implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(ReportSender.class);
@@ -37,7 +37,7 @@ final class ReportSender implements Runnable {
     private volatile Optional<RuntimeException> failure = Optional.empty();
     private volatile boolean stopped;
 
-    /** @param transactionalId the name of its transactions, which no other process uses; empty for none */
+    /** @param transactionalId a transactional ID that no other process uses; empty for none */
     ReportSender(Clients clients, String actuator, ReportOutbox outbox, Optional<String> transactionalId) {
         this.clients = clients;
         this.actuator = actuator;
@@ -52,8 +52,8 @@ final class ReportSender implements Runnable {
                 round(LOOK);
             } catch (InterruptedException | InterruptException e) {
                 LOG.debug("woken up", e);
-            } catch (Error e) { // thrown on, it would end the sending without a word
-                failure = Optional.of(new IllegalStateException("sending has ended: " + e, e));
+            } catch (Error e) { // uncaught, it would end the sending silently
+                failure = Optional.of(new IllegalStateException("sending reports stopped: " + e, e));
                 break;
             }
         }
@@ -63,7 +63,7 @@ final class ReportSender implements Runnable {
     /**
      * Sends a batch, if there is one.
      *
-     * @param patience how long to wait for one
+     * @param patience how long to wait for a batch
      */
     void round(Duration patience) throws InterruptedException {
         if (!outbox.awaitSome(patience)) {
@@ -97,7 +97,7 @@ final class ReportSender implements Runnable {
             opened = clients.writer(transactionalId);
         } catch (TransactionalIdAuthorizationException e) {
             LOG.warn(
-                    "{} may not write in transactions as {}: a report may come twice when the actuator is restarted while the broker is away. Allow it as in deploy/acl/actuator.acl.",
+                    "{} is not authorized for the transactional ID {}: a report may be duplicated if the actuator restarts while the broker is away. Allow it as in deploy/acl/actuator.acl.",
                     actuator,
                     transactionalId.orElse(""));
             transactionalId = Optional.empty();
@@ -133,14 +133,14 @@ final class ReportSender implements Runnable {
     private void failed(RuntimeException e) throws InterruptedException {
         closeWriter();
         if (isTooLarge(e) && singly) {
-            LOG.error("a report is larger than the broker takes and is left out: {}", e.getMessage());
+            LOG.error("a report is larger than the broker accepts and is dropped: {}", e.getMessage());
             outbox.refused();
             return;
         }
         outbox.failed();
         singly = isTooLarge(e);
         if (trouble.isEmpty()) {
-            LOG.warn("{} records wait to be delivered: {}", outbox.size(), e.getMessage());
+            LOG.warn("cannot deliver reports, {} are queued: {}", outbox.size(), e.getMessage());
             LOG.debug("not delivered", e);
         }
         trouble = Optional.of("reports are not delivered: " + e.getMessage());
@@ -165,17 +165,17 @@ final class ReportSender implements Runnable {
             try {
                 open.abandon();
             } catch (KafkaException e) {
-                LOG.debug("while closing a writer", e);
+                LOG.debug("cannot close a writer", e);
             }
         }
     }
 
-    /** Why nothing is sent; empty when all is well. */
+    /** Why nothing is sent; empty without a problem. */
     Optional<String> trouble() {
         return trouble;
     }
 
-    /** What has ended it. */
+    /** The error that ended the sending. */
     Optional<RuntimeException> failure() {
         return failure;
     }

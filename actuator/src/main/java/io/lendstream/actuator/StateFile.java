@@ -24,7 +24,7 @@ import org.apache.avro.generic.GenericRecord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An actuator's memory on disk: an Avro file that is replaced as a whole, so a crash leaves the old one or the new. */
+/** An actuator's state on disk: an Avro file that is replaced atomically, so a crash leaves the old or the new one. */
 final class StateFile {
     private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
     private static final Schema SCHEMA = SchemaDerivation.of(ActuatorState.class);
@@ -37,7 +37,7 @@ final class StateFile {
         this.file = file;
     }
 
-    /** The memory in a directory, which is made where it does not exist. */
+    /** The state file in a directory, which is created if it does not exist. */
     static StateFile in(Path directory) {
         try {
             Files.createDirectories(directory);
@@ -53,7 +53,7 @@ final class StateFile {
         return new StateFile(directory.resolve("actuator.avro"));
     }
 
-    /** What was kept last; empty where nothing was, or nothing that can be read. */
+    /** The last saved state; empty if there is none, or none that can be read. */
     Optional<ActuatorState> load() {
         if (!Files.exists(file)) {
             return Optional.empty();
@@ -62,7 +62,7 @@ final class StateFile {
                 new File(file.toString()), new GenericDatumReader<GenericRecord>(SCHEMA, SCHEMA))) {
             return records.hasNext() ? Optional.of(MAPPER.decode(records.next())) : Optional.empty();
         } catch (IOException | RuntimeException e) {
-            LOG.warn("{} cannot be read and is made anew from the topics: {}", file, e.getMessage());
+            LOG.warn("cannot read {}; the state is rebuilt from the topics: {}", file, e.getMessage());
             return Optional.empty();
         }
     }

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the actuator's state to its file, where it has one. An actuator whose disk is full goes on: leases must end, and after a
- * restart the topics tell what the state does not. Only a report that was sent and not acknowledged before that restart may then
- * be written twice.
+ * Saves the actuator's state to its file, if it has one. An actuator with a full disk continues: leases must end, and
+ * after a restart the topics supply the missing state. Only a report that was sent and not acknowledged before the
+ * restart may then be duplicated.
  */
 final class StateSaver {
     private static final Logger LOG = LoggerFactory.getLogger(StateSaver.class);
@@ -45,14 +45,14 @@ final class StateSaver {
         this.file = settings.stateDir().map(StateFile::in);
     }
 
-    /** The state of an earlier run under the same name, or that of an actuator that has done nothing. */
+    /** The saved state under this name, or the empty state. */
     ActuatorState load() {
         return file.flatMap(StateFile::load)
                 .filter(found -> found.actuator().equals(settings.name()))
                 .orElseGet(() -> ActuatorState.empty(settings.name()));
     }
 
-    /** Whether the state is kept over a restart. */
+    /** Whether the state survives a restart. */
     boolean hasFile() {
         return file.isPresent();
     }
@@ -62,16 +62,16 @@ final class StateSaver {
         return unwritable;
     }
 
-    /** Whether something has changed, and was not saved for long enough. */
+    /** Whether there are changes that have waited long enough to be saved. */
     boolean isDue() {
         return processor.isChanged()
                 && Duration.between(savedAt, wallClock.instant()).compareTo(BETWEEN_SAVES) >= 0;
     }
 
     /**
-     * Writes the state down, if that is possible.
+     * Saves the state, if possible.
      *
-     * @param answered the time of an accelerated run that was answered last
+     * @param answered the last virtual time that was answered
      */
     void save(Optional<Instant> answered) {
         boolean isSaved = file.isEmpty() || isSaved(file.get(), state(answered));
@@ -99,17 +99,17 @@ final class StateSaver {
         try {
             to.save(state);
         } catch (UncheckedIOException e) {
-            String reason = "actuator.state-dir is %s, which cannot be written (%s); make room, or mend the disk"
+            String reason = "actuator.state-dir is %s, which cannot be written (%s); free disk space, or repair the disk"
                     .formatted(
                             settings.stateDir().orElseThrow(),
                             Objects.requireNonNull(e.getCause()).getMessage());
             if (!unwritable.equals(Optional.of(reason))) {
-                LOG.error("{}. The actuator goes on without it and tries again every second.", reason);
+                LOG.error("{}. The actuator continues without saving and retries every second.", reason);
             }
             unwritable = Optional.of(reason);
             return false;
         }
-        unwritable.ifPresent(over -> LOG.info("the state can be written again"));
+        unwritable.ifPresent(over -> LOG.info("state saved again"));
         unwritable = Optional.empty();
         return true;
     }

@@ -22,14 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads topics in a thread of its own, so that a broker or a registry that does not answer never holds the actuator up. What is
- * read is put into a queue of calls, in order.
+ * Reads topics on a thread of its own, so that a broker or registry that does not answer never blocks the actuator.
+ * Records become calls in a queue, in order.
  */
 final class TopicPoller implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(TopicPoller.class);
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration PAUSE = Duration.ofMillis(500);
-    /** How long nothing may arrive before the broker is asked whether it is there, and how long its answer may take. */
+    /** Time without records after which the broker is checked, and the time limit of this check. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
     private static final Duration ANSWER = Duration.ofSeconds(3);
@@ -52,11 +52,11 @@ final class TopicPoller implements Runnable {
     private volatile boolean stopped;
 
     /**
-     * An intake that has not begun.
+     * Creates a reader that has not started.
      *
      * @param decisions the next decision to read, by {@code topic-partition}
-     * @param calls takes the calls to the actuator, and makes this thread wait while it is full
-     * @param readUpTo is called as one of those, with the next decision to read after all calls before it
+     * @param calls accepts calls to the actuator, and blocks this thread while it is full
+     * @param readUpTo called in the same queue, with the next decision to read after all earlier calls
      */
     TopicPoller(
             Clients clients,
@@ -88,8 +88,8 @@ final class TopicPoller implements Runnable {
             } catch (RuntimeException e) {
                 failure = Optional.of(e);
                 break;
-            } catch (Error e) { // thrown on, it would end the reading without a word
-                failure = Optional.of(new IllegalStateException("reading has ended: " + e, e));
+            } catch (Error e) { // uncaught, it would end the reading silently
+                failure = Optional.of(new IllegalStateException("reading topics stopped: " + e, e));
                 break;
             }
         }
@@ -162,12 +162,12 @@ final class TopicPoller implements Runnable {
         calls.put(() -> routes.joined(since));
     }
 
-    /** Whether the broker is there: what it sent tells, and where nothing comes it is asked. */
+    /** Whether the broker answers: records prove it; without records the broker is asked. */
     private boolean isHeard(RecordReader topics, int handed) {
         long now = System.nanoTime();
         if (handed == 0 && now - heardAt > SILENCE.toNanos()) {
             if (!topics.isAnswered(ANSWER)) {
-                String why = "the broker at %s does not answer; leases and deadlines are enforced, %d records wait"
+                String why = "the broker at %s does not answer; leases and deadlines are enforced, %d records are queued"
                         .formatted(clients.where(), outbox.size());
                 trouble = Optional.of(why);
                 wait.goesOn(why);
@@ -193,22 +193,22 @@ final class TopicPoller implements Runnable {
             try {
                 topics.close();
             } catch (KafkaException e) {
-                LOG.debug("while closing a reader", e);
+                LOG.debug("cannot close a reader", e);
             }
         }
     }
 
-    /** Why nothing is read; empty when all is well. */
+    /** Why nothing is read; empty without a problem. */
     Optional<String> trouble() {
         return trouble;
     }
 
-    /** A bug that has ended it. */
+    /** The error that ended the reading. */
     Optional<RuntimeException> failure() {
         return failure;
     }
 
-    /** How long nothing has been read, and the broker not reached. */
+    /** How long nothing has been read and the broker has not answered. */
     Duration idle() {
         return Duration.ofNanos(System.nanoTime() - progressAt);
     }

@@ -7,37 +7,37 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 
-/** The part of an actuator's loop that depends on the time it goes by. All calls come from the actuator's own thread. */
+/** The part of the actuator's loop that depends on the clock. All calls come from the actuator's own thread. */
 interface Turns {
-    /** The time it goes by. */
+    /** The clock in use. */
     TimeMode mode();
 
-    /** Goes on after the last turn of an earlier run; before any topic is read. */
+    /** Continues after the last turn of an earlier run; called before any topic is read. */
     void restore(ActuatorState state);
 
     /**
-     * Names the topics that only this mode reads to a reader that is not started yet.
+     * Registers the topics of this mode with a reader that has not started.
      *
-     * @param to runs the methods that take records
+     * @param to runs the methods that handle records
      */
     void on(RecordReader reader, Executor to);
 
-    /** Resumes what an earlier run left unfinished; after the topics are read, or without them. */
+    /** Resumes unfinished work of an earlier run; called after the topics are read, or without them. */
     void resume();
 
     /**
-     * The time that a turn may wait for a first record.
+     * How long a turn may wait for a first record.
      *
-     * @param most what it may wait where nothing else is due
+     * @param most the longest wait if nothing else is due
      */
     Duration patience(Duration most);
 
-    /** Takes decisions up, carries out what is due, and publishes reports. */
+    /** Processes decisions, executes due work, and publishes reports. */
     void turn();
 
-    /** The time of an accelerated run that was answered last; empty by the machine's clock. */
+    /** The last virtual time that was answered; empty with the wall clock. */
     Optional<Instant> answered();
 
-    /** Ends the connection to what carries decisions out; jobs and replicas continue to run. */
+    /** Closes the driver; jobs and replicas continue to run. */
     void close();
 }

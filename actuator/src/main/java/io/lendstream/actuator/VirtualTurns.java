@@ -22,9 +22,9 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 
 /**
- * Turns of an accelerated run: answers each time that the environment names, once it has read everything that the scheduler, the
- * agent and the environment had written by their last answers, and takes up exactly the decisions among it: so the run comes out
- * the same however fast its services are.
+ * Turns of an accelerated run. Each time of the virtual-time driver is answered after everything has been read that
+ * the scheduler, the agent and the virtual-time driver had written by their last answers. Exactly the decisions among
+ * these records are processed, so the result of a run does not depend on the speed of its services.
  */
 final class VirtualTurns implements Turns {
     private static final List<ServiceName> OTHERS = List.of(ServiceName.SCHEDULER, ServiceName.AGENT);
@@ -32,7 +32,7 @@ final class VirtualTurns implements Turns {
     private final DirectTransport transport;
     private final DecisionProcessor processor;
     private final Map<String, Long> takeable = new HashMap<>();
-    /** Sequence of the last decision that the scheduler has answered with, by domain. */
+    /** Sequence of the last decision of each domain that the scheduler's answers cover. */
     private final Map<DomainId, Long> decided = new HashMap<>();
 
     private VirtualClock clock = new VirtualClock(Optional.empty());
@@ -67,7 +67,7 @@ final class VirtualTurns implements Turns {
         });
     }
 
-    /** What is carried out is simulated: the orders have no driver to go to. */
+    /** Decisions are simulated: there is no driver to pass orders to. */
     @Override
     public void resume() {
         Actuation actuation = processor.actuation();
@@ -84,7 +84,7 @@ final class VirtualTurns implements Turns {
         clock.due().filter(this::hasReadEverything).ifPresent(this::answer);
     }
 
-    /** Whether everything was read that belongs before the time that the environment asks for. */
+    /** Whether all records before the requested time have been read. */
     private boolean hasReadEverything(Progress environment) {
         for (ServiceName other : OTHERS) {
             if (!clock.isLevelWith(other)
@@ -113,14 +113,14 @@ final class VirtualTurns implements Turns {
         processor.changed(true);
     }
 
-    /** Whether the scheduler's answers reach to a decision: what it made since belongs to a later time. */
+    /** Whether the scheduler's answers cover a decision: later decisions belong to a later time. */
     private boolean isTakeable(PendingDecision pending) {
         DecisionId id = pending.decision().id();
         return id.sequence() <= decided.getOrDefault(id.domain(), 0L)
                 || pending.origin().offset() < takeable.getOrDefault(pending.partition(), 0L);
     }
 
-    /** When a decision was learned. */
+    /** The time at which a decision counts as received. */
     private Instant learned(Decision decision) {
         return clock.answered()
                 .filter(answered -> answered.isAfter(decision.at()))
@@ -134,6 +134,6 @@ final class VirtualTurns implements Turns {
 
     @Override
     public void close() {
-        // Nothing but simulated delays carries decisions out.
+        // Only simulated delays execute decisions.
     }
 }

@@ -21,11 +21,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 
 /**
- * Turns by the machine's clock: takes decisions up as they arrive, and passes orders to the driver. What was taken up, and what is
- * reported, is on disk before a report is sent or an order is passed on.
+ * Turns by the wall clock: decisions are processed as they arrive, and orders are passed to the driver. Decisions and
+ * reports are saved on disk before a report is sent or an order is passed on.
  */
 final class WallClockTurns implements Turns {
-    /** How long an event of the driver may wait. */
+    /** The longest wait of a driver's event. */
     private static final Duration BETWEEN_DRIVER_EVENTS = Duration.ofMillis(10);
 
     private final ActuatorSettings settings;
@@ -62,12 +62,12 @@ final class WallClockTurns implements Turns {
 
     @Override
     public void restore(ActuatorState state) {
-        // The clock goes on by itself.
+        // The wall clock advances by itself.
     }
 
     @Override
     public void on(RecordReader reader, Executor to) {
-        // No topic tells the machine's time.
+        // The wall clock needs no topic.
     }
 
     @Override
@@ -131,8 +131,8 @@ final class WallClockTurns implements Turns {
     }
 
     /**
-     * Not at once: what runs is known when drivers have answered to standing orders. Nor before the topics were read: the state may
-     * be of before the last decisions.
+     * Not at once: the tenants are known after the driver has answered the standing orders. Not before the topics are
+     * read: the saved state may be older than the last decisions.
      */
     private List<ActuationReport> stock(Instant now) {
         if (!processor.hasCaughtUp()) {

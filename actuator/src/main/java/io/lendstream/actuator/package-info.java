@@ -1,4 +1,7 @@
-/** Carries decisions out and reports what became of them. What an actuator owes is in {@code core.actuation}; here it gets its ears, its mouth and a memory that outlives the process. */
+/**
+ * Executes decisions and reports the results. {@code core.actuation} has the logic; this package adds Kafka, drivers
+ * and state that survives a restart.
+ */
 @NullMarked
 package io.lendstream.actuator;
 

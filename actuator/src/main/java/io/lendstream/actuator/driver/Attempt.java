@@ -2,14 +2,14 @@ package io.lendstream.actuator.driver;
 
 import java.time.Duration;
 
-/** What came of one try at an order. */
+/** The result of one attempt to execute an order. */
 sealed interface Attempt {
-    /** All of it is so. */
+    /** The order is completely executed. */
     record Done() implements Attempt {}
 
-    /** It is under way, or something that passes was in the way: the same try again after a while. */
+    /** The order is in progress, or a temporary problem occurred: the same attempt is repeated after a pause. */
     record Again(Duration after, String why) implements Attempt {}
 
-    /** It will not be so. */
+    /** The order cannot be executed. */
     record Hopeless(String why) implements Attempt {}
 }

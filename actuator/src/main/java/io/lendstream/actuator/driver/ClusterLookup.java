@@ -5,9 +5,9 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import java.util.Optional;
 
-/** What is known of jobs and GPUs when an order is taken. */
+/** Declarations of jobs and GPUs at the time of an order. */
 public interface ClusterLookup {
-    /** Where nothing is known. */
+    /** A lookup without any declarations. */
     ClusterLookup NOTHING = new ClusterLookup() {
         @Override
         public Optional<TrainingJob> job(JobId job) {
@@ -22,6 +22,6 @@ public interface ClusterLookup {
 
     Optional<TrainingJob> job(JobId job);
 
-    /** What the inventory of its node says of a GPU or a MIG instance; empty where none has come. */
+    /** The inventory entry of a GPU or a MIG instance; empty if there is none. */
     Optional<Device> device(GpuId unit);
 }

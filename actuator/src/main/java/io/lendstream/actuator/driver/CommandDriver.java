@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * Runs a program of the site's for every order: the order is a line of JSON on its standard input, never an argument or part of a
- * shell's line. Exit status 0 says that all of it is so; 75 (EX_TEMPFAIL of sysexits.h) asks to be run again; every other that it
- * will not be so, and the last line of its standard error why.
+ * Runs a program of the site for every order. The order is a line of JSON on its standard input, never an argument or
+ * part of a shell line. Exit status 0: the order is executed. 75 (EX_TEMPFAIL of sysexits.h): run it again. Any other
+ * status: the order fails, with the last line of standard error as the reason.
  */
 public final class CommandDriver extends ExternalDriver {
     private static final int AGAIN = 75;
@@ -21,8 +21,8 @@ public final class CommandDriver extends ExternalDriver {
     private final CleanEnvironment environment;
 
     /**
-     * @param command a program and its arguments, as they are
-     * @param environment what it inherits
+     * @param command a program and its arguments, passed unchanged
+     * @param environment the environment that it inherits
      */
     public CommandDriver(
             List<String> command, CleanEnvironment environment, DriverLimits limits, DriverListener driverListener) {
@@ -44,11 +44,11 @@ public final class CommandDriver extends ExternalDriver {
         Path program = Path.of(command.get(0));
         if (!program.isAbsolute()) {
             return List.of(
-                    "actuator.command begins with '%s', which is no absolute path; write it out".formatted(program));
+                    "actuator.command begins with '%s', which is not an absolute path; give the full path".formatted(program));
         }
         return Files.isExecutable(program)
                 ? List.of()
-                : List.of("actuator.command begins with %s, which this user cannot run; correct it or its rights"
+                : List.of("actuator.command begins with %s, which this user cannot run; correct the path or its permissions"
                         .formatted(program));
     }
 
@@ -65,10 +65,10 @@ public final class CommandDriver extends ExternalDriver {
                 case AGAIN -> new Attempt.Again(Duration.ofSeconds(1), run.lastLine());
                 default ->
                     new Attempt.Hopeless(
-                            "%s ended with %d: %s".formatted(command.get(0), status.getAsInt(), run.lastLine()));
+                            "%s exited with status %d: %s".formatted(command.get(0), status.getAsInt(), run.lastLine()));
             };
         } catch (IOException e) {
-            return new Attempt.Hopeless("%s cannot be run: %s".formatted(command.get(0), e.getMessage()));
+            return new Attempt.Hopeless("cannot run %s: %s".formatted(command.get(0), e.getMessage()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Attempt.Again(Duration.ofSeconds(1), "interrupted");

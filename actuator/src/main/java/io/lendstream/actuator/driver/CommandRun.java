@@ -15,11 +15,11 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One run of a command. Its input is written on a thread of its own, as it may not read it. Of its standard error the end is kept in
- * memory, however much it writes; no file is left behind.
+ * One run of a command. Its input is written on a thread of its own, because the command may not read it. The end of
+ * its standard error is kept in memory, however much it writes; no file remains.
  */
 final class CommandRun {
-    /** Tells what came of a command, wherever it has gone. */
+    /** Reports the end of a command that was started. */
     static final String MARK = "LENDSTREAM_COMMAND";
 
     private static final int TAIL_BYTES = 8192;
@@ -55,11 +55,11 @@ final class CommandRun {
         try (OutputStream in = process.getOutputStream()) {
             in.write(input.getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-            // It does not read; its exit status will tell.
+            // It does not read its input; its exit status shows the result.
         }
     }
 
-    /** Waits for its end; kills it with all that it started where it takes longer than that, and returns nothing then. */
+    /** Waits for its end; after the time limit kills it with all its descendants and returns empty. */
     OptionalInt await(Duration timeout) throws InterruptedException {
         long until = System.nanoTime() + timeout.toNanos();
         try {
@@ -82,7 +82,7 @@ final class CommandRun {
         ProcessTree.kill(process, MARK, mark);
     }
 
-    /** What it has written by now; waits for nothing. */
+    /** The output so far, without waiting. */
     private void readErrors() {
         InputStream errors = process.getErrorStream();
         byte[] part = new byte[TAIL_BYTES];
@@ -100,7 +100,7 @@ final class CommandRun {
                 read += count;
             }
         } catch (IOException e) {
-            // It has ended; what was read stands.
+            // It has ended; the output read so far is kept.
         }
     }
 
@@ -110,10 +110,10 @@ final class CommandRun {
         tail = all.length <= TAIL_BYTES ? all : Arrays.copyOfRange(all, all.length - TAIL_BYTES, all.length);
     }
 
-    /** The last line of its standard error, without control characters, or that there is none. */
+    /** The last line of its standard error without control characters, or a note that there is none. */
     String lastLine() {
         List<String> lines =
                 new String(tail, StandardCharsets.UTF_8).strip().lines().toList();
-        return lines.isEmpty() ? "it did not say why" : Shortened.of(lines.get(lines.size() - 1));
+        return lines.isEmpty() ? "it gave no reason on standard error" : Shortened.of(lines.get(lines.size() - 1));
     }
 }

@@ -5,14 +5,14 @@ import io.lendstream.core.event.GpuInstance;
 import java.util.Optional;
 
 /**
- * A GPU or MIG instance, as programs on its node know it.
+ * A GPU or MIG instance, as programs on its node identify it.
  *
- * @param index no other unit of the node has it. A whole GPU's is NVML's; an instance's is 16 and eight times its GPU's and its
- *     first memory slice
- * @param name for {@code CUDA_VISIBLE_DEVICES}; empty for an instance of which the inventory does not tell it
+ * @param index unique on its node. A whole GPU has NVML's index; an instance has 16 plus eight times its GPU's index
+ *     plus its first memory slice
+ * @param name value for {@code CUDA_VISIBLE_DEVICES}; empty for an instance without a UUID in the inventory
  */
 public record Device(int index, Optional<String> name) {
-    /** As many as a node may have without two units of one index. */
+    /** The most GPUs of a node for which indexes stay unique. */
     private static final int GPUS = 16;
 
     private static final int SLICES = 8;

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The slots in which processes run, with the names by which CUDA finds the devices. */
+/** The slots in which processes run, with the CUDA names of their devices. */
 final class DeviceSlots {
     private DeviceSlots() {}
 
     /**
-     * A slot for each unit, in their order.
+     * Creates a slot for each unit, in order.
      *
      * @throws Programs.ProgramException if CUDA could not find a unit's device
      */
@@ -30,8 +30,8 @@ final class DeviceSlots {
                 .flatMap(Device::name)
                 .or(() -> isWhole ? Optional.of(unit.value()) : Optional.empty())
                 .orElseThrow(() -> new Programs.ProgramException(
-                        ("%s is a MIG instance, and no inventory tells its uuid, without which CUDA does not find it;"
-                                        + " have the node's agent tell it, or run this by a command or a webhook")
+                        ("%s is a MIG instance without a UUID in the inventory, which CUDA needs to find it;"
+                                        + " let the node's agent report it, or use the command or webhook driver")
                                 .formatted(unit)));
         try {
             return new Slot(unit, device);
@@ -40,7 +40,7 @@ final class DeviceSlots {
         }
     }
 
-    /** The units of slots. */
+    /** The units of some slots. */
     static List<GpuId> units(List<Slot> slots) {
         return slots.stream().map(Slot::gpu).toList();
     }

@@ -4,29 +4,29 @@ import io.lendstream.core.actuation.Order;
 import java.util.List;
 
 /**
- * Brings about how things are ordered to be. Orders come from one thread, and {@link #take} must return at once; what comes of
- * them is told to an {@link DriverListener}. An order may be given again, and the last one about a tenant counts.
+ * Executes orders about tenants and GPUs. Orders come from one thread, and {@link #take} must return at once; results
+ * go to an {@link DriverListener}. An order may be repeated, and the latest order for a tenant counts.
  */
 public interface Driver extends AutoCloseable {
     void take(Order order);
 
-    /** What it would do, exactly, a line each; nothing is done. */
+    /** The exact actions for an order, one a line; nothing is executed. */
     List<String> plan(Order order);
 
-    /** Whether it sees itself what runs, and tells of it soon after it was ordered to keep it. */
+    /** Whether the driver observes processes itself, and reports running ones soon after an order to keep them. */
     default boolean seesWhatRuns() {
         return false;
     }
 
-    /** What keeps it from working here, with the way out; nothing where all is well. */
+    /** Why the driver cannot work here, with the way out; empty without a problem. */
     List<String> complaints();
 
-    /** What works, but is not safe, with the way out. */
+    /** Settings that work but are not safe, with the way out. */
     default List<String> warnings() {
         return List.of();
     }
 
-    /** Lets go of what runs, which runs on. */
+    /** Closes the driver; tenants continue to run. */
     @Override
     void close();
 }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What there is to tell where an order is carried out as a whole, or not at all. */
+/** The events for an order that is executed completely, or not at all. */
 final class DriverEvents {
     private DriverEvents() {}
 

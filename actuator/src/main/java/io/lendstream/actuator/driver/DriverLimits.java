@@ -3,11 +3,11 @@ package io.lendstream.actuator.driver;
 import java.time.Duration;
 
 /**
- * How much a driver may do at a time.
+ * Limits of a driver's concurrency and rate.
  *
- * @param concurrency orders that are carried out at once; at least 1
- * @param perSecond orders that are begun in a second; above 0. Killing is never kept waiting
- * @param timeout how long one try may take
+ * @param concurrency orders that are executed at the same time; at least 1
+ * @param perSecond orders that are started per second; above 0. Kills never wait
+ * @param timeout time limit of one attempt
  */
 public record DriverLimits(int concurrency, double perSecond, Duration timeout) {
     public DriverLimits {

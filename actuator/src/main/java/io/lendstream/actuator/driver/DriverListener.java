@@ -3,7 +3,7 @@ package io.lendstream.actuator.driver;
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.event.TrainingProgress;
 
-/** Hears what a driver has to tell, from any thread. */
+/** Receives a driver's events, from any thread. */
 public interface DriverListener {
     /** Hears nothing. */
     DriverListener DEAF = new DriverListener() {
@@ -16,6 +16,6 @@ public interface DriverListener {
 
     void tell(DriverEvent driverEvent);
 
-    /** What a job says of its training. */
+    /** Reports a job's training progress. */
     void tell(TrainingProgress progress);
 }

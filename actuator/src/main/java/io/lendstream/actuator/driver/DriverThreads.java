@@ -10,8 +10,8 @@ import java.util.concurrent.ThreadPoolExecutor.DiscardPolicy;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A driver's own threads. They keep no process alive, and forget what they are handed once they are shut down: what was under way
- * as a driver closed may ask for more, and that is left to whoever carries out after it.
+ * A driver's own threads. They keep no process alive, and ignore tasks after shutdown: work in progress at the close
+ * may submit more, which the next driver handles.
  */
 final class DriverThreads {
     private DriverThreads() {}

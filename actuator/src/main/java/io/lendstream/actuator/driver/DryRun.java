@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Says what a driver would do, does nothing, and tells that all is so. */
+/** A driver that logs the actions for each order, executes nothing, and reports success. */
 public final class DryRun implements Driver {
     private final Function<Order, List<String>> plan;
     private final DriverListener driverListener;
     private final Consumer<String> out;
 
-    /** @param plan what would be done, a line each */
+    /** @param plan the actions for an order, one a line */
     public DryRun(Function<Order, List<String>> plan, DriverListener driverListener, Consumer<String> out) {
         this.plan = plan;
         this.driverListener = driverListener;

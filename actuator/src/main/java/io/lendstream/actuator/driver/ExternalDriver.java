@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A driver that hands each order to somebody outside, who says when it is so. About one tenant, or one GPU to be cut, one order is
- * tried at a time; a newer one takes the place of one that waits. Killing does not wait for anything.
+ * A driver that passes each order to an external system, which reports when it is executed. For one tenant, or one
+ * GPU to be repartitioned, one order is tried at a time; a newer order replaces a waiting one. Kills never wait.
  */
 abstract class ExternalDriver implements Driver {
     private static final Logger LOG = LoggerFactory.getLogger(ExternalDriver.class);
@@ -32,7 +32,7 @@ abstract class ExternalDriver implements Driver {
     private final Map<Object, Turn> turns = new HashMap<>();
     private long nextStart = System.nanoTime();
 
-    /** What is tried for a tenant, and what is to be tried next. */
+    /** The order that is tried for a tenant, and the order to try next. */
     private static final class Turn {
         Order order;
 
@@ -52,7 +52,7 @@ abstract class ExternalDriver implements Driver {
         this.timer = DriverThreads.timer(name + "-timer");
     }
 
-    /** Tries once; must end within the limit of a try. */
+    /** Makes one attempt; must end within the time limit. */
     abstract Attempt attempt(Order order);
 
     final DriverLimits limits() {
@@ -85,15 +85,15 @@ abstract class ExternalDriver implements Driver {
                 : "batching of " + ((Order.Batch) order).batching().service();
     }
 
-    /** What is still being started there may come up after it was killed; then the next order to kill tells that it is gone. */
+    /** A tenant that is still being started there may come up after the kill; the next kill then reports its end. */
     private void kill(Order.Force force) {
         boolean placing = isPlacing(force);
         Attempt attempt = tried(force);
         if (!(attempt instanceof Attempt.Done)) {
-            LOG.warn("could not kill: {} ({})", OrderJson.of(force), attempt);
+            LOG.warn("cannot kill: {} ({})", OrderJson.of(force), attempt);
         } else if (placing || isPlacing(force)) {
             LOG.info(
-                    "{}: killed on {} while it was being started there; to be killed again",
+                    "{}: killed on {} while it was being started there; it will be killed again",
                     force.tenant(),
                     force.units());
         } else {
@@ -120,7 +120,7 @@ abstract class ExternalDriver implements Driver {
         } else if (attempt instanceof Attempt.Hopeless hopeless) {
             tellHopeless(order, hopeless.why());
         } else if (attempt instanceof Attempt.Again again && !superseded) {
-            LOG.info("{}: again in {}: {}", order.decision(), again.after(), again.why());
+            LOG.info("{}: retry in {}: {}", order.decision(), again.after(), again.why());
             var unused = timer.schedule(() -> goAgain(key), again.after().toMillis(), TimeUnit.MILLISECONDS);
             return;
         }
@@ -129,7 +129,7 @@ abstract class ExternalDriver implements Driver {
         }
     }
 
-    /** Tries what failed again, or what has taken its place. */
+    /** Retries a failed order, or tries the order that has replaced it. */
     private void goAgain(Object key) {
         if (isSuperseded(key)) {
             advance(key);
@@ -149,7 +149,7 @@ abstract class ExternalDriver implements Driver {
         }
     }
 
-    /** Whether there is something to be tried next. */
+    /** Whether there is an order to try next. */
     private boolean advance(Object key) {
         synchronized (turns) {
             Turn turn = Objects.requireNonNull(turns.get(key));
@@ -167,7 +167,7 @@ abstract class ExternalDriver implements Driver {
         try {
             return attempt(order);
         } catch (RuntimeException e) {
-            LOG.error("trying {} failed", OrderJson.of(order), e);
+            LOG.error("an attempt at {} failed unexpectedly", OrderJson.of(order), e);
             return new Attempt.Hopeless(e.toString());
         }
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** The start of an answer's body as text; what comes after so many bytes is not read, and the connection is closed. */
+/** The start of a response body as text; bytes beyond a limit are not read, and the connection is closed. */
 final class FirstBytes implements HttpResponse.BodySubscriber<String> {
     private final int most;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** An order as a line of JSON, as commands and webhooks get it; {@code docs/drivers.md} has every field. */
+/** An order as a line of JSON for commands and webhooks; {@code docs/drivers.md} has every field. */
 final class OrderJson {
     private static final ObjectMapper JSON = new ObjectMapper().disable(SerializationFeature.FAIL_ON_EMPTY_BEANS);
 
@@ -48,7 +48,7 @@ final class OrderJson {
         try {
             return JSON.writeValueAsString(fields);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("texts and numbers can be written", e);
+            throw new IllegalStateException("texts and numbers can always be written", e);
         }
     }
 

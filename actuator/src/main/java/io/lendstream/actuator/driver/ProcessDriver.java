@@ -12,7 +12,10 @@ import java.util.concurrent.ExecutorService;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs jobs and replicas as processes of this node, as the node's own files say ({@link Programs}). It cuts no GPUs. */
+/**
+ * Runs jobs and replicas as processes of this node, from the node's own files ({@link Programs}). It cannot
+ * repartition GPUs.
+ */
 public final class ProcessDriver implements Driver {
     private static final Logger LOG = LoggerFactory.getLogger(ProcessDriver.class);
 
@@ -26,8 +29,8 @@ public final class ProcessDriver implements Driver {
 
     /**
      * @param programs directory of the node's files
-     * @param state directory in which it keeps what runs; only this user may read it
-     * @param environment what jobs and replicas inherit
+     * @param state directory for its state; only this user may read it
+     * @param environment the environment that jobs and replicas inherit
      */
     public ProcessDriver(
             Path programs,
@@ -45,19 +48,19 @@ public final class ProcessDriver implements Driver {
                 new ServiceReplicas(files, state.resolve("replicas"), environment, surroundings, driverListener, later);
     }
 
-    /** Why it cannot keep what runs in a directory, with the way out. */
+    /** Why it cannot keep its state in a directory, with the way out. */
     public static Optional<String> complaint(Path state) {
         return JobHost.complaint(state.resolve(JOBS));
     }
 
-    /** An order that fails in a way that was not foreseen must not end the actuator, which has others to carry out. */
+    /** An order that fails unexpectedly must not end the actuator, which has other orders to execute. */
     @Override
     public void take(Order order) {
         try {
             begin(order);
         } catch (RuntimeException e) {
-            LOG.error("{} cannot be carried out", order, e);
-            DriverEvents.failureOf(order, "it cannot be carried out: " + e).ifPresent(driverListener::tell);
+            LOG.error("cannot execute {}", order, e);
+            DriverEvents.failureOf(order, "the process driver failed: " + e).ifPresent(driverListener::tell);
         }
     }
 
@@ -75,7 +78,7 @@ public final class ProcessDriver implements Driver {
                             service -> () -> services.force(service.service(), force)))
                     .run();
         } else {
-            DriverEvents.failureOf(order, "processes can do nothing about it").ifPresent(driverListener::tell);
+            DriverEvents.failureOf(order, "the process driver cannot execute this kind of order").ifPresent(driverListener::tell);
         }
     }
 
@@ -94,7 +97,7 @@ public final class ProcessDriver implements Driver {
         return plan.complaints();
     }
 
-    /** Lets go of jobs and replicas, which run on. */
+    /** Closes its connections to jobs and replicas, which continue to run. */
     @Override
     public void close() {
         later.shutdownNow();

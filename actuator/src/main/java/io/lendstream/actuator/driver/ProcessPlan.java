@@ -14,11 +14,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** What the process driver would do, and whether it can, without doing it. */
+/** The actions of the process driver for an order, and its checks, without executing anything. */
 public final class ProcessPlan {
     private static final List<String> TOOLS = List.of("setsid", "sh", "mkdir", "mv");
 
-    /** What would be done, where the node's files say enough. */
+    /** The actions for a placement, if the node's files are complete. */
     private interface Plan {
         List<String> lines() throws Programs.ProgramException;
     }
@@ -44,7 +44,7 @@ public final class ProcessPlan {
             return List.of(
                     order instanceof Order.Force force
                             ? "kill (SIGKILL) the processes of %s on %s".formatted(force.tenant(), names(force.units()))
-                            : "refuse %s: processes can do nothing about it".formatted(OrderJson.of(order)));
+                            : "refuse %s: the process driver cannot execute this kind of order".formatted(OrderJson.of(order)));
         } catch (Programs.ProgramException e) {
             return List.of("fail %s: %s".formatted(order.decision(), e.getMessage()));
         }
@@ -52,7 +52,7 @@ public final class ProcessPlan {
 
     private List<String> job(Tenant.Job job, Order.Place place) throws Programs.ProgramException {
         if (place.units().isEmpty()) {
-            return List.of("stop %s (SIGTERM after the step under way) on %s".formatted(job, names(place.leaving())));
+            return List.of("stop %s (SIGTERM after the current step) on %s".formatted(job, names(place.leaving())));
         }
         Optional<TrainingJob> submitted = surroundings.job(job.job());
         JobProgram program = programs.job(submitted
@@ -91,12 +91,12 @@ public final class ProcessPlan {
         return units.stream().map(GpuId::value).toList();
     }
 
-    /** What is missing, with the way out. */
+    /** The missing prerequisites, with the way out. */
     public List<String> complaints() {
         List<String> complaints = new ArrayList<>();
         if (!Files.isDirectory(programs.directory())) {
             complaints.add(
-                    "actuator.process.programs is %s, which is no directory; make it, with jobs/ and services/ in it"
+                    "actuator.process.programs is %s, which is not a directory; create it, with jobs/ and services/ in it"
                             .formatted(programs.directory()));
         }
         String[] path = System.getenv().getOrDefault("PATH", "").split(":", -1);

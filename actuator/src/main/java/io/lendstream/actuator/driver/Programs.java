@@ -18,8 +18,9 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * What this node runs for jobs and services: a JSON file for each, {@code jobs/APPLICATION.json} and {@code services/SERVICE.json},
- * in a directory of the node's. What is run never comes from a topic; a decision only names it.
+ * The programs that this node runs for jobs and services: one JSON file each, {@code jobs/APPLICATION.json} and
+ * {@code services/SERVICE.json}, in a directory of the node. A program never comes from a topic; a decision only
+ * names it.
  */
 final class Programs {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -36,7 +37,7 @@ final class Programs {
         this.directory = directory;
     }
 
-    /** A program cannot be had; the message says why. */
+    /** Reports that a program cannot be read; the message has the reason. */
     static final class ProgramException extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -88,7 +89,7 @@ final class Programs {
     private Path file(String kind, String name) throws ProgramException {
         if (!NAME.matcher(name).matches()) {
             throw new ProgramException(
-                    "'%s' can be no file's name; it may have letters, digits, '.', '_' and '-' only".formatted(name));
+                    "'%s' is not a valid file name; it may have letters, digits, '.', '_' and '-' only".formatted(name));
         }
         return directory.resolve(kind).resolve(name + ".json");
     }
@@ -98,7 +99,7 @@ final class Programs {
         try {
             program = JSON.readTree(Files.readString(file));
         } catch (IOException e) {
-            throw new ProgramException("%s cannot be read (%s); write there what this node is to run"
+            throw new ProgramException("%s cannot be read (%s); create it with the program that this node should run"
                     .formatted(file, e.getClass().getSimpleName()));
         }
         List<String> unknown = new ArrayList<>();
@@ -126,7 +127,7 @@ final class Programs {
         JsonNode texts = program.path(field);
         if (!texts.isMissingNode() && !texts.isArray()) {
             throw new ProgramException(
-                    "%s: %s must be a list of texts, such as [\"python3\", \"train.py\"]; no shell looks at it"
+                    "%s: %s must be a list of texts, such as [\"python3\", \"train.py\"]; it is not passed to a shell"
                             .formatted(file, field));
         }
         List<String> all = new ArrayList<>();

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Makes progress events of what jobs report of their steps; the last report of a job counts when it is over. */
+/** Converts jobs' step reports to progress events; a job's last report is published at its end. */
 final class ProgressReports {
     private final Map<JobId, TrainingProgress> last = new ConcurrentHashMap<>();
 
@@ -31,7 +31,7 @@ final class ProgressReports {
         return progress;
     }
 
-    /** The last progress of a job that is over, which computes no more; forgets the job. */
+    /** The final progress of a finished job, which computes no more; forgets the job. */
     TrainingProgress over(JobId job, DomainId domain, JobPhase phase, Instant now) {
         Optional<TrainingProgress> before = Optional.ofNullable(last.remove(job));
         return new TrainingProgress(

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
-/** Carries out orders about services: each GPU of a service has a replica, which is a process of this node. */
+/** Executes orders about services: each GPU of a service has a replica, which is a process of this node. */
 final class ServiceReplicas implements AutoCloseable {
     private final Programs programs;
     private final ClusterLookup surroundings;
@@ -29,8 +29,8 @@ final class ServiceReplicas implements AutoCloseable {
     private final ReplicaHost replicas;
 
     /**
-     * @param state directory in which it keeps what runs
-     * @param later runs what a replica's event asks for, which must not happen on the host's own thread
+     * @param state directory for its state
+     * @param later runs work for a replica's event, which must not run on the host's own thread
      */
     ServiceReplicas(
             Programs programs,
@@ -69,7 +69,7 @@ final class ServiceReplicas implements AutoCloseable {
         force.units().forEach(gpu -> replicas.stop(id, gpu, true));
     }
 
-    /** A service's decision is in force when all its replicas are ready and none that leaves is left. */
+    /** A service's decision is in force when all its replicas are ready and all leaving replicas have ended. */
     private void settle(ServiceId id) {
         Order.Place place = placed.get(id);
         if (place == null) {
@@ -90,7 +90,7 @@ final class ServiceReplicas implements AutoCloseable {
         }
     }
 
-    /** Lets go of the replicas, which run on. */
+    /** Closes its connections to replicas, which continue to run. */
     @Override
     public void close() {
         replicas.close();

@@ -1,6 +1,6 @@
 package io.lendstream.actuator.driver;
 
-/** An answer of a webhook or command, cut for reports and logs: one line, without control characters. */
+/** A webhook's or command's answer, cut for reports and logs: one line, without control characters. */
 final class Shortened {
     private static final int LONGEST = 200;
 

@@ -2,7 +2,7 @@ package io.lendstream.actuator.driver;
 
 import java.net.URI;
 
-/** An address as logs and reports may have it: without user and password, and without its query, which may hold a key. */
+/** An address for logs and reports: without user and password, and without its query, which may contain a key. */
 public final class ShownAddress {
     private static final String HIDDEN = "(hidden)";
 
@@ -18,7 +18,7 @@ public final class ShownAddress {
         return address.getScheme() + "://" + login + address.getHost() + port + address.getRawPath() + query;
     }
 
-    /** The same of a text that may be no address. */
+    /** The same for a text that may not be a valid address. */
     public static String of(String text) {
         return text.replaceAll("(?<=//).*@", HIDDEN + "@").replaceAll("\\?.*", "?" + HIDDEN);
     }

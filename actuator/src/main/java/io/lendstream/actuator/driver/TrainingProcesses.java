@@ -34,7 +34,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries out orders about training jobs, whose workers are processes of this node, and reports what becomes of them. */
+/** Executes orders about training jobs, whose workers are processes of this node, and reports the results. */
 final class TrainingProcesses implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TrainingProcesses.class);
 
@@ -45,7 +45,9 @@ final class TrainingProcesses implements AutoCloseable {
     private final Executor later;
     private final Map<JobId, Order.Place> placed = new ConcurrentHashMap<>();
     private final Map<JobId, DomainId> domains = new ConcurrentHashMap<>();
-    /** Jobs that ended by themselves. An order about one of them does not start it again unless it is submitted again. */
+    /**
+     * Jobs that ended by themselves. An order about such a job does not start it again, unless it is submitted again.
+     */
     private final Map<JobId, Ended> ended = new ConcurrentHashMap<>();
 
     private final Set<JobId> starting = ConcurrentHashMap.newKeySet();
@@ -56,7 +58,7 @@ final class TrainingProcesses implements AutoCloseable {
         /** How it ended, with the last line of its log if it failed. */
         String reason() {
             String line = code == 0 || lines.isEmpty() ? "" : ": " + lines.get(lines.size() - 1);
-            return "it ended with %d%s".formatted(code, line);
+            return "it exited with status %d%s".formatted(code, line);
         }
 
         JobPhase phase() {
@@ -65,8 +67,8 @@ final class TrainingProcesses implements AutoCloseable {
     }
 
     /**
-     * @param state directory in which it keeps what runs
-     * @param later runs what a job's event asks for, which must not happen on the host's own thread
+     * @param state directory for its state
+     * @param later runs work for a job's event, which must not run on the host's own thread
      */
     TrainingProcesses(
             Programs programs,
@@ -108,7 +110,7 @@ final class TrainingProcesses implements AutoCloseable {
         }
     }
 
-    /** Reports units that the job has left already, and units in which it computes already. */
+    /** Reports units that the job has already left, and units in which it already computes. */
     private void reportWhatIsDone(Order.Place place, Optional<JobHost.Running> there) {
         List<GpuId> free = free(place.leaving(), there);
         if (!free.isEmpty()) {
@@ -120,14 +122,14 @@ final class TrainingProcesses implements AutoCloseable {
                 .ifPresent(bound -> driverListener.tell(new DriverEvent.Started(place.tenant(), bound)));
     }
 
-    /** Reports again what was reported of a change, because who gave the order may have forgotten it. */
+    /** Repeats the reports on a change, because the sender of the order may have lost them. */
     private void reportAgain(Order.Place place, JobHost.Running there) {
         if (there.settled()) {
             List<GpuId> wanted = DeviceSlots.units(there.wanted());
             List<GpuId> lost =
                     place.units().stream().filter(gpu -> !wanted.contains(gpu)).toList();
             if (!lost.isEmpty()) {
-                driverListener.tell(new DriverEvent.Stopped(place.tenant(), lost, true, "its worker is gone"));
+                driverListener.tell(new DriverEvent.Stopped(place.tenant(), lost, true, "its worker has ended"));
             }
             driverListener.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
         }
@@ -151,7 +153,7 @@ final class TrainingProcesses implements AutoCloseable {
 
     private static Batching batching(Order.Place place) throws Programs.ProgramException {
         Allocation allocation = place.allocation()
-                .orElseThrow(() -> new Programs.ProgramException("nothing says with which batch it trains"));
+                .orElseThrow(() -> new Programs.ProgramException("no batch size is known for the job; submit it with one"));
         return new Batching(
                 Math.max(1, allocation.localBatch()), allocation.accumulation() + 1, allocation.learningRateScale());
     }
@@ -171,7 +173,7 @@ final class TrainingProcesses implements AutoCloseable {
         jobs.force(id, force.units());
     }
 
-    /** Those units in which no process of a job is. */
+    /** The units in which a job has no process. */
     private static List<GpuId> free(List<GpuId> units, Optional<JobHost.Running> there) {
         Set<GpuId> occupied = there.stream()
                 .flatMap(running -> running.occupied().stream())
@@ -191,7 +193,7 @@ final class TrainingProcesses implements AutoCloseable {
                 .isPresent();
     }
 
-    /** Reports that a job is over: finished, failed, or stopped as it was to be. */
+    /** Reports the end of a job: finished, failed, or stopped as ordered. */
     private void reportOver(Order.Place last, Ended end) {
         JobId job = last.tenant().jobId().orElseThrow();
         if (!last.units().isEmpty()) {
@@ -203,7 +205,7 @@ final class TrainingProcesses implements AutoCloseable {
         driverListener.tell(new DriverEvent.InForce(last.tenant(), last.decision()));
     }
 
-    /** Reports units in which no worker is, and none will be started again. */
+    /** Reports units without a worker, in which none will be started again. */
     private void giveUp(JobId id, String why) {
         Optional<Order.Place> place = Optional.ofNullable(placed.get(id));
         Optional<JobHost.Running> there = running(id);
@@ -219,7 +221,7 @@ final class TrainingProcesses implements AutoCloseable {
         return clock.instant().truncatedTo(ChronoUnit.MILLIS);
     }
 
-    /** Lets go of the jobs, which run on. */
+    /** Closes its connections to jobs, which continue to run. */
     @Override
     public void close() {
         jobs.close();
@@ -242,7 +244,7 @@ final class TrainingProcesses implements AutoCloseable {
             driverListener.tell(new DriverEvent.InForce(new Tenant.Job(job), change, pause));
         }
 
-        /** One that a newer change replaced comes into force with that. */
+        /** A change that a newer change replaced is in force together with the newer one. */
         @Override
         public void failed(JobId job, DecisionId change, String why) {
             Order.Place last = placed.get(job);
@@ -252,10 +254,10 @@ final class TrainingProcesses implements AutoCloseable {
             }
         }
 
-        /** A slot whose worker was lost gets another one; the job keeps its GPU. */
+        /** A slot whose worker was lost gets another worker; the job keeps its GPU. */
         @Override
         public void recovered(JobId job, List<Slot> lost, ChangeTimings timings) {
-            LOG.info("{} goes on after it lost {}: {}", job, DeviceSlots.units(lost), timings);
+            LOG.info("{} recovered after it lost {}: {}", job, DeviceSlots.units(lost), timings);
         }
 
         @Override

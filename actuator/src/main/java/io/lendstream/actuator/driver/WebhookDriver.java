@@ -25,11 +25,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 
 /**
- * Posts every order as JSON to an address of the site's. 200 and 204 say that all of it is so; 202 that it is under way, and the
- * same order is posted again until it is; other 4xx that it will not be so; 429, 5xx and no whole answer in time are tried again.
+ * Posts every order as JSON to an address of the site. 200 and 204: the order is executed. 202: it is in progress,
+ * and the same order is posted again until it is executed. Other 4xx: the order fails. 429, 5xx and an incomplete or
+ * late answer: it is retried.
  *
- * <p>One try ends within the timeout, from connecting to the answer's last byte. Of the answer 64 KiB are read, and the connection is
- * closed then. Redirects are not followed.
+ * <p>One attempt ends within the timeout, from connecting to the answer's last byte. At most 64 KiB of the answer are
+ * read, then the connection is closed. Redirects are not followed.
  */
 public final class WebhookDriver extends ExternalDriver {
     private static final Duration AGAIN = Duration.ofSeconds(1);
@@ -44,8 +45,9 @@ public final class WebhookDriver extends ExternalDriver {
     private final HttpClient client;
 
     /**
-     * @param address an http or https address; a user and a password in it are sent as basic authentication where there is no token
-     * @param token a file with what is sent as a bearer token; it is read for every order, so that it may be renewed
+     * @param address an http or https address; a user and a password in it are sent as basic authentication if there
+     *     is no token
+     * @param token file with the bearer token; it is read for every order, so that it may be renewed
      */
     public WebhookDriver(URI address, Optional<Path> token, DriverLimits limits, DriverListener driverListener) {
         super("webhook-driver", limits, driverListener);
@@ -67,10 +69,10 @@ public final class WebhookDriver extends ExternalDriver {
     public List<String> complaints() {
         boolean isHttp = "http".equals(address.getScheme()) || "https".equals(address.getScheme());
         if (!isHttp || address.getHost() == null) {
-            return List.of("actuator.webhook.url is '%s'; it must be an http or https address".formatted(shown));
+            return List.of("actuator.webhook.url is '%s', but must be an http or https address".formatted(shown));
         }
         if (token.isPresent() && !Files.isReadable(token.get())) {
-            return List.of("actuator.webhook.token-file is %s, which this user cannot read; correct it or its rights"
+            return List.of("actuator.webhook.token-file is %s, which this user cannot read; correct the path or its permissions"
                     .formatted(token.get()));
         }
         return List.of();
@@ -114,14 +116,14 @@ public final class WebhookDriver extends ExternalDriver {
         try {
             return attempt(answer.get(limits().timeout().toNanos(), TimeUnit.NANOSECONDS));
         } catch (TimeoutException e) {
-            return new Attempt.Again(AGAIN, "%s gave no whole answer within %s".formatted(shown, limits().timeout()));
+            return new Attempt.Again(AGAIN, "%s gave no complete answer within %s".formatted(shown, limits().timeout()));
         } catch (ExecutionException e) {
             return new Attempt.Again(AGAIN, "%s does not answer: %s".formatted(shown, e.getCause()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Attempt.Again(AGAIN, "interrupted");
         } finally {
-            answer.cancel(true); // closes the connection of an answer that is not whole
+            answer.cancel(true); // closes the connection of an incomplete answer
         }
     }
 
@@ -140,7 +142,7 @@ public final class WebhookDriver extends ExternalDriver {
         return passes ? new Attempt.Again(AGAIN, said) : new Attempt.Hopeless(said);
     }
 
-    /** What it says of who asks; no message has any of it. */
+    /** The authorization header; it appears in no message. */
     private Optional<String> authorization() throws IOException {
         if (token.isEmpty()) {
             return Optional.ofNullable(address.getUserInfo())
@@ -164,7 +166,10 @@ public final class WebhookDriver extends ExternalDriver {
         return Optional.of("Bearer " + value);
     }
 
-    /** The same for the same order, whoever posts it and however often; another for another order of the same decision. */
+    /**
+     * An idempotency key: equal for the same order, whoever posts it; different for another order of the same
+     * decision.
+     */
     private static String keyOf(String body) {
         return UUID.nameUUIDFromBytes(body.getBytes(StandardCharsets.UTF_8)).toString();
     }

@@ -1,4 +1,4 @@
-/** What carries decisions out: each driver brings about what it is ordered, in its own time, and tells what has happened. */
+/** Drivers execute decisions. Each driver executes its orders asynchronously, and reports events. */
 @NullMarked
 package io.lendstream.actuator.driver;
 

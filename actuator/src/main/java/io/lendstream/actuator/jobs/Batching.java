@@ -1,17 +1,17 @@
 package io.lendstream.actuator.jobs;
 
 /**
- * How a step's samples are made up.
+ * The batching of a training step.
  *
- * @param localBatch samples that one worker computes at a time
- * @param accumulation how many such batches make up its part of a step
- * @param learningRateScale factor on the rate that the script's scheduler says
+ * @param localBatch samples that one worker computes at once
+ * @param accumulation number of such batches in a worker's part of a step
+ * @param learningRateScale factor on the learning rate of the script's scheduler
  */
 public record Batching(int localBatch, int accumulation, double learningRateScale) {
     public Batching {
         if (localBatch < 1 || accumulation < 1 || !(learningRateScale > 0)) {
             throw new IllegalArgumentException(
-                    "local batch, accumulation and learning-rate scale must be positive, but were %d, %d and %s"
+                    "local batch, accumulation and learning-rate scale must be positive, but are %d, %d and %s"
                             .formatted(localBatch, accumulation, learningRateScale));
         }
     }

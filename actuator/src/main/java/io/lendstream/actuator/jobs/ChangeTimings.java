@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What a change cost, as measured on this node.
+ * The cost of a change, as measured on this node.
  *
- * @param sinceAsked from the change being asked for to what is reported
- * @param pause end of the last step before to end of the first completed step after, less a median step; where steps are
- *     reported
+ * @param sinceAsked from the request of the change to the report
+ * @param pause end of the last step before the change to end of the first step after it, less a median step; empty
+ *     without step reports
  */
 public record ChangeTimings(Duration sinceAsked, Optional<Duration> pause) {
-    /** Without a pause; both times are of {@link System#nanoTime}. */
+    /** Timings without a pause; both times are of {@link System#nanoTime}. */
     static ChangeTimings between(long askedNanos, long nowNanos) {
         return between(askedNanos, nowNanos, Optional.empty());
     }

@@ -11,11 +11,12 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * The environment variables that a job, a replica or a command inherits from the actuator: those in an allow-list, and those that the
- * site names. The actuator's own settings never pass, as they may hold the broker's password.
+ * The environment variables that a job, a replica or a command inherits from the actuator: those in an allow-list,
+ * and those that the site names. The actuator's own settings are never passed on, because they may contain the
+ * broker's password.
  */
 public final class CleanEnvironment {
-    /** The start of the actuator's own settings. */
+    /** The prefix of the actuator's own settings. */
     public static final String OWN = "LENDSTREAM_";
 
     private static final Set<String> NAMES = Set.of(
@@ -46,7 +47,7 @@ public final class CleanEnvironment {
             "TORCH_",
             "TORCHINDUCTOR_",
             "UCX_");
-    /** A variable that is named so passes only if the site names it in full. */
+    /** Such a variable is passed on only if the site names it in full. */
     private static final Pattern SECRET = Pattern.compile("PASSW|SECRET|TOKEN|CREDENTIAL|JAAS|AUTH|(^|_)KEYS?($|_)");
 
     private static final Pattern NAMED = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*\\*?");
@@ -58,11 +59,11 @@ public final class CleanEnvironment {
     }
 
     /**
-     * Selects what may be inherited.
+     * Selects the variables to inherit.
      *
      * @param all the actuator's own environment
-     * @param named further names; one that ends in {@code *} stands for all names that start so
-     * @throws IllegalArgumentException where {@link #complaint} has one about {@code named}
+     * @param named further names; a name that ends in {@code *} is a prefix
+     * @throws IllegalArgumentException if {@link #complaint} rejects {@code named}
      */
     public static CleanEnvironment of(Map<String, String> all, List<String> named) {
         complaint(named).ifPresent(why -> {
@@ -77,12 +78,12 @@ public final class CleanEnvironment {
         return new CleanEnvironment(clean);
     }
 
-    /** That of this process, without further names. */
+    /** The selection from this process, without further names. */
     public static CleanEnvironment ofThisProcess() {
         return of(System.getenv(), List.of());
     }
 
-    /** What is wrong with a list of further names, with the way out. */
+    /** The problem with a list of further names, with the way out; empty without one. */
     public static Optional<String> complaint(List<String> named) {
         for (String name : named) {
             if (!NAMED.matcher(name).matches()) {
@@ -120,7 +121,7 @@ public final class CleanEnvironment {
     }
 
     /**
-     * Makes this the environment of a process, and adds what its program declares.
+     * Replaces a process's environment with this one, and adds the variables of its program.
      *
      * @throws IllegalArgumentException if a name or a value has a NUL, or a name has '='
      */

@@ -6,7 +6,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 
-/** Changes a job's GPUs in place, by the {@link Membership} protocol: starts workers, and does what the protocol asks. */
+/**
+ * Changes a job's GPUs in place, by the {@link Membership} protocol: starts workers and performs the protocol's
+ * actions.
+ */
 final class ElasticRescaler implements Rescaler {
     private final Job job;
     private final Membership membership;
@@ -100,7 +103,7 @@ final class ElasticRescaler implements Rescaler {
         store.expire(nowNanos);
     }
 
-    /** Does at once what the protocol asks. */
+    /** Performs the protocol's actions at once. */
     private final class Actions implements MembershipActions {
         private Worker worker(String name) {
             return job.workers()

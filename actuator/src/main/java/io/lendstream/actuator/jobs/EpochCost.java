@@ -7,7 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
 
-/** What the transition to a membership epoch cost, as its workers report it. */
+/** The cost of the transition to a membership epoch, as its workers report it. */
 final class EpochCost {
     private final long epoch;
     private final Set<String> full = new LinkedHashSet<>();
@@ -22,7 +22,10 @@ final class EpochCost {
         return epoch == asked;
     }
 
-    /** A worker has completed its first step in the epoch; a newcomer has no step before to compare it with. */
+    /**
+     * Records that a worker has completed its first step in the epoch; a newcomer has no earlier step to compare
+     * with.
+     */
     void resumed(JsonNode message) {
         if (message.has("lastNanos")) {
             double pause =
@@ -32,7 +35,7 @@ final class EpochCost {
         }
     }
 
-    /** A worker has completed the first step in which all take samples. */
+    /** Records that a worker has completed the first step in which all workers process samples. */
     void full(String worker, JsonNode message) {
         full.add(worker);
         fullNanos = Math.max(fullNanos, message.path("nanos").asLong());
@@ -42,12 +45,12 @@ final class EpochCost {
         return full.containsAll(workers);
     }
 
-    /** When the last worker completed the first step in which all take samples. */
+    /** When the last worker completed the first step in which all workers process samples. */
     long fullNanos() {
         return fullNanos;
     }
 
-    /** The longest pause that a worker has seen, where one has reported any. */
+    /** The longest pause of a worker; empty if none has reported one. */
     Optional<Duration> pause() {
         return pauseSeconds.map(seconds -> Duration.ofNanos((long) (seconds * 1e9)));
     }

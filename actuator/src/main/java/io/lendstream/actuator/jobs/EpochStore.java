@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Where the ranks of one membership epoch find each other: keys and values, and waits for keys that are to come. */
+/** A key-value store in which the ranks of one membership epoch find each other, with waits for missing keys. */
 final class EpochStore {
     private static final byte[] YES = {'1'};
     private static final byte[] NO = {'0'};
@@ -15,7 +15,7 @@ final class EpochStore {
     private final List<Waiting> waiting = new ArrayList<>();
     private boolean ended;
 
-    /** Takes the answer to a request, which may come at once or when somebody has set the key. */
+    /** Handles a request; the answer may be immediate, or follow when another rank has set the key. */
     interface Answer {
         void value(byte[] value);
 
@@ -24,7 +24,7 @@ final class EpochStore {
 
     private record Waiting(List<String> keys, boolean wantsValue, Answer answer, long untilNanos) {}
 
-    /** @param nowNanos from {@link System#nanoTime} */
+    /** @param nowNanos a time of {@link System#nanoTime} */
     void ask(String operation, List<String> keys, byte[] value, long timeoutMillis, long nowNanos, Answer answer) {
         if (ended) {
             answer.error("the membership epoch is over", false);
@@ -54,7 +54,7 @@ final class EpochStore {
         }
     }
 
-    /** Gives up on waits whose time is over. */
+    /** Fails waits that have timed out. */
     void expire(long nowNanos) {
         for (Waiting each : List.copyOf(waiting)) {
             if (each.untilNanos - nowNanos <= 0) {
@@ -64,7 +64,7 @@ final class EpochStore {
         }
     }
 
-    /** Nobody is to wait any longer, or to begin to. */
+    /** Ends all waits, and refuses new ones. */
     void end() {
         ended = true;
         values.clear();

@@ -4,15 +4,17 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** From one membership epoch of a job to the next: a group is prepared, agreed on, and taken at a step's end. */
+/**
+ * The transition of a job between two membership epochs: a group is prepared, agreed on, and used from a step's end.
+ */
 final class EpochTransition {
-    /** Why there is a new epoch; workers know them by these words in small letters. */
+    /** The reason for a new epoch; workers know it by this name in lower case. */
     enum Kind {
         /** Nobody trains yet. */
         START,
-        /** Ranks come or go, between two steps. */
+        /** Ranks join or leave, between two steps. */
         CHANGE,
-        /** A rank was lost: those left are waiting. */
+        /** A rank was lost, and the remaining ranks wait. */
         RECOVER
     }
 
@@ -27,9 +29,9 @@ final class EpochTransition {
     private boolean committed;
 
     /**
-     * @param before workers of the epoch before; none where they need not agree
+     * @param before workers of the epoch before; empty if they need not agree
      * @param after workers of the new epoch, by rank
-     * @param wholeChange whether this completes the change that was asked for last
+     * @param wholeChange whether this completes the last requested change
      */
     EpochTransition(long epoch, Kind kind, List<String> before, List<String> after, boolean wholeChange) {
         this.epoch = epoch;
@@ -75,9 +77,9 @@ final class EpochTransition {
     }
 
     /**
-     * Whether the workers of the epoch before can be sent the commit. Newcomers may take long to build a group, so training
-     * goes on until they have. Workers that stay need about a step for it: without newcomers the commit is sent at once, so that
-     * workers that leave need not wait for a second step.
+     * Whether the workers of the epoch before can be sent the commit. Newcomers may take long to build a group, so
+     * training continues meanwhile. Remaining workers need about a step for it: without newcomers the commit is sent
+     * at once, so that leaving workers need not wait for a second step.
      */
     boolean mayCommit() {
         return kind == Kind.CHANGE && !committed && (isPrepared() || before.containsAll(after));
@@ -87,7 +89,7 @@ final class EpochTransition {
         committed = true;
     }
 
-    /** Whether workers may pass into it, so that it cannot be given up. Only a change waits for the commit. */
+    /** Whether workers may already enter it, so that it cannot be abandoned. Only a change waits for the commit. */
     boolean isBinding() {
         return committed || kind != Kind.CHANGE;
     }

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.slf4j.Logger;
 
-/** Logs an error that comes again and again once a minute; the first time with its stack trace. For one thread. */
+/** Logs a repeated error once a minute; the first time with its stack trace. For one thread. */
 final class ErrorLog {
     private static final long AGAIN_NANOS = 60_000_000_000L;
     private static final int MOST = 1000;
@@ -21,7 +21,7 @@ final class ErrorLog {
         this.log = log;
     }
 
-    /** @param what says what failed, and tells one error from another */
+    /** @param what description of the failure, which also distinguishes errors */
     void error(String what, Exception cause) {
         long now = System.nanoTime();
         if (seen.size() >= MOST) {
@@ -34,7 +34,7 @@ final class ErrorLog {
             seen.put(what, before);
             log.error("{}", what, cause);
         } else if (now - before.loggedNanos >= AGAIN_NANOS) {
-            log.error("{}, {} times more: {}", what, before.silent + 1, cause.toString());
+            log.error("{} ({} more times): {}", what, before.silent + 1, cause.toString());
             before.loggedNanos = now;
             before.silent = 0;
         } else {

@@ -18,7 +18,7 @@ final class Frames {
 
     private Frames() {}
 
-    /** A message and the value that comes with it, which is empty for most. */
+    /** A message with its binary value, which is empty for most messages. */
     record Frame(JsonNode message, ByteBuffer body) {
         String type() {
             return message.path("type").asText();
@@ -30,12 +30,12 @@ final class Frames {
         int header = lengths.getInt();
         int body = lengths.getInt();
         if (header < 0 || header > LONGEST_HEADER || body < 0 || body > LONGEST_BODY) {
-            throw new IOException("a worker sent a frame of %d + %d bytes, but at most %d + %d are taken"
+            throw new IOException("a worker sent a frame of %d + %d bytes, but at most %d + %d are accepted"
                     .formatted(header, body, LONGEST_HEADER, LONGEST_BODY));
         }
         JsonNode message = JSON.readTree(read(from, header).array());
         if (message == null || !message.isObject()) {
-            throw new IOException("a worker sent a message that is no JSON object");
+            throw new IOException("a worker sent a message that is not a JSON object");
         }
         return new Frame(message, read(from, body));
     }

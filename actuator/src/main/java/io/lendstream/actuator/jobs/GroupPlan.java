@@ -7,14 +7,14 @@ import java.util.List;
  * The group of a membership epoch.
  *
  * @param ranks names of its workers, by rank
- * @param transfers who sends the state to whom
- * @param batching what it trains with
- * @param isWhole whether it is all that the job is to run on
+ * @param transfers which ranks send the training state to which
+ * @param batching the batching to train with
+ * @param isWhole whether it covers all slots of the job's target
  */
 record GroupPlan(
         EpochTransition.Kind kind, List<String> ranks, List<Transfer> transfers, Batching batching, boolean isWhole) {
 
-    /** The state of the training goes from one rank to another. */
+    /** A transfer of the training state from one rank to another. */
     record Transfer(int sender, int receiver) {}
 
     GroupPlan {
@@ -28,7 +28,8 @@ record GroupPlan(
     }
 
     /**
-     * Each rank without the state gets it from a rank that has it, in turn; at a start all get it from the first.
+     * Plans the transfers: each rank without the state gets it from a rank with it, in turn; at a start all get it
+     * from the first.
      *
      * @param senders how many ranks, from 0 on, have the state
      */

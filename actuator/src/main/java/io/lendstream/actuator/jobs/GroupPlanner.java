@@ -10,7 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** Decides which workers train together next, from what the job is to run on and where its workers stand. */
+/** Decides which workers train together next, from the job's target and its workers' phases. */
 final class GroupPlanner {
     private final Roster roster;
     private final JobTarget target;
@@ -25,7 +25,7 @@ final class GroupPlanner {
         return !ready().isEmpty() && !isAnyStarting();
     }
 
-    /** The group after the present one; the same group if nothing is to change. */
+    /** The next group; the current group if nothing should change. */
     GroupPlan next(List<String> members, Batching applied) {
         List<Member> present = roster.get(members);
         List<Member> joining = isAnyStarting() ? List.of() : ready();
@@ -44,8 +44,9 @@ final class GroupPlanner {
     }
 
     /**
-     * The group of the workers that a loss has left; one of them at least has a whole state. The workers that are furthest come
-     * first, and send their state to the others. Workers that are to leave do so now, unless only they are furthest.
+     * The group of the workers that remain after a loss; at least one of them has a complete state. The most advanced
+     * workers come first and send their state to the others. Workers that should leave do so now, unless only they
+     * are the most advanced.
      */
     GroupPlan recovery(List<Member> left, Batching applied) {
         long furthest = furthestStep(left);
@@ -60,12 +61,12 @@ final class GroupPlanner {
         return new GroupPlan(Kind.RECOVER, ranks, transfers, applied, isAllThatIsWanted(ranks));
     }
 
-    /** The last step that one of these has completed; -1 where none has a whole state. */
+    /** The last step that one of these workers has completed; -1 if none has a complete state. */
     static long furthestStep(List<Member> members) {
         return members.stream().mapToLong(Member::step).max().orElse(-1);
     }
 
-    /** Whether these workers are in all slots that the job is to run in, and in no other. */
+    /** Whether these workers are in all slots of the job's target, and in no other. */
     boolean isAllThatIsWanted(Collection<String> names) {
         return target.isExactly(names.stream()
                 .flatMap(name -> roster.get(name).slots().stream())
@@ -86,7 +87,7 @@ final class GroupPlanner {
         return target.wants(member.slots());
     }
 
-    /** Whether a worker that is to leave waits for a newcomer of the same change, which takes over from it: a move. */
+    /** Whether a leaving worker waits for a newcomer of the same change, which replaces it: a move. */
     private boolean isHeld(Member leaving) {
         return leaving.slots().stream()
                 .map(target::releasedBy)

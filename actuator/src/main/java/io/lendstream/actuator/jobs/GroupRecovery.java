@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Recovers a job from the loss of a worker: the group is broken at once, so that no worker waits for the lost one. When all
- * remaining workers have reported their last step, they build another group around the worker that is furthest.
+ * Recovers a job from the loss of a worker: the group is broken at once, so that no worker waits for the lost one.
+ * When all remaining workers have reported their last step, they build another group around the most advanced worker.
  */
 final class GroupRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(GroupRecovery.class);
@@ -23,11 +23,11 @@ final class GroupRecovery {
     private final GroupPlanner planner;
     private final MembershipActions actions;
 
-    /** Workers whose group was broken, until the next group is begun. */
+    /** Workers whose group was broken, until the next group begins. */
     private final Set<String> recovering = new LinkedHashSet<>();
     /** Groups up to this epoch were broken by this node process. */
     private long abortedEpoch;
-    /** Slots whose workers were lost, until training goes on. */
+    /** Slots whose workers were lost, until training continues. */
     private final List<Slot> lost = new ArrayList<>();
 
     private long lostNanos;
@@ -40,7 +40,7 @@ final class GroupRecovery {
         this.actions = actions;
     }
 
-    /** A worker with a seat in the group has ended. */
+    /** Records that a worker with a seat in the group has ended. */
     void lost(Member worker, long nowNanos) {
         lostNanos = nowNanos;
         lost.addAll(worker.slots());
@@ -58,26 +58,26 @@ final class GroupRecovery {
         recovering.addAll(involved);
         abortedEpoch = epochs.epoch();
         actions.save();
-        LOG.info("{}: the group of epoch {} is broken; {} are left", job, abortedEpoch, involved);
+        LOG.info("{}: the group of epoch {} is broken; remaining workers: {}", job, abortedEpoch, involved);
         recovering.forEach(name -> actions.send(name, MembershipMessages.abort(abortedEpoch)));
         if (recovering.isEmpty()) {
             epochs.removeAll();
         }
     }
 
-    /** A newcomer whose first group was broken is no member, but it waits for the next group as members do. */
+    /** Adds a newcomer whose first group was broken: it is not a member, but waits for the next group as members do. */
     private boolean mayRecover(String name) {
         return roster.has(name) && !roster.get(name).is(Phase.LEAVING);
     }
 
-    /** A worker has lost the group of an epoch by itself, because a connection to another worker ended. */
+    /** Records that a worker has lost its group by itself, because a connection to another worker ended. */
     void broken(long epoch, long nowNanos) {
         if (recovering.isEmpty() && epoch > abortedEpoch) {
             start(nowNanos);
         }
     }
 
-    /** A worker has broken its groups as ordered; its phase shows whether it had a seat in one. */
+    /** Records that a worker has broken its groups as ordered; its phase shows whether it had a seat in one. */
     void aborted(Member worker, String phase, long nowNanos) {
         if (phase.equals("ready")) {
             worker.enter(Phase.READY);
@@ -100,7 +100,7 @@ final class GroupRecovery {
         recovering.clear();
         epochs.removeAll();
         if (GroupPlanner.furthestStep(left) < 0) {
-            // No worker has a whole state: new processes start from the last checkpoint.
+            // No worker has a complete state: new processes start from the last checkpoint.
             left.forEach(worker -> actions.kill(worker.name()));
             actions.save();
             return;
@@ -113,7 +113,7 @@ final class GroupRecovery {
         epochs.begin(plan);
     }
 
-    /** Reports, once after a loss, that all workers of the next group take samples. */
+    /** Reports, once after a loss, that all workers of the next group process samples. */
     void reportRecovered(EpochCost cost) {
         if (!lost.isEmpty()) {
             var timings = new ChangeTimings(Duration.ofNanos(cost.fullNanos() - lostNanos), cost.pause());
@@ -126,7 +126,7 @@ final class GroupRecovery {
         return !recovering.isEmpty();
     }
 
-    /** When a worker with a seat was lost last. */
+    /** When a worker with a seat was last lost. */
     long lostNanos() {
         return lostNanos;
     }

@@ -30,7 +30,7 @@ final class HostDirectory implements AutoCloseable {
     }
 
     /**
-     * Makes a directory that only this user may read, and claims it for this process.
+     * Creates a directory that only this user may read, and locks it for this process.
      *
      * @throws IllegalStateException if another process uses the directory
      * @throws UncheckedIOException if it cannot be used
@@ -53,7 +53,7 @@ final class HostDirectory implements AutoCloseable {
         }
     }
 
-    /** Where workers of a host with this directory connect. */
+    /** The socket path for workers of a host with this directory. */
     static Path socket(Path directory) {
         return directory.toAbsolutePath().resolve(SOCKET);
     }
@@ -66,16 +66,16 @@ final class HostDirectory implements AutoCloseable {
         return socket(path);
     }
 
-    /** Directory of a job. */
+    /** The directory of a job. */
     Path home(JobId job) {
         return JobHome.of(jobs(path), job);
     }
 
     /**
-     * Hands each job that an earlier process has left, with its directory, to who takes it over. Up to version 0.1 a job's name
-     * was its directory's, so that the jobs {@code .} and {@code ..} are elsewhere.
+     * Passes each job left by an earlier process, with its directory, to its new owner. Up to version 0.1 a job's
+     * name was its directory's name, so the jobs {@code .} and {@code ..} are elsewhere.
      *
-     * @throws IllegalStateException if a job cannot be taken over, but its processes run
+     * @throws IllegalStateException if a job cannot be taken over although its processes run
      * @throws UncheckedIOException if the directory cannot be read
      */
     void takeOver(BiConsumer<Path, JobFile> taker) {
@@ -107,7 +107,7 @@ final class HostDirectory implements AutoCloseable {
         }
     }
 
-    /** Whether a worker that was started in a job's directory lives. */
+    /** Whether a worker that was started in a job's directory still runs. */
     private static boolean isRunning(Path home) {
         Path workers = home.resolve("workers");
         if (!Files.exists(workers)) {
@@ -128,21 +128,21 @@ final class HostDirectory implements AutoCloseable {
 
     private static void setAside(Path file, RuntimeException why) {
         Path aside = file.resolveSibling(file.getFileName() + ".unreadable");
-        LOG.error("{} cannot be read, and nothing of its job runs; it is set aside as {}", file, aside, why);
+        LOG.error("cannot read {}; no process of its job runs, so the file is renamed to {}", file, aside, why);
         try {
             Files.move(file, aside, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot move %s; remove it".formatted(file), e);
+            throw new UncheckedIOException("cannot rename %s; remove it".formatted(file), e);
         }
     }
 
-    /** Lets another process use the directory. */
+    /** Releases the directory for another process. */
     @Override
     public void close() {
         try {
             lockFile.close();
         } catch (IOException e) {
-            LOG.warn("the lock of {} does not close", path, e);
+            LOG.warn("cannot release the lock of {}", path, e);
         }
     }
 }

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one thread on which everything about the jobs of a host happens. An error in one task does not end it. */
+/** The single thread for all work on a host's jobs. An error in one task does not end it. */
 final class HostThread {
     private static final Logger LOG = LoggerFactory.getLogger(HostThread.class);
     private static final Duration CLOSE = Duration.ofSeconds(5);
@@ -22,7 +22,7 @@ final class HostThread {
         return thread;
     });
 
-    /** @param errors where errors of tasks go */
+    /** @param errors log for errors of tasks */
     HostThread(ErrorLog errors) {
         this.errors = errors;
     }
@@ -36,22 +36,22 @@ final class HostThread {
         }
     }
 
-    /** Runs a task again and again, with a pause in between. */
+    /** Runs a task repeatedly, with a pause in between. */
     void repeat(Runnable task, long pauseMillis) {
         var unused = events.scheduleWithFixedDelay(guarded(task), 0, pauseMillis, TimeUnit.MILLISECONDS);
     }
 
-    /** Runs a task once, after a while. */
+    /** Runs a task once, after a delay. */
     void submitLater(Runnable task, long millis) {
         var unused = events.schedule(guarded(task), millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Waits for an answer. Not to be called on the thread itself. */
+    /** Waits for an answer. Must not be called on the thread itself. */
     <T> T ask(Callable<T> question) {
         try {
             return events.submit(question).get();
         } catch (ExecutionException e) {
-            throw new IllegalStateException("the host cannot say what runs", e.getCause());
+            throw new IllegalStateException("the host cannot list its tenants", e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted", e);
@@ -63,7 +63,7 @@ final class HostThread {
             try {
                 task.run();
             } catch (RuntimeException e) {
-                errors.error("a job's event failed: " + e, e);
+                errors.error("handling a job's event failed: " + e, e);
             }
         };
     }
@@ -72,7 +72,7 @@ final class HostThread {
         return events.isShutdown();
     }
 
-    /** Ends the task under way and drops the others. */
+    /** Finishes the current task and drops the others. */
     void close() throws InterruptedException {
         events.shutdownNow();
         events.awaitTermination(CLOSE.toSeconds(), TimeUnit.SECONDS);

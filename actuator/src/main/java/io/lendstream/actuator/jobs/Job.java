@@ -17,8 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A job on this node: its target, its workers, its file, and its reports. A {@link Rescaler} brings the workers to the target.
- * Everything happens on the host's one thread; after each event {@link #advance} does what can be done next.
+ * A job on this node: its target, its workers, its file, and its reports. A {@link Rescaler} brings the workers to
+ * the target. All work runs on the host's single thread; after each event {@link #advance} does the next possible
+ * steps.
  */
 final class Job {
     private static final Logger LOG = LoggerFactory.getLogger(Job.class);
@@ -39,11 +40,11 @@ final class Job {
     private boolean over;
 
     /**
-     * What all jobs of a host share.
+     * The parts that all jobs of a host share.
      *
-     * @param socket where workers connect
-     * @param environment what workers inherit
-     * @param nanoClock the time, as of {@link System#nanoTime}
+     * @param socket socket for workers
+     * @param environment environment that workers inherit
+     * @param nanoClock a clock like {@link System#nanoTime}
      */
     record Shared(Path socket, CleanEnvironment environment, LongSupplier nanoClock) {}
 
@@ -68,14 +69,14 @@ final class Job {
         this.rescaler = program.mode() == JobProgram.Mode.AFE ? new ElasticRescaler(this) : new RestartRescaler(this);
     }
 
-    /** Takes over what another node process has left, workers included. */
+    /** Takes over a job of an earlier node process, including its workers. */
     void adopt(JobFile left) {
         target.restore(left);
         left.workers().forEach(entry -> workers.add(starter.adopt(WorkerIdentity.of(entry))));
         rescaler.adopt(left);
     }
 
-    /** The job's workers are to be where {@code slots} are, and nowhere else. */
+    /** Sets the slots in which the job's workers should run, and no others. */
     void resize(List<Slot> slots, Batching batching, DecisionId change) {
         if (target.isSupersededBy(change)) {
             reporter.failed("superseded by " + change);
@@ -96,12 +97,12 @@ final class Job {
         resize(List.of(), target.batching(), lastChange);
     }
 
-    /** Kills what is in these slots. */
+    /** Kills the job's processes in these slots. */
     void force(Collection<GpuId> gpus) {
         workers.all().stream().filter(worker -> worker.isInAnyOf(gpus)).forEach(Worker::force);
     }
 
-    /** Does what can be done next, which may be nothing. */
+    /** Does the next possible steps, if there are any. */
     void advance() {
         rescaler.advance();
     }
@@ -110,12 +111,12 @@ final class Job {
         rescaler.heard(worker, type, message);
     }
 
-    /** Answers a request of a worker to the rendezvous store. */
+    /** Answers a worker's request to the rendezvous store. */
     void askStore(JsonNode request, ByteBuffer body, EpochStore.Answer answer) {
         rescaler.askStore(request, body, answer);
     }
 
-    /** Looks after processes: notices ends, and ends workers that are past their deadline. */
+    /** Checks processes: detects ends, and kills workers past their deadline. */
     void look(long nowNanos) {
         if (file.isBehind()) {
             save();
@@ -134,27 +135,27 @@ final class Job {
     private void remove(Worker worker) {
         workers.remove(worker);
         lastExit = worker.exit();
-        LOG.info("{}: worker {} is gone, exit code {}", id, worker, lastExit.code());
+        LOG.info("{}: worker {} has ended, exit code {}", id, worker, lastExit.code());
         rescaler.gone(worker);
         worker.slots().forEach(slot -> reporter.released(slot, worker.wasForced()));
         save();
     }
 
-    // The rest is for the rescaler.
+    // The following methods are for the rescaler.
 
-    /** Starts a worker in these slots. A start that fails is counted, and reported when the slots are given up. */
+    /** Starts a worker in these slots. A failed start is counted, and reported when the slots are given up. */
     Optional<Worker> launch(List<Slot> slots, List<String> command, Map<String, String> more) {
         return launch(slots, slots, command, more);
     }
 
-    /** Starts a worker in these slots. A start that fails counts for all slots of {@code counted}, which wait for it. */
+    /** Starts a worker in these slots. A failed start counts for all slots of {@code counted}, which wait for it. */
     Optional<Worker> launch(List<Slot> slots, List<Slot> counted, List<String> command, Map<String, String> more) {
         WorkerIdentity identity = WorkerIdentity.create(id, slots, target.causeOf(slots.get(0)));
         try {
             starter.prepare();
             List<JobFile.WorkerEntry> entries = new ArrayList<>(workers.entries());
             entries.add(identity.entry());
-            file.write(content(entries)); // before it runs, so that no node process can miss it
+            file.write(content(entries)); // before it runs, so that every node process knows it
             Map<String, String> environment = starter.environment(identity, target.batching(), more);
             Worker worker = starter.start(identity, command, environment, workers.names());
             workers.add(worker);
@@ -174,14 +175,14 @@ final class Job {
         starter.forget(identity);
         slots.forEach(slot -> failures.unstarted(slot.gpu(), isHopeless, nowNanos()));
         boolean isGivenUp = slots.stream().anyMatch(this::isGivenUp);
-        LOG.warn("{}: worker {} cannot be started{}: {}", id, identity, isGivenUp ? "" : " yet", why);
+        LOG.warn("{}: cannot start worker {}{}: {}", id, identity, isGivenUp ? "" : " yet", why);
         if (isGivenUp) {
             reporter.failed("workers in %s cannot be started: %s"
                     .formatted(slots.stream().map(Slot::gpu).toList(), why));
         }
     }
 
-    /** Counts a worker that has ended in failure, and reports when no more are started in its slots. */
+    /** Counts a worker that has failed, and reports when no more are started in its slots. */
     void countFailure(Worker worker) {
         for (Slot slot : worker.slots()) {
             int failed = failures.ended(slot.gpu());
@@ -201,7 +202,7 @@ final class Job {
     /**
      * Whether the next start in a slot must wait, because the last start did not succeed or workers have failed there.
      *
-     * @param lastNanos from when on the delay after failures is counted
+     * @param lastNanos start of the delay after failures
      */
     boolean mustWait(Slot slot, long lastNanos) {
         return failures.mustWait(slot.gpu(), nowNanos())
@@ -215,7 +216,7 @@ final class Job {
         reporter.applied(timings);
     }
 
-    /** Completes a change that needed nothing measured. */
+    /** Completes a change that needed no measurement. */
     void settle() {
         settle(ChangeTimings.between(target.askedNanos(), nowNanos()));
     }
@@ -231,7 +232,7 @@ final class Job {
         reporter.recovered(lost, timings);
     }
 
-    /** Reports slots that the job is to leave and in which no worker is. */
+    /** Reports slots without a worker that the job should leave. */
     private void reportEmptySlots() {
         for (Slot slot : target.leaving()) {
             if (!workers.isUsed(slot.gpu())) {
@@ -240,7 +241,7 @@ final class Job {
         }
     }
 
-    /** All that the job had on this node is gone, or will not be started. */
+    /** Ends the job on this node: all its processes have ended, or will not be started. */
     void end(int code) {
         over = true;
         file.remove();
@@ -248,7 +249,7 @@ final class Job {
         reporter.exited(code, lastExit.lastLines());
     }
 
-    /** Writes what must be known of the job; where that fails, again at the next look. */
+    /** Saves the job's file; after a failure it is retried at the next check. */
     void save() {
         if (!over) {
             file.save(content(workers.entries()));
@@ -291,7 +292,7 @@ final class Job {
         return workers;
     }
 
-    /** Exit code of the worker that ended last. */
+    /** Exit code of the last worker that ended. */
     int lastCode() {
         return lastExit.code();
     }

@@ -15,11 +15,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What must be known of a job to take it over from a node process that was killed; replaced as a whole. The fields of
- * {@link LastChange} and {@link Membership} are fields of the file itself.
+ * The state of a job with which another node process can take it over; replaced atomically. The fields of {@link
+ * LastChange} and {@link Membership} are fields of the file itself.
  *
- * @param batching how the job is to batch after the last change
- * @param applied how it batches
+ * @param batching the job's batching after the last change
+ * @param applied the job's current batching
  */
 record JobFile(
         String job,
@@ -63,19 +63,19 @@ record JobFile(
     /**
      * The last change of the job's slots.
      *
-     * @param change the decision
-     * @param askedNanos when it came, by {@link System#nanoTime}
+     * @param change ID of the decision
+     * @param askedNanos when it arrived, by {@link System#nanoTime}
      * @param settled whether it is in force
      * @param stopping whether it ends the job
      */
     record LastChange(String change, long askedNanos, boolean settled, boolean stopping) {}
 
     /**
-     * The workers that train together; of a job that changes in place.
+     * The workers that train together, for a job that changes in place.
      *
-     * @param epoch counts the groups that the job has had
+     * @param epoch number of groups that the job has had
      * @param members workers of the group
-     * @param pending the next group, where its workers may already be going over to it
+     * @param pending the next group, if its workers may already be changing to it
      */
     record Membership(
             long epoch, List<String> members, @Nullable Pending pending) {}

@@ -8,13 +8,13 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps a job's file on disk up to date, and removes it when the job is over. */
+/** Keeps a job's file on disk up to date, and removes it when the job ends. */
 final class JobFileWriter {
     private static final Logger LOG = LoggerFactory.getLogger(JobFileWriter.class);
 
     private final JobId job;
     private final Path path;
-    /** Whether the file lacks something, because it could not be written. */
+    /** Whether the file is out of date, because it could not be written. */
     private boolean isBehind;
 
     JobFileWriter(JobId job, Path path) {
@@ -35,14 +35,14 @@ final class JobFileWriter {
         file.write(path);
     }
 
-    /** Writes the file; if that fails, as on a full disk, {@link #isBehind} asks for another try. */
+    /** Writes the file; after a failure, as on a full disk, {@link #isBehind} asks for a retry. */
     void save(JobFile file) {
         try {
             write(file);
             isBehind = false;
         } catch (UncheckedIOException e) {
             if (!isBehind) {
-                LOG.error("{}: its state cannot be written, and is tried again: {}", job, String.valueOf(e.getCause()));
+                LOG.error("{}: cannot save its state; will retry: {}", job, String.valueOf(e.getCause()));
             }
             isBehind = true;
         }
@@ -52,7 +52,7 @@ final class JobFileWriter {
         try {
             Files.deleteIfExists(path);
         } catch (IOException e) {
-            LOG.error("{} is over, but {} cannot be removed; remove it, or the job starts again", job, path, e);
+            LOG.error("{} has ended, but {} cannot be removed; remove it, or the job starts again", job, path, e);
         }
     }
 }

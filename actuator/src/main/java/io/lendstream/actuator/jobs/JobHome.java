@@ -11,7 +11,7 @@ import java.util.Optional;
 
 /** Names of files for jobs: ASCII, never {@code .} or {@code ..}, and shorter than the 255 bytes that a file system allows. */
 final class JobHome {
-    /** Longer names are cut, and told apart by a hash. */
+    /** Longer names are cut, and distinguished by a hash. */
     private static final int LONGEST = 128;
 
     private static final int CUT = 60;
@@ -26,18 +26,20 @@ final class JobHome {
         return jobs.resolve(name.length() <= LONGEST ? name : name.substring(0, CUT) + "~" + hash(id.value()));
     }
 
-    /** The start of the names of a job's workers, for people to read; a worker's name has a random part after it. */
+    /** The prefix of a job's worker names, for people; a random part follows it. */
     static String label(JobId id) {
         String label = id.value().replaceAll("[^A-Za-z0-9._-]", "_");
         return label.length() <= LONGEST ? label : label.substring(0, LONGEST);
     }
 
-    /** Why no process can be started for a job of this name; it may stand in no argument and no environment variable. */
+    /**
+     * Why no process can be started for a job of this name; the name is used in arguments and environment variables.
+     */
     static Optional<String> complaint(JobId id) {
         String name = id.value();
         if (name.indexOf('\0') >= 0) {
             return Optional.of(
-                    "the job's name has a NUL character, which no process can be given; submit it under another name");
+                    "the job's name has a NUL character, which processes cannot receive; submit it under another name");
         }
         return StandardCharsets.UTF_8.newEncoder().canEncode(name)
                 ? Optional.empty()

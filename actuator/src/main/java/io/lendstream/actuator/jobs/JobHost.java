@@ -15,14 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts, resizes and stops training jobs on this node. Calls return at once; what becomes of them is told to the listener.
+ * Starts, resizes and stops training jobs on this node. Calls return at once; results go to the listener.
  *
- * <p>What runs is on disk before it runs: a host that is opened on the directory of one that was killed takes its workers over,
- * which have trained on meanwhile. Closing a host leaves them running too.
+ * <p>Tenants are saved on disk before they run: a host on the directory of a killed one takes its workers over, which
+ * have continued to train. Closing a host leaves them running too.
  */
 public final class JobHost implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(JobHost.class);
-    /** Of the protocol in {@code docs/afe.md}. */
+    /** Version of the protocol in {@code docs/afe.md}. */
     static final int VERSION = 1;
 
     private static final long LOOK_MILLIS = 50;
@@ -38,13 +38,13 @@ public final class JobHost implements AutoCloseable {
     private final WorkerConnections connections = new WorkerConnections();
 
     /**
-     * What runs of a job.
+     * The processes of a job.
      *
-     * @param wanted slots that it is to run in
-     * @param bound those of them in which it has trained
-     * @param occupied slots in which processes of it are
-     * @param change the last change asked for
-     * @param settled whether that has been applied
+     * @param wanted slots in which it should run
+     * @param bound the wanted slots in which it has trained
+     * @param occupied slots in which it has processes
+     * @param change the last requested change
+     * @param settled whether that change has been applied
      */
     public record Running(
             JobId job, List<Slot> wanted, List<Slot> bound, List<Slot> occupied, DecisionId change, boolean settled) {}
@@ -58,23 +58,23 @@ public final class JobHost implements AutoCloseable {
         thread.repeat(this::look, LOOK_MILLIS);
     }
 
-    /** Opens a host whose workers inherit of this process's environment what needs not be named. */
+    /** Opens a host whose workers inherit the default selection of this process's environment. */
     public static JobHost open(Path directory, JobListener listener) {
         return open(directory, CleanEnvironment.ofThisProcess(), listener);
     }
 
-    /** Why no host can be opened on a directory, with the way out. */
+    /** Why no host can be opened on a directory, with the way out; empty without a problem. */
     public static Optional<String> complaint(Path directory) {
         return WorkerServer.complaint(HostDirectory.socket(directory));
     }
 
     /**
-     * Opens a host on a directory that only this user may read; takes over what runs there.
+     * Opens a host on a directory that only this user may read, and takes over its tenants.
      *
-     * @param environment what workers inherit
+     * @param environment environment that workers inherit
      * @throws IllegalStateException if another process uses the directory
-     * @throws UncheckedIOException if it cannot be used, or a file in it cannot be read while the job that it is about runs
-     * @throws IllegalArgumentException where {@link #complaint} has one
+     * @throws UncheckedIOException if it cannot be used, or a file of a running job in it cannot be read
+     * @throws IllegalArgumentException if {@link #complaint} reports a problem
      */
     public static JobHost open(Path directory, CleanEnvironment environment, JobListener listener) {
         HostDirectory claimed = HostDirectory.claim(directory);
@@ -95,19 +95,19 @@ public final class JobHost implements AutoCloseable {
                 home);
         job.adopt(file);
         jobs.put(job.id(), job);
-        LOG.info("{}: taken over with {}", job.id(), job.workers().names());
+        LOG.info("{}: took over its workers {}", job.id(), job.workers().names());
     }
 
     private Job make(JobId id, JobProgram program, Batching batching, DecisionId change, Path home) {
         try {
             PrivateFiles.directory(home);
         } catch (IOException e) {
-            LOG.warn("{}: {} cannot be made, and is tried again: {}", id, home, e.toString());
+            LOG.warn("{}: cannot create {}; will retry: {}", id, home, e.toString());
         }
         return new Job(id, program, batching, change, home, shared, listener);
     }
 
-    /** Starts a job; does nothing but resize it if it is there already, as after a restart of the caller. */
+    /** Starts a job; only resizes it if it already runs, as after a restart of the caller. */
     public void start(JobId id, JobProgram program, List<Slot> slots, Batching batching, DecisionId change) {
         List<Slot> all = List.copyOf(slots);
         thread.submit(() -> {
@@ -130,8 +130,8 @@ public final class JobHost implements AutoCloseable {
     }
 
     /**
-     * Moves a job to exactly these slots, whatever the difference; it grows before it shrinks. The last call counts: one that is
-     * not complete yet is reported failed, though each of its slots is still reported bound or released.
+     * Moves a job to exactly these slots; it grows before it shrinks. The last call counts: an incomplete earlier
+     * change is reported as failed, though each of its slots is still reported as bound or released.
      */
     public void resize(JobId id, List<Slot> slotsAfterwards, Batching batching, DecisionId change) {
         List<Slot> all = List.copyOf(slotsAfterwards);
@@ -146,7 +146,7 @@ public final class JobHost implements AutoCloseable {
         });
     }
 
-    /** Kills what a job still has in these slots. */
+    /** Kills the job's remaining processes in these slots. */
     public void force(JobId id, Collection<GpuId> gpus) {
         List<GpuId> all = List.copyOf(gpus);
         thread.submit(() -> {
@@ -158,7 +158,7 @@ public final class JobHost implements AutoCloseable {
         });
     }
 
-    /** Ends a job after the step under way, with a checkpoint where it keeps one. */
+    /** Ends a job after its current step, with a checkpoint if it keeps one. */
     public void stop(JobId id, DecisionId change) {
         thread.submit(() -> {
             Job job = jobs.get(id);
@@ -175,7 +175,7 @@ public final class JobHost implements AutoCloseable {
         listener.failed(id, change, "job %s does not run on this node".formatted(id));
     }
 
-    /** What runs now, by name of the job. */
+    /** The running tenants, by job name. */
     public List<Running> running() {
         return thread.ask(() -> jobs.values().stream().map(JobHost::running).toList());
     }
@@ -191,7 +191,7 @@ public final class JobHost implements AutoCloseable {
                 target.isSettled());
     }
 
-    /** Lets go of the directory; jobs run on. */
+    /** Releases the directory; jobs continue to run. */
     @Override
     public void close() {
         server.close();
@@ -211,7 +211,7 @@ public final class JobHost implements AutoCloseable {
                 job.look(now);
                 advance(job);
             } catch (RuntimeException e) {
-                errors.error("looking after job %s failed; the others are looked after".formatted(job.id()), e);
+                errors.error("checking job %s failed; other jobs are not affected".formatted(job.id()), e);
             }
         }
     }
@@ -259,7 +259,7 @@ public final class JobHost implements AutoCloseable {
         if (connections.forget(connection).isEmpty() || thread.isClosed()) {
             return;
         }
-        // The worker is dying, most likely: peers wait for it in a collective.
+        // The worker is probably dying: peers wait for it in a collective.
         for (int millis : LOOK_AFTER_CLOSE_MILLIS) {
             thread.submitLater(this::look, millis);
         }

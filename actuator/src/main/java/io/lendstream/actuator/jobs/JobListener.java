@@ -4,29 +4,29 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.JobId;
 import java.util.List;
 
-/** Hears what becomes of changes. Called on the host's one thread, so it must not block. */
+/** Receives the results of changes. Called on the host's single thread, so it must not block. */
 public interface JobListener {
-    /** Workers of the job have begun to compute in these slots. */
+    /** Workers of the job have started to compute in these slots. */
     void bound(JobId job, List<Slot> slots, DecisionId change, ChangeTimings timings);
 
     /**
      * No process of the job is left in these slots.
      *
-     * @param forced workers had to be killed
+     * @param forced whether workers were killed
      */
     void released(JobId job, List<Slot> slots, DecisionId change, boolean forced, ChangeTimings timings);
 
-    /** All workers of the change compute, with the batch that it asked for. */
+    /** All workers of the change compute, with the requested batching. */
     void applied(JobId job, DecisionId change, ChangeTimings timings);
 
-    /** The change will not be completed; what was reported of it so far stands. */
+    /** The change will not be completed; earlier reports on it remain valid. */
     void failed(JobId job, DecisionId change, String why);
 
-    /** The job has recovered from the loss of workers and trains again, by itself. */
+    /** The job has recovered from the loss of workers by itself, and trains again. */
     void recovered(JobId job, List<Slot> lost, ChangeTimings timings);
 
     /**
-     * The job is over on this node: nothing of it runs or will be started.
+     * The job has ended on this node: it has no processes, and none will be started.
      *
      * @param code exit code of its processes; 0 if it finished or was stopped
      * @param lastLines the end of its log

@@ -9,12 +9,13 @@ import java.util.TreeMap;
 /**
  * How a job's worker processes are started and resized.
  *
- * @param command the program and its arguments, never looked at by a shell; in mode {@code TORCHRUN} the script and its
- *     arguments only
- * @param launcher in mode {@code TORCHRUN} what starts torchrun, such as {@code [python3, -m, torch.distributed.run]}
- * @param environment added to what workers inherit ({@link CleanEnvironment})
- * @param maxRestarts how often workers that fail are started again
- * @param grace time that a worker gets to write a checkpoint after SIGTERM, where it is restarted
+ * @param command the program and its arguments, not interpreted by a shell; in mode {@code TORCHRUN} only the script
+ *     and its arguments
+ * @param launcher in mode {@code TORCHRUN} the command that starts torchrun, such as {@code [python3, -m,
+ *     torch.distributed.run]}
+ * @param environment variables in addition to the inherited ones ({@link CleanEnvironment})
+ * @param maxRestarts how often failed workers are restarted
+ * @param grace how long a worker may take to write a checkpoint after SIGTERM, if it is restarted
  */
 public record JobProgram(
         Mode mode,
@@ -30,7 +31,7 @@ public record JobProgram(
         AFE,
         /** By ending torchrun and starting it again for exactly the new number of workers. */
         TORCHRUN,
-        /** By ending all workers and starting the new number of them, with torchrun's environment but without torchrun. */
+        /** By ending all workers and starting the new number, with torchrun's environment but without torchrun. */
         RESTART
     }
 
@@ -44,17 +45,17 @@ public record JobProgram(
         }
         if (maxRestarts < 0 || grace.isNegative()) {
             throw new IllegalArgumentException(
-                    "restarts and grace must be at least 0, but were %d and %s".formatted(maxRestarts, grace));
+                    "restarts and grace must be at least 0, but are %d and %s".formatted(maxRestarts, grace));
         }
     }
 
-    /** A program with three restarts and thirty seconds of grace, without environment of its own. */
+    /** A program with three restarts, thirty seconds of grace and no environment of its own. */
     public static JobProgram of(Mode mode, List<String> command, Path directory) {
         List<String> launcher = mode == Mode.TORCHRUN ? List.of("python3", "-m", "torch.distributed.run") : List.of();
         return new JobProgram(mode, command, launcher, Map.of(), directory.toString(), 3, Duration.ofSeconds(30));
     }
 
-    /** The same with these variables too. */
+    /** This program with further variables. */
     public JobProgram with(Map<String, String> more) {
         Map<String, String> all = new TreeMap<>(environment);
         all.putAll(more);

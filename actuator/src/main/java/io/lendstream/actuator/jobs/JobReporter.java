@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** Reports to the listener what becomes of a job's changes. */
+/** Reports the results of a job's changes to the listener. */
 final class JobReporter {
     private final JobId job;
     private final JobTarget target;
@@ -25,7 +25,7 @@ final class JobReporter {
         slots.forEach((addedBy, all) -> listener.bound(job, all, addedBy, since(target.askedNanos())));
     }
 
-    /** Reports that no process is left in a slot, if the job was to leave it. */
+    /** Reports that no process is left in a slot, if the job had to leave it. */
     void released(Slot slot, boolean wasForced) {
         target.release(slot.gpu())
                 .ifPresent(release -> listener.released(

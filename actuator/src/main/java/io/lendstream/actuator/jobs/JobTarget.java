@@ -11,11 +11,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What a job is to run on, the change that says so, and how much of that has been reported. Reads no clock. */
+/** A job's target: its slots, the change that set them, and the reports made so far. Reads no clock. */
 final class JobTarget {
-    /** Slots that the job is to run in, each with the change that added it. */
+    /** Slots in which the job should run, each with the change that added it. */
     private final Map<GpuId, Wanted> wanted = new TreeMap<>();
-    /** Slots that the job is to leave, and in which workers may still be. */
+    /** Slots that the job should leave, and that may still have workers. */
     private final Map<GpuId, Released> releases = new TreeMap<>();
 
     private Batching batching;
@@ -24,14 +24,14 @@ final class JobTarget {
     private boolean settled;
     private boolean stopping;
 
-    /** @param isBound whether it was reported that a worker computes there */
+    /** @param isBound whether a worker was reported to compute there */
     private record Wanted(Slot slot, DecisionId addedBy, boolean isBound) {}
 
     /**
-     * A slot that the job is to leave.
+     * A slot that the job should leave.
      *
-     * @param change the change that took the slot away
-     * @param askedNanos when that change came
+     * @param change the change that removed the slot
+     * @param askedNanos when that change arrived
      */
     record Released(Slot slot, DecisionId change, long askedNanos) {}
 
@@ -41,7 +41,7 @@ final class JobTarget {
         this.askedNanos = nowNanos;
     }
 
-    /** Takes over what another node process has left; batching and change came with the constructor. */
+    /** Takes over the slots of an earlier node process; batching and change came with the constructor. */
     void restore(JobFile file) {
         askedNanos = file.lastChange().askedNanos();
         settled = file.lastChange().settled();
@@ -56,12 +56,12 @@ final class JobTarget {
         }
     }
 
-    /** Whether another change would end this one before it is complete. */
+    /** Whether another change would replace this one before it is complete. */
     boolean isSupersededBy(DecisionId next) {
         return !settled && !next.equals(change);
     }
 
-    /** The job is to run in these slots and in no other. */
+    /** Sets the slots in which the job should run, and no others. */
     void replace(Collection<Slot> slots, Batching nextBatching, DecisionId nextChange, long nowNanos) {
         settled = false;
         change = nextChange;
@@ -78,12 +78,12 @@ final class JobTarget {
         next.forEach((gpu, slot) -> wanted.computeIfAbsent(gpu, any -> new Wanted(slot, nextChange, false)));
     }
 
-    /** The job is to end. */
+    /** Sets that the job should end. */
     void stop() {
         stopping = true;
     }
 
-    /** The change is complete. */
+    /** Marks the change as complete. */
     void settle() {
         settled = true;
     }
@@ -101,7 +101,7 @@ final class JobTarget {
         return fresh;
     }
 
-    /** Forgets a slot that the job is to leave, when no worker is in it any more; empty if the job is not to leave it. */
+    /** Forgets a slot to leave when it has no worker any more; empty if the job should not leave it. */
     Optional<Released> release(GpuId gpu) {
         return Optional.ofNullable(releases.remove(gpu));
     }
@@ -126,7 +126,7 @@ final class JobTarget {
         return stopping;
     }
 
-    /** The slots that the job is to run in, by GPU. */
+    /** The slots in which the job should run, by GPU. */
     List<Slot> slots() {
         return wanted.values().stream().map(Wanted::slot).toList();
     }
@@ -146,22 +146,22 @@ final class JobTarget {
         return releases.containsKey(slot.gpu());
     }
 
-    /** The change that took a slot away, if the job is to leave it. */
+    /** The change that removed a slot, if the job should leave it. */
     Optional<DecisionId> releasedBy(Slot slot) {
         return Optional.ofNullable(releases.get(slot.gpu())).map(Released::change);
     }
 
-    /** Whether a worker in these slots is to stay. A slot that was taken and given again is first released. */
+    /** Whether a worker in these slots should stay. A slot that was removed and added again is first released. */
     boolean wants(Collection<Slot> slots) {
         return slots.stream().allMatch(slot -> wanted.containsKey(slot.gpu()) && !isReleased(slot));
     }
 
-    /** Whether these are all slots that the job is to run in, and no other. */
+    /** Whether these are exactly the slots in which the job should run. */
     boolean isExactly(Collection<Slot> slots) {
         return Set.copyOf(slots).equals(new HashSet<>(slots()));
     }
 
-    /** The change that added a slot; the last change where the job is not to run in it. */
+    /** The change that added a slot; the last change if the job should not run in it. */
     DecisionId causeOf(Slot slot) {
         Wanted known = wanted.get(slot.gpu());
         return known == null ? change : known.addedBy();

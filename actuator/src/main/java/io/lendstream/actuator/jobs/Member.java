@@ -7,19 +7,19 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** A worker of an elastic job as the membership protocol sees it: its phase, and what it reported last. */
+/** A worker of an elastic job in the membership protocol: its phase and its last report. */
 final class Member {
     /** The phase of a worker, as far as the node process knows. */
     enum Phase {
-        /** It was started, or was taken over from an earlier node process, and has sent no message yet. */
+        /** Started, or taken over from an earlier node process, without a message so far. */
         STARTING,
         /** It could join. */
         READY,
-        /** It has a seat in the group. */
+        /** Has a seat in the group. */
         TRAINING,
-        /** It has lost its group. */
+        /** Has lost its group. */
         BROKEN,
-        /** It has finished its last step, and waits to be let go. */
+        /** Has finished its last step, and waits for permission to end. */
         LEAVING
     }
 
@@ -61,7 +61,7 @@ final class Member {
         return phase == asked;
     }
 
-    /** Whether it is about to join, and neither trains nor has trained. */
+    /** Whether it is joining: it does not train and has not trained. */
     boolean isNew() {
         return phase == Phase.STARTING || phase == Phase.READY;
     }
@@ -70,7 +70,7 @@ final class Member {
         phase = next;
     }
 
-    /** The last step that it has completed; -1 if it has no whole state. */
+    /** The last step that it has completed; -1 without a complete state. */
     long step() {
         return step;
     }
@@ -79,7 +79,7 @@ final class Member {
         step = completedStep;
     }
 
-    /** Takes over what a worker reports in the first message on a connection. */
+    /** Applies the report in a connection's first message. */
     void reportBack(JsonNode hello) {
         seatEpoch = hello.path("epoch").asLong();
         passedEpoch = hello.path("passed").asLong();
@@ -89,27 +89,27 @@ final class Member {
         phase = Phase.valueOf(hello.path("phase").asText().toUpperCase(Locale.ROOT));
     }
 
-    /** Whether it had passed into an epoch when it reported back. */
+    /** Whether it had entered an epoch when it reconnected. */
     boolean hadPassed(long epoch) {
         return passedEpoch >= epoch;
     }
 
-    /** Whether it had built the group of an epoch, and not taken it yet, when it reported back. */
+    /** Whether it had built, and not yet entered, the group of an epoch when it reconnected. */
     boolean hadBuilt(long epoch) {
         return builtEpochs.contains(epoch);
     }
 
-    /** Whether it had the group of an epoch, taken or not, when it reported back. */
+    /** Whether it had the group of an epoch, entered or not, when it reconnected. */
     boolean hadGroupOf(long epoch) {
         return seatEpoch == epoch || hadBuilt(epoch);
     }
 
-    /** Whether it was to train when it reported back, but had no group and was not going to have one. */
+    /** Whether it should have trained when it reconnected, but had no group and was not going to have one. */
     boolean hadLostItsGroup() {
         return phase == Phase.TRAINING && seatEpoch == 0 && builtEpochs.isEmpty();
     }
 
-    /** Counts a group that it could not build; returns how many in a row it could not. */
+    /** Counts a group that it could not build; returns how many in a row. */
     int countFailedBuild() {
         return ++failedBuilds;
     }
@@ -118,7 +118,7 @@ final class Member {
         failedBuilds = 0;
     }
 
-    /** It has taken the last step of the training. */
+    /** Records that it has completed the last step of the training. */
     void finish() {
         hasFinished = true;
     }

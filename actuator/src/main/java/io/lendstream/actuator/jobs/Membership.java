@@ -9,12 +9,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The membership protocol of an elastic job, as a state machine: messages and ends of workers come in, {@link MembershipActions}
- * go out. It reads no clock, and knows neither processes nor files. All times are of {@link System#nanoTime}.
+ * The membership protocol of an elastic job, as a state machine: inputs are messages and ends of workers, outputs are
+ * {@link MembershipActions}. It reads no clock, and knows neither processes nor files. All times are of {@link
+ * System#nanoTime}.
  */
 final class Membership {
     private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
-    /** So many groups in a row may a worker fail to build. */
+    /** How many groups in a row a worker may fail to build. */
     private static final int FAILED_BUILDS = 5;
 
     private final JobId job;
@@ -38,17 +39,17 @@ final class Membership {
         this.takeover = new MembershipTakeover(roster, epochs, recovery, target, actions);
     }
 
-    /** A worker was started, or runs on from an earlier node process. */
+    /** Adds a worker that was started, or that an earlier node process had started. */
     void add(WorkerIdentity worker) {
         roster.add(new Member(worker));
     }
 
-    /** Takes over workers, all of which were added before. */
+    /** Takes over workers, all of which have been added before. */
     void adopt(JobFile file, long nowNanos) {
         takeover.begin(file, nowNanos);
     }
 
-    /** A message has come from a worker. */
+    /** Handles a worker's message. */
     void heard(String name, String type, JsonNode message, long nowNanos) {
         Member worker = roster.get(name);
         long epoch = message.path("epoch").asLong();
@@ -70,11 +71,14 @@ final class Membership {
             case "resumed" -> epochs.costOf(epoch).ifPresent(cost -> cost.resumed(message));
             case "full" -> epochs.costOf(epoch).ifPresent(cost -> full(cost, worker, message));
             case "bye" -> finishes(worker, nowNanos);
-            default -> LOG.debug("{}: {} says {}, which means nothing here", job, worker, type);
+            default -> LOG.debug("{}: ignoring message {} of worker {}", job, type, worker);
         }
     }
 
-    /** A worker cannot build its group, most likely because another worker is dying. A worker that never can is replaced. */
+    /**
+     * Handles a group that a worker cannot build, usually because another worker is dying. A worker that always fails
+     * is replaced.
+     */
     private void unprepared(Member worker, String why, long nowNanos) {
         int failed = worker.countFailedBuild();
         LOG.warn("{}: {} cannot build the group of epoch {}: {}", job, worker, epochs.epoch(), why);
@@ -110,7 +114,7 @@ final class Membership {
         }
     }
 
-    /** A worker has taken the last step. The other workers of the group do so too; newcomers have nothing left to do. */
+    /** Handles a worker's last step. The other workers of the group finish too; newcomers have nothing left to do. */
     private void finishes(Member worker, long nowNanos) {
         worker.finish();
         finished = true;
@@ -129,7 +133,7 @@ final class Membership {
         }
     }
 
-    /** Whether the end of a worker counts as a failure, to be asked before it is {@link #gone}. */
+    /** Whether the end of a worker counts as a failure; to be called before it is {@link #gone}. */
     boolean isFailure(String name) {
         Member worker = roster.get(name);
         boolean isExpected = finished
@@ -139,7 +143,7 @@ final class Membership {
         return !isExpected;
     }
 
-    /** No process of a worker is left. */
+    /** Handles the end of a worker's last process. */
     void gone(String name, long nowNanos) {
         Member worker = roster.remove(name).orElseThrow();
         takeover.gone(name);
@@ -154,15 +158,15 @@ final class Membership {
         }
     }
 
-    /** Whether a worker can be killed without harm, because it neither trains nor has been told to. */
+    /** Whether a worker can be killed without harm, because it neither trains nor has been ordered to. */
     boolean isDispensable(String name) {
         return roster.get(name).isNew() && !epochs.isSeated(name) && !takeover.isAbsent(name);
     }
 
     /**
-     * Goes on with what an earlier node process has left, or with a recovery, as far as that can be done now.
+     * Continues work of an earlier node process, or a recovery, as far as possible now.
      *
-     * @return whether the group can be changed, because nothing else is going on with it
+     * @return whether the group can be changed, because nothing else is in progress
      */
     boolean advance(long nowNanos) {
         if (takeover.isWaiting()) {
@@ -181,7 +185,10 @@ final class Membership {
         return finished || (epochs.members().isEmpty() && !planner.canStart());
     }
 
-    /** Begins the next group if it differs from the present one; if it does not, the change is complete once it was measured. */
+    /**
+     * Begins the next group if it differs from the current one; otherwise the change is complete after its
+     * measurement.
+     */
     void change(long nowNanos) {
         GroupPlan plan = planner.next(epochs.members(), epochs.applied());
         if (plan.isLike(epochs.members(), epochs.applied())) {
@@ -197,12 +204,12 @@ final class Membership {
         return finished;
     }
 
-    /** When a worker with a seat in the group was lost last; 0 if none was. */
+    /** When a worker with a seat in the group was last lost; 0 if none was. */
     long lostNanos() {
         return recovery.lostNanos();
     }
 
-    /** What must be known to take the workers over. */
+    /** The state with which the workers can be taken over. */
     MembershipState state() {
         Optional<JobFile.Pending> pending = epochs.pending().or(takeover::inherited);
         return new MembershipState(epochs.applied(), epochs.epoch(), epochs.members(), pending);

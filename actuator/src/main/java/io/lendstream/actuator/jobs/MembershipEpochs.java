@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The membership epochs of a job: which workers train, and the transition to the next group. The workers build that group while
- * they train in the present one, and all agree on the step after which they use it. Workers that leave end after that step.
+ * The membership epochs of a job: which workers train, and the transition to the next group. The workers build that
+ * group while they train in the current one, and all agree on the step after which they use it. Leaving workers end
+ * after that step.
  */
 final class MembershipEpochs {
     private static final Logger LOG = LoggerFactory.getLogger(MembershipEpochs.class);
@@ -31,7 +32,10 @@ final class MembershipEpochs {
     private Batching applied;
     private Batching nextApplied;
     private Optional<EpochTransition> transition = Optional.empty();
-    /** The last completed transition, while a worker still builds its group. The next must wait: it would end the store they use. */
+    /**
+     * The last completed transition, while a worker still builds its group. The next must wait, because it would end
+     * their store.
+     */
     private Optional<EpochTransition> building = Optional.empty();
     /** The cost of the last completed transition, until all have reported it. */
     private Optional<EpochCost> measured = Optional.empty();
@@ -44,14 +48,14 @@ final class MembershipEpochs {
         this.actions = actions;
     }
 
-    /** Takes over the epoch that an earlier node process has left. */
+    /** Takes over the epoch of an earlier node process. */
     void restore(long lastEpoch, List<String> lastMembers, Batching lastApplied) {
         epoch = lastEpoch;
         members = lastMembers;
         applied = lastApplied;
     }
 
-    /** Begins the transition to a group: each of its workers is to build it. */
+    /** Begins the transition to a group, which each of its workers builds. */
     void begin(GroupPlan plan) {
         epoch++;
         List<String> before = plan.kind() == Kind.CHANGE ? members : List.of();
@@ -69,7 +73,7 @@ final class MembershipEpochs {
         commitIfPrepared(begun);
     }
 
-    /** A worker has built the group of an epoch. */
+    /** Records that a worker has built the group of an epoch. */
     void prepared(Member worker, long builtEpoch) {
         transitionTo(builtEpoch).ifPresent(now -> {
             worker.hasBuilt();
@@ -94,7 +98,7 @@ final class MembershipEpochs {
         prepared.all().forEach(name -> sendCommit(prepared, name));
     }
 
-    /** Sends a worker the order to pass into the next epoch, or to leave. */
+    /** Orders a worker to enter the next epoch, or to leave. */
     void sendCommit(EpochTransition committed, String name) {
         boolean stays = committed.after().contains(name);
         actions.send(
@@ -105,7 +109,7 @@ final class MembershipEpochs {
                                 epoch, committed.after().isEmpty()));
     }
 
-    /** A worker is through the last collective of the epoch before. */
+    /** Records that a worker has finished the last collective of the previous epoch. */
     void passed(Member worker, long intoEpoch, long nowNanos) {
         transitionTo(intoEpoch).ifPresent(now -> {
             worker.enter(now.after().contains(worker.name()) ? Phase.TRAINING : Phase.LEAVING);
@@ -140,7 +144,7 @@ final class MembershipEpochs {
         actions.bound(added);
     }
 
-    /** No worker needs the group before any more: workers that stay drop it, and workers that leave may end. */
+    /** The previous group is unused: remaining workers drop it, and leaving workers may end. */
     private void letGo(EpochTransition done, long nowNanos) {
         for (String name : done.before()) {
             if (!roster.has(name)) {
@@ -161,7 +165,7 @@ final class MembershipEpochs {
         actions.send(name, MembershipMessages.leave(epoch));
     }
 
-    /** A worker that was to leave has ended: the transition need not wait for it. */
+    /** Records that a leaving worker has ended: the transition need not wait for it. */
     void left(String name) {
         transition.ifPresent(now -> now.addPassed(name));
         remove(name);
@@ -179,13 +183,13 @@ final class MembershipEpochs {
         members = List.of();
     }
 
-    /** Gives up a transition that binds no worker; training goes on in the present group. */
+    /** Abandons a transition that binds no worker; training continues in the current group. */
     void giveUpTransition() {
         actions.endStore();
         transition = Optional.empty();
     }
 
-    /** Gives up the transition and what is known of the last one, because the group is broken. */
+    /** Abandons the transition and the data of the last one, because the group is broken. */
     void giveUpAll() {
         transition = Optional.empty();
         measured = Optional.empty();
@@ -193,7 +197,7 @@ final class MembershipEpochs {
         actions.endStore();
     }
 
-    /** Goes on with a transition that bound its workers when an earlier node process ended. */
+    /** Continues a transition that was binding when an earlier node process ended. */
     EpochTransition resume(JobFile.Pending left, Batching batching) {
         Kind kind = Kind.valueOf(left.kind());
         List<String> before = kind == Kind.CHANGE ? members : List.of();
@@ -204,7 +208,7 @@ final class MembershipEpochs {
         return resumed;
     }
 
-    /** Workers that have a seat in the present group or may have one in the next, and have not ended. */
+    /** Running workers that have a seat in the current group or may have one in the next. */
     Set<String> involved() {
         Set<String> involved = new LinkedHashSet<>(members);
         transition.filter(EpochTransition::isBinding).ifPresent(now -> involved.addAll(now.after()));
@@ -212,14 +216,14 @@ final class MembershipEpochs {
         return involved;
     }
 
-    /** Workers that have passed in the present transition in order to leave, and have not ended. */
+    /** Running workers that have entered the current transition in order to leave. */
     List<String> passedToLeave() {
         return transition.map(EpochTransition::passed).orElse(List.of()).stream()
                 .filter(name -> roster.has(name) && roster.get(name).is(Phase.LEAVING))
                 .toList();
     }
 
-    /** Whether a worker has a seat in the present group, or may have one in the next. */
+    /** Whether a worker has a seat in the current group, or may have one in the next. */
     boolean isSeated(String name) {
         return members.contains(name)
                 || transition
@@ -231,7 +235,7 @@ final class MembershipEpochs {
         return transition.filter(now -> now.concerns(name)).isPresent();
     }
 
-    /** Whether there is a transition that binds no worker yet, so that training can go on without it. */
+    /** Whether there is a transition that binds no worker yet, so training can continue without it. */
     boolean canGiveUpTransition() {
         return transition.filter(now -> !now.isBinding()).isPresent();
     }
@@ -272,7 +276,7 @@ final class MembershipEpochs {
         return applied;
     }
 
-    /** The transition that a later node process must go on with. */
+    /** The transition that a later node process must continue. */
     Optional<JobFile.Pending> pending() {
         return transition.filter(EpochTransition::isBinding).map(EpochTransition::pending);
     }

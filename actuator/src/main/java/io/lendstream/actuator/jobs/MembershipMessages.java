@@ -30,17 +30,17 @@ final class MembershipMessages {
         return prepare;
     }
 
-    /** Pass into the epoch after the step at which all workers know of it. */
+    /** Enter the epoch after the step at which all workers know about it. */
     static ObjectNode commit(long epoch) {
         return message("commit", epoch);
     }
 
-    /** Leave after the step at which all workers know of it, with a checkpoint if no worker stays. */
+    /** Leave after the step at which all workers know about it, with a checkpoint if no worker stays. */
     static ObjectNode commitToLeave(long epoch, boolean checkpoint) {
         return message("commit", epoch).put("leave", true).put("checkpoint", checkpoint);
     }
 
-    /** All workers have passed into the epoch: drop the group before; workers that leave end. */
+    /** All workers have entered the epoch: drop the previous group; leaving workers end. */
     static ObjectNode done(long epoch) {
         return message("done", epoch);
     }

@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What must be known of a job's membership to take the job over.
+ * The state of a job's membership, with which another node process can take it over.
  *
  * @param applied the batching that the members train with
  * @param epoch the last membership epoch that was begun; 0 for a job without any
  * @param members workers that train, by rank
- * @param pending the transition to the next epoch, once workers may pass into it
+ * @param pending the transition to the next epoch, if workers may already enter it
  */
 record MembershipState(Batching applied, long epoch, List<String> members, Optional<JobFile.Pending> pending) {
     MembershipState {

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Takes over workers that an earlier node process has started. It waits until all have reported back or ended. A transition that
- * all had agreed on goes on; any other is begun again.
+ * Takes over workers of an earlier node process. It waits until all have reconnected or ended. A transition that all
+ * had agreed on continues; any other is begun again.
  */
 final class MembershipTakeover {
     private static final Duration REPORT_BACK = Duration.ofSeconds(10);
@@ -21,7 +21,7 @@ final class MembershipTakeover {
     private final JobTarget target;
     private final MembershipActions actions;
 
-    /** Workers that the earlier node process knew, and that have not reported back. */
+    /** Workers that the earlier node process knew, and that have not reconnected. */
     private final Set<String> absent = new HashSet<>();
 
     private Optional<JobFile.Pending> inherited = Optional.empty();
@@ -54,7 +54,7 @@ final class MembershipTakeover {
         absent.forEach(name -> actions.setDeadline(name, nowNanos + REPORT_BACK.toNanos()));
     }
 
-    /** A worker has connected and reports its phase. */
+    /** Handles a worker that has connected and reports its phase. */
     void reportedBack(Member worker, JsonNode hello, long nowNanos) {
         worker.reportBack(hello);
         actions.clearDeadline(worker.name());
@@ -76,13 +76,13 @@ final class MembershipTakeover {
         return !absent.isEmpty();
     }
 
-    /** The transition that is to go on when all have reported back. */
+    /** The transition that continues when all have reconnected. */
     Optional<JobFile.Pending> inherited() {
         return inherited;
     }
 
     /**
-     * Resolves, once, what the earlier node process has left unfinished.
+     * Resolves, once, the unfinished work of the earlier node process.
      *
      * @param isFinished whether the job has finished, so that a broken group is not recovered
      */

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A process of this machine, which keeps its name when its number is given to another.
+ * A process of this machine, identified even if its PID is reused.
  *
  * @param startTicks when it started, in clock ticks since the machine's start
  * @see <a href="https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html">proc_pid_stat(5)</a>
@@ -34,7 +34,7 @@ record OsProcess(long pid, long startTicks, long session) {
         }
     }
 
-    /** Living processes that were given an environment variable, or that inherited it. */
+    /** Running processes with an environment variable, set or inherited. */
     static List<OsProcess> carrying(String variable, String value) {
         String wanted = variable + "=" + value + "\0";
         List<OsProcess> found = new ArrayList<>();
@@ -44,14 +44,14 @@ record OsProcess(long pid, long startTicks, long session) {
                 try {
                     environment = Files.readString(each.resolve("environ"), StandardCharsets.ISO_8859_1);
                 } catch (IOException e) {
-                    continue; // another user's, or gone
+                    continue; // another user's, or ended
                 }
                 if (environment.startsWith(wanted) || environment.contains("\0" + wanted)) {
                     of(Long.parseLong(each.getFileName().toString())).ifPresent(found::add);
                 }
             }
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException("cannot read /proc, by which workers are found", e);
+            throw new java.io.UncheckedIOException("cannot read /proc, which is needed to find workers", e);
         }
         return found;
     }
@@ -60,12 +60,12 @@ record OsProcess(long pid, long startTicks, long session) {
         return of(pid).filter(now -> now.startTicks == startTicks).isPresent();
     }
 
-    /** SIGKILL, unless the number has gone to another process. */
+    /** Sends SIGKILL, unless the PID belongs to another process now. */
     void kill() {
         ProcessHandle.of(pid).filter(handle -> isAlive()).ifPresent(ProcessHandle::destroyForcibly);
     }
 
-    /** SIGTERM to those that it started. */
+    /** Sends SIGTERM to its children. */
     void terminateChildren() {
         ProcessHandle.of(pid).filter(handle -> isAlive()).stream()
                 .flatMap(ProcessHandle::children)

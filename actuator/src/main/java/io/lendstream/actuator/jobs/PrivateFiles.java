@@ -15,7 +15,7 @@ public final class PrivateFiles {
 
     private PrivateFiles() {}
 
-    /** Makes a directory, with those above it; closes one that exists to others. */
+    /** Creates a directory with its parents; an existing one is closed to other users. */
     public static void directory(Path directory) throws IOException {
         FileAttribute<?> closed = PosixFilePermissions.asFileAttribute(DIRECTORY);
         Files.createDirectories(directory, closed);
@@ -24,7 +24,7 @@ public final class PrivateFiles {
         }
     }
 
-    /** Makes an empty file in the place of any that was there. */
+    /** Creates an empty file, replacing any existing one. */
     public static void empty(Path file) throws IOException {
         Files.deleteIfExists(file);
         Files.createFile(file, PosixFilePermissions.asFileAttribute(FILE));

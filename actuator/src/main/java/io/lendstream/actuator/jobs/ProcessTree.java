@@ -2,17 +2,17 @@ package io.lendstream.actuator.jobs;
 
 import java.util.List;
 
-/** A process with all that came of it: its descendants, and those that have left it but carry the same environment variable. */
+/** A process with its descendants, and with processes that left it but have the same environment variable. */
 public final class ProcessTree {
-    /** A process that starts others while they are looked for is found in one of the next rounds. */
+    /** Rounds of the search: a process that forks during one round is found in a later one. */
     private static final int MOST_ROUNDS = 100;
 
     private ProcessTree() {}
 
     /**
-     * SIGKILL to all of it.
+     * Sends SIGKILL to all of them.
      *
-     * @param variable an environment variable that no other process has with this value
+     * @param variable an environment variable whose value is unique to this tree
      */
     public static void kill(Process root, String variable, String value) {
         root.descendants().forEach(ProcessHandle::destroyForcibly);

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The rendezvous store of the epoch whose group is being built; there is one at most. Answers workers' requests to it. */
+/** Answers workers' requests to the rendezvous store of the epoch whose group is being built; there is at most one. */
 final class RendezvousStore {
     private Optional<EpochStore> store = Optional.empty();
     private long epoch;
 
-    /** Opens the store of an epoch; that of the epoch before ends. */
+    /** Opens the store of an epoch; the previous store ends. */
     void open(long nextEpoch) {
         end();
         epoch = nextEpoch;
@@ -23,7 +23,7 @@ final class RendezvousStore {
         store = Optional.empty();
     }
 
-    /** Gives up on requests whose time is over. */
+    /** Fails requests that have timed out. */
     void expire(long nowNanos) {
         store.ifPresent(each -> each.expire(nowNanos));
     }

@@ -29,15 +29,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts and stops replicas of services on this node, one process and its children on each GPU. Calls return at once; what becomes
- * of them is told to the listener. What runs is on disk before it runs: a host that is opened on the directory of one that was
- * killed takes its replicas over. Closing a host leaves them running.
+ * Starts and stops replicas of services on this node, one process tree on each GPU. Calls return at once; results go
+ * to the listener. Tenants are saved on disk before they run: a host on the directory of a killed one takes its
+ * replicas over. Closing a host leaves them running.
  */
 public final class ReplicaHost implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaHost.class);
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long LOOK_MILLIS = 50;
-    /** What a shell says of a program that it cannot run. */
+    /** A shell's exit code for a program that it cannot run. */
     private static final int CANNOT_RUN = 127;
 
     private static final CompletableFuture<Boolean> NO = CompletableFuture.completedFuture(false);
@@ -56,7 +56,7 @@ public final class ReplicaHost implements AutoCloseable {
         return thread;
     });
 
-    /** What is kept of a replica on disk. */
+    /** The saved state of a replica. */
     record Kept(String service, String gpu, String name, String ready) {}
 
     private static final class Replica {
@@ -73,7 +73,7 @@ public final class ReplicaHost implements AutoCloseable {
         }
     }
 
-    /** A replica that runs, or is on its way up or down. */
+    /** A replica that runs, starts or stops. */
     public record Running(ServiceId service, GpuId gpu, boolean ready) {}
 
     private ReplicaHost(Path directory, CleanEnvironment environment, ReplicaListener listener) {
@@ -88,9 +88,9 @@ public final class ReplicaHost implements AutoCloseable {
     }
 
     /**
-     * Opens a host on a directory, and takes over what runs there.
+     * Opens a host on a directory, and takes over its tenants.
      *
-     * @param environment what replicas inherit of this process's environment
+     * @param environment environment that replicas inherit
      * @throws UncheckedIOException if the directory cannot be used
      */
     public static ReplicaHost open(Path directory, CleanEnvironment environment, ReplicaListener listener) {
@@ -103,9 +103,9 @@ public final class ReplicaHost implements AutoCloseable {
     }
 
     /**
-     * Starts a replica, or tells again that it is ready.
+     * Starts a replica, or reports again that it is ready.
      *
-     * @param index what {@code {index}} in the program stands for; no two units of the node have the same
+     * @param index value for {@code {index}} in the program; unique on the node
      */
     public void start(ServiceId service, ReplicaProgram program, Slot slot, int index) {
         events.execute(() -> {
@@ -132,7 +132,7 @@ public final class ReplicaHost implements AutoCloseable {
                 replicas.put(key(kept.service, kept.gpu), new Replica(kept, process));
             } catch (UncheckedIOException | IllegalArgumentException e) {
                 save();
-                LOG.warn("a replica of {} on {} cannot be started", service, slot.gpu(), e);
+                LOG.warn("cannot start a replica of {} on {}", service, slot.gpu(), e);
                 Throwable cause = e instanceof UncheckedIOException && e.getCause() != null ? e.getCause() : e;
                 String why = String.valueOf(cause.getMessage());
                 listener.gone(service, slot.gpu(), false, CANNOT_RUN, List.of(why));
@@ -140,7 +140,7 @@ public final class ReplicaHost implements AutoCloseable {
         });
     }
 
-    /** SIGTERM, or SIGKILL; what is not there is told to be gone. */
+    /** Sends SIGTERM or SIGKILL; a missing replica is reported as released. */
     public void stop(ServiceId service, GpuId gpu, boolean kill) {
         events.execute(() -> {
             Replica there = replicas.get(key(service.value(), gpu.value()));
@@ -181,7 +181,7 @@ public final class ReplicaHost implements AutoCloseable {
                 look(each);
             } catch (RuntimeException e) {
                 errors.error(
-                        "looking after a replica of %s on %s failed; the others are looked after"
+                        "checking a replica of %s on %s failed; other replicas are not affected"
                                 .formatted(each.kept.service, each.kept.gpu),
                         e);
             }
@@ -206,7 +206,7 @@ public final class ReplicaHost implements AutoCloseable {
         }
     }
 
-    /** Whether it has answered 200 to the question of the last look; asks again where it has not. Waits for nothing. */
+    /** Whether the last readiness request returned 200; sends another one if not. Does not wait. */
     private boolean answers(Replica each) {
         if (each.kept.ready.isEmpty()) {
             return true;
@@ -245,18 +245,18 @@ public final class ReplicaHost implements AutoCloseable {
         try {
             return JSON.readValue(file().toFile(), new TypeReference<List<Kept>>() {});
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read %s, which says what runs here".formatted(file()), e);
+            throw new UncheckedIOException("cannot read %s, which lists the replicas of this node".formatted(file()), e);
         }
     }
 
-    /** Writes what runs; where that fails, as on a full disk, again at the next look. */
+    /** Saves the replicas; after a failure, as on a full disk, it is retried at the next check. */
     private void save() {
         try {
             write(Optional.empty());
             unsaved = false;
         } catch (UncheckedIOException e) {
             unsaved = true;
-            errors.error("what runs of services cannot be written, and is tried again", e);
+            errors.error("cannot save the list of replicas; will retry", e);
         }
     }
 
@@ -274,7 +274,7 @@ public final class ReplicaHost implements AutoCloseable {
         }
     }
 
-    /** Lets go of the directory; replicas run on. */
+    /** Releases the directory; replicas continue to run. */
     @Override
     public void close() {
         events.shutdownNow();

@@ -4,13 +4,13 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import java.util.List;
 
-/** Hears what becomes of replicas. Called on the host's one thread, so it must not block. */
+/** Receives the events of replicas. Called on the host's single thread, so it must not block. */
 public interface ReplicaListener {
     /** It answers. */
     void ready(ServiceId service, GpuId gpu);
 
     /**
-     * No process of it is left.
+     * The replica has no process left.
      *
      * @param forced whether it was killed
      * @param code exit code of its program

@@ -9,12 +9,12 @@ import java.util.Set;
 /**
  * How a service's replica is started.
  *
- * @param command the program and its arguments, never looked at by a shell; {@code {index}} in them is the number of its GPU,
- *     or that of its MIG instance
- * @param environment added to what it inherits ({@link CleanEnvironment})
- * @param directory in which it runs
- * @param ready an address that answers 200 once the replica serves, with {@code {index}} as above; without one it counts as
- *     ready when it runs
+ * @param command the program and its arguments, not interpreted by a shell; {@code {index}} in them is the number of
+ *     its GPU or MIG instance
+ * @param environment variables in addition to the inherited ones ({@link CleanEnvironment})
+ * @param directory its working directory
+ * @param ready an address that answers 200 when the replica serves, with {@code {index}} as above; without it the
+ *     replica is ready when it runs
  */
 public record ReplicaProgram(
         List<String> command, Map<String, String> environment, String directory, Optional<String> ready) {
@@ -31,7 +31,7 @@ public record ReplicaProgram(
         URI uri = URI.create(address.replace("{index}", "0"));
         if (uri.getHost() == null || !Set.of("http", "https").contains(String.valueOf(uri.getScheme()))) {
             throw new IllegalArgumentException(
-                    "ready is '%s'; it must be an http or https address, such as http://127.0.0.1:80{index}/ready"
+                    "ready is '%s', but must be an http or https address, such as http://127.0.0.1:80{index}/ready"
                             .formatted(address));
         }
     }

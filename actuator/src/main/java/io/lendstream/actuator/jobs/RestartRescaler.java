@@ -21,7 +21,7 @@ import java.util.TreeMap;
  */
 final class RestartRescaler implements Rescaler {
     private static final String LOCAL = "127.0.0.1";
-    /** After this long without a word, workers that do not report steps are taken to train. */
+    /** After this time without a message, workers that do not report steps count as training. */
     private static final Duration SILENCE = Duration.ofSeconds(60);
 
     private final Job job;
@@ -44,7 +44,7 @@ final class RestartRescaler implements Rescaler {
         this.applied = target.batching();
     }
 
-    /** Takes over workers that run. A set that is not complete is ended, and started again. */
+    /** Takes over running workers. An incomplete set is ended and started again. */
     @Override
     public void adopt(JobFile file) {
         applied = file.applied();
@@ -107,7 +107,7 @@ final class RestartRescaler implements Rescaler {
         boolean isStarted = isTorchrun ? startTorchrun(slots) : startRanks(slots);
         if (!isStarted) {
             failed = true;
-            endWorkers(); // those that were started wait for the others
+            endWorkers(); // the started workers wait for the others
             return;
         }
         job.save();
@@ -126,7 +126,7 @@ final class RestartRescaler implements Rescaler {
                 "--rdzv_backend=c10d",
                 "--rdzv_endpoint=" + LOCAL + ":0",
                 "--rdzv_conf=last_call_timeout=1",
-                // PyTorch 1.13 on Python 3.11 knows no other values of these: enumerations leave out 0 and 3.
+                // PyTorch 1.13 on Python 3.11 accepts no other values: its enumerations lack 0 and 3.
                 "--redirects=1",
                 "--tee=1",
                 "--log_dir=" + job.home().resolve("torchrun")));
@@ -162,7 +162,7 @@ final class RestartRescaler implements Rescaler {
         return true;
     }
 
-    /** torchrun takes a script for Python, or with this option any program. */
+    /** torchrun expects a Python script, or with this option any program. */
     private List<String> torchrunScript() {
         List<String> command = job.program().command();
         if (command.get(0).endsWith(".py")) {
@@ -199,7 +199,7 @@ final class RestartRescaler implements Rescaler {
                 }
             }
             default -> {
-                // What an elastic worker says of its group means nothing here.
+                // An elastic worker's messages about its group have no meaning here.
             }
         }
     }
@@ -216,7 +216,7 @@ final class RestartRescaler implements Rescaler {
         if (!finished) {
             failed = true;
             job.countFailure(worker);
-            endWorkers(); // the others wait for who is gone
+            endWorkers(); // the others wait for the one that has ended
         }
     }
 

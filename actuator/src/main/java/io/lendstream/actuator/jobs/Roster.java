@@ -24,7 +24,7 @@ final class Roster {
         return Optional.ofNullable(members.remove(name));
     }
 
-    /** The worker of this name; there must be one. */
+    /** The worker of this name, which must exist. */
     Member get(String name) {
         Member member = members.get(name);
         if (member == null) {

@@ -4,15 +4,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Optional;
 
 /**
- * What a job says of its training, about once a second.
+ * A job's report on its training, about once a second.
  *
  * @param step steps completed
- * @param progress work done, in iterations at the initial batch size
- * @param totalProgress work to be done in all
+ * @param progress completed work, in iterations at the initial batch size
+ * @param totalProgress total work, in the same unit
  * @param replicas workers that compute
- * @param localBatch samples that one of them computes at a time
- * @param accumulation how many such batches make up its part of a step
- * @param stepSeconds time of the last step, synchronisation included
+ * @param localBatch samples that a worker computes at once
+ * @param accumulation number of such batches in a worker's part of a step
+ * @param stepSeconds duration of the last step, synchronisation included
  * @param syncSeconds part of it spent waiting for synchronisation
  * @param gradientSquared squared norm of the mean gradient, as smoothed by the job
  * @param gradientVariance variance of the gradient of one batch of the initial size, as smoothed by the job

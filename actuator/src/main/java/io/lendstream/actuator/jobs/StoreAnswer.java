@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 /**
  * Sends the answer to a worker's request to the rendezvous store.
  *
- * @param id number by which the worker knows its request
+ * @param id number by which the worker identifies its request
  */
 record StoreAnswer(WorkerServer.Connection connection, long id) implements EpochStore.Answer {
     @Override

@@ -6,7 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
-/** A worker of a job: its processes, its connection, and how long it may live. */
+/** A worker of a job: its processes, its connection, and its deadline. */
 final class Worker {
     private static final long NO_DEADLINE = Long.MAX_VALUE;
 
@@ -45,7 +45,7 @@ final class Worker {
         connection = Optional.of(next);
     }
 
-    /** Forgets a connection that is closed; the worker may have opened another one already. */
+    /** Forgets a closed connection; the worker may have opened another one already. */
     void disconnect(WorkerServer.Connection closed) {
         connection = connection.filter(each -> !each.equals(closed));
     }
@@ -55,7 +55,7 @@ final class Worker {
         connection.ifPresent(each -> each.send(message, new byte[0]));
     }
 
-    /** Kills the worker at a time of {@link System#nanoTime} if it still runs then. */
+    /** Kills the worker at a time of {@link System#nanoTime}, if it still runs. */
     void setDeadline(long nanos) {
         deadlineNanos = nanos;
     }

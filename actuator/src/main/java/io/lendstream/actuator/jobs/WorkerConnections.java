@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Which worker is at the other end of which connection. A worker is known once its first message was accepted. */
+/** Maps connections to workers. A worker is known once its first message was accepted. */
 final class WorkerConnections {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerConnections.class);
 
@@ -19,7 +19,7 @@ final class WorkerConnections {
         return Optional.ofNullable(workers.get(connection));
     }
 
-    /** Answers the first message on a connection; returns the worker that has sent it, if it may stay. */
+    /** Answers the first message on a connection; returns its worker, if it may stay. */
     Optional<Worker> greet(WorkerServer.Connection from, Frames.Frame first, Collection<Job> jobs) {
         JsonNode hello = first.message();
         Optional<Worker> known = jobs.stream()
@@ -30,7 +30,7 @@ final class WorkerConnections {
         ObjectNode answer = Frames.JSON.createObjectNode().put("version", JobHost.VERSION);
         Optional<String> refusal = refusal(first, known.isPresent());
         if (refusal.isPresent()) {
-            LOG.warn("a worker is refused: {}", refusal.get());
+            LOG.warn("refused a worker's connection: {}", refusal.get());
             from.send(answer.put("type", "refused").put("why", refusal.get()), new byte[0]);
             from.close();
             return Optional.empty();
@@ -42,12 +42,12 @@ final class WorkerConnections {
         return known;
     }
 
-    /** Why the sender of a first message may not stay connected. */
+    /** Why the sender of a first message is refused; empty if it is accepted. */
     static Optional<String> refusal(Frames.Frame first, boolean isKnown) {
         int version = first.message().path("version").asInt();
         if (version != JobHost.VERSION) {
             return Optional.of(
-                    "the worker speaks version %d of the protocol, but this node process speaks %d; use the lendstream_afe that came with it"
+                    "the worker uses protocol version %d, but this node process uses %d; use the lendstream_afe of this release"
                             .formatted(version, JobHost.VERSION));
         }
         return first.type().equals("hello") && isKnown
@@ -56,7 +56,7 @@ final class WorkerConnections {
                         .formatted(first.message().path("worker").asText()));
     }
 
-    /** Forgets a connection that is closed; returns the worker that it was of. */
+    /** Forgets a closed connection; returns its worker. */
     Optional<Worker> forget(WorkerServer.Connection closed) {
         Optional<Worker> worker = Optional.ofNullable(workers.remove(closed));
         worker.ifPresent(each -> each.disconnect(closed));

@@ -12,11 +12,11 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A job's directory with one directory for each worker, which keeps the worker's log and exit code. */
+/** A job's directory, with one directory for each worker's log and exit code. */
 final class WorkerDirectories {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerDirectories.class);
 
-    /** How many workers' logs are kept beside those that run. */
+    /** How many ended workers' logs are kept. */
     private static final int OLD_LOGS = 32;
 
     private final JobId job;
@@ -37,7 +37,7 @@ final class WorkerDirectories {
         forget(of(worker));
     }
 
-    /** Removes directories of workers that have ended, but for the latest. */
+    /** Removes directories of ended workers, except the latest. */
     void forgetOld(Collection<String> running) {
         try (Stream<Path> all = Files.list(workers)) {
             List<Path> old = all.filter(
@@ -51,7 +51,7 @@ final class WorkerDirectories {
         } catch (NoSuchFileException e) {
             LOG.debug("{} has had no worker yet", job);
         } catch (IOException e) {
-            LOG.warn("{}: old logs cannot be removed: {}", job, e.getMessage());
+            LOG.warn("{}: cannot remove old logs: {}", job, e.getMessage());
         }
     }
 
@@ -63,7 +63,7 @@ final class WorkerDirectories {
             files.sorted(Comparator.reverseOrder())
                     .forEach(file -> file.toFile().delete());
         } catch (IOException e) {
-            LOG.warn("{}: {} cannot be removed: {}", job, worker, e.getMessage());
+            LOG.warn("{}: cannot remove {}: {}", job, worker, e.getMessage());
         }
     }
 }

@@ -9,7 +9,7 @@ import java.util.List;
  * @param lastLines the end of its log
  */
 record WorkerExit(int code, List<String> lastLines) {
-    /** What a shell reports of a program that it cannot run. */
+    /** A shell's exit code for a program that it cannot run. */
     static final int CANNOT_START = 127;
 
     /** The exit of a job that has had no worker. */

@@ -8,7 +8,7 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * Identifies a worker of a job, before its processes run and after.
+ * Identifies a worker of a job, before and after its processes run.
  *
  * @param token secret that the worker sends in its first message
  * @param cause the change that gave the job these slots

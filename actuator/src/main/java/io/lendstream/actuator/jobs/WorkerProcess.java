@@ -15,14 +15,17 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * The processes of one worker: what was started for it and all that came of it, known by an environment variable that
- * children inherit. A small shell waits for the program and keeps its exit code in a file, so that the node process may end
- * and another take over.
+ * The processes of one worker: its program with all descendants, identified by an environment variable that children
+ * inherit. A small shell waits for the program and saves its exit code in a file, so the node process may end and
+ * another may take over.
  */
 final class WorkerProcess {
     static final String NAME = "LENDSTREAM_AFE_WORKER";
 
-    /** Arguments reach the program as they are. The directory is claimed once, by the worker or by who gave it up. */
+    /**
+     * Arguments are passed unchanged. The directory is claimed once: by the worker, or by the process that abandons
+     * the worker.
+     */
     private static final String SHELL = """
             directory=$1; shift
             mkdir "$directory/claimed" || exit 125
@@ -47,10 +50,10 @@ final class WorkerProcess {
     /**
      * Starts a worker.
      *
-     * @param inherited what it gets of this process's environment
-     * @param environment what it gets beside that
-     * @throws UncheckedIOException if it cannot be started: a full disk, or a directory or a program that is not there
-     * @throws IllegalArgumentException if an argument or a variable can be given to no process
+     * @param inherited environment inherited from this process
+     * @param environment further variables
+     * @throws UncheckedIOException if it cannot be started: a full disk, or a missing directory or program
+     * @throws IllegalArgumentException if an argument or a variable is not allowed for any process
      */
     static WorkerProcess start(
             String name,
@@ -84,7 +87,7 @@ final class WorkerProcess {
         return worker;
     }
 
-    /** A worker that another node process has started, or was about to start; it will not start after this. */
+    /** A worker of an earlier node process, running or not started yet; after this call it can no longer start. */
     static WorkerProcess adopt(String name, Path directory) {
         var worker = new WorkerProcess(name, directory);
         try {
@@ -92,13 +95,13 @@ final class WorkerProcess {
         } catch (FileAlreadyExistsException e) {
             worker.processes.addAll(OsProcess.carrying(NAME, name));
         } catch (IOException e) {
-            // Not even its directory was made.
+            // Its directory does not exist.
             return worker;
         }
         return worker;
     }
 
-    /** Whether nothing of it is left. Ends what the program has left behind. */
+    /** Whether it has no process left. Ends processes that the program has left behind. */
     boolean isGone() {
         processes.removeIf(process -> !process.isAlive());
         boolean ended = killed || Files.exists(directory.resolve("exit"));
@@ -116,7 +119,7 @@ final class WorkerProcess {
         isGone();
     }
 
-    /** SIGTERM to the program. */
+    /** Sends SIGTERM to the program. */
     void terminate() {
         for (OsProcess each : OsProcess.carrying(NAME, name)) {
             if (each.pid() == each.session()) {
@@ -125,7 +128,7 @@ final class WorkerProcess {
         }
     }
 
-    /** Exit code of the program, as a shell tells it; that of SIGKILL where the shell was killed too. */
+    /** Exit code of the program, as a shell reports it; that of SIGKILL if the shell was killed too. */
     int exitCode() {
         return readExit().orElse(KILLED);
     }

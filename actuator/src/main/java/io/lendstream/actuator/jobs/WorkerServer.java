@@ -15,7 +15,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where workers connect: a socket in the file system. Each connection is read on a thread of its own. */
+/** Accepts workers' connections on a Unix socket. Each connection is read on a thread of its own. */
 final class WorkerServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerServer.class);
     private static final int LONGEST_PATH_BYTES = 107; // sockaddr_un, unix(7)
@@ -24,14 +24,14 @@ final class WorkerServer implements AutoCloseable {
     private final Path path;
     private final Ears ears;
 
-    /** Hears workers, on many threads. */
+    /** Receives workers' messages, on many threads. */
     interface Ears {
         void heard(Connection from, Frames.Frame frame);
 
         void closed(Connection connection);
     }
 
-    /** A worker's end of the line. */
+    /** The connection of a worker. */
     static final class Connection {
         private final SocketChannel channel;
 
@@ -39,12 +39,12 @@ final class WorkerServer implements AutoCloseable {
             this.channel = channel;
         }
 
-        /** A worker that is gone does not hear it; its end is noticed elsewhere. */
+        /** Sends a message; a failure is ignored, because a worker's end is detected elsewhere. */
         synchronized void send(ObjectNode message, byte[] body) {
             try {
                 Frames.write(channel, message, body);
             } catch (IOException e) {
-                LOG.debug("a worker cannot be told {}: {}", message.path("type").asText(), e.getMessage());
+                LOG.debug("cannot send {} to a worker: {}", message.path("type").asText(), e.getMessage());
             }
         }
 
@@ -52,7 +52,7 @@ final class WorkerServer implements AutoCloseable {
             try {
                 channel.close();
             } catch (IOException e) {
-                LOG.debug("a connection does not close", e);
+                LOG.debug("cannot close a connection", e);
             }
         }
     }
@@ -73,13 +73,13 @@ final class WorkerServer implements AutoCloseable {
         daemon("jobs-accept", this::accept);
     }
 
-    /** Why no socket can be there, with the way out. */
+    /** Why no socket can be created there, with the way out; empty without a problem. */
     static Optional<String> complaint(Path path) {
         int bytes = path.toString().getBytes(StandardCharsets.UTF_8).length;
         return bytes <= LONGEST_PATH_BYTES
                 ? Optional.empty()
                 : Optional.of(
-                        "the workers' socket would be %s, a path of %d bytes, but sockets may have %d. Use a shorter state directory"
+                        "the workers' socket would be %s, a path of %d bytes, but the limit is %d. Use a shorter state directory"
                                 .formatted(path, bytes, LONGEST_PATH_BYTES));
     }
 
@@ -90,7 +90,7 @@ final class WorkerServer implements AutoCloseable {
                 daemon("jobs-worker", () -> read(connection));
             }
         } catch (ClosedChannelException e) {
-            LOG.debug("no more workers are taken at {}", path);
+            LOG.debug("no longer accepting workers at {}", path);
         } catch (IOException e) {
             LOG.error("workers can no longer connect to {}", path, e);
         }
@@ -121,7 +121,7 @@ final class WorkerServer implements AutoCloseable {
             server.close();
             Files.deleteIfExists(path);
         } catch (IOException e) {
-            LOG.warn("the workers' socket does not close", e);
+            LOG.warn("cannot close the workers' socket", e);
         }
     }
 }

@@ -27,10 +27,10 @@ final class WorkerStarter {
     }
 
     /**
-     * Makes the job's directory.
+     * Creates the job's directory.
      *
      * @throws IllegalArgumentException if no process can be started for a job of this name
-     * @throws UncheckedIOException if the directory cannot be made
+     * @throws UncheckedIOException if the directory cannot be created
      */
     void prepare() {
         JobHome.complaint(job).ifPresent(why -> {
@@ -44,11 +44,11 @@ final class WorkerStarter {
     }
 
     /**
-     * Starts a worker, which must be in the job's file already, so that no later node process can miss it.
+     * Starts a worker, which must be in the job's file already, so that every later node process knows it.
      *
-     * @param environment variables of this worker, as {@link #environment} makes them
-     * @param running names of the workers that run, whose logs are kept
-     * @throws UncheckedIOException if it cannot be started, perhaps for a passing reason
+     * @param environment variables of this worker, from {@link #environment}
+     * @param running names of running workers, whose logs are kept
+     * @throws UncheckedIOException if it cannot be started, perhaps for a temporary reason
      * @throws IllegalArgumentException if it can never be started
      */
     Worker start(
@@ -67,7 +67,7 @@ final class WorkerStarter {
         return new Worker(identity, process);
     }
 
-    /** Takes over a worker that an earlier node process has started, or was about to start. */
+    /** Takes over a worker of an earlier node process, running or not started yet. */
     Worker adopt(WorkerIdentity identity) {
         return new Worker(identity, WorkerProcess.adopt(identity.name(), directories.of(identity.name())));
     }
@@ -77,9 +77,9 @@ final class WorkerStarter {
     }
 
     /**
-     * The variables that a worker gets beside those it inherits.
+     * The variables that a worker gets in addition to inherited ones.
      *
-     * @param more variables of the job's mode, which win over all others
+     * @param more variables of the job's mode, which take precedence
      */
     Map<String, String> environment(WorkerIdentity identity, Batching batching, Map<String, String> more) {
         Map<String, String> environment = new TreeMap<>(program.environment());

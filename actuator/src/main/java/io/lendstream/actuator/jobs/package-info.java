@@ -1,4 +1,7 @@
-/** Runs training jobs on a node and changes their GPUs while they run. What it tells worker processes, and they it, is in {@code docs/afe.md}. */
+/**
+ * Runs training jobs on a node and changes their GPUs while they run. {@code docs/afe.md} describes the protocol with
+ * worker processes.
+ */
 @NullMarked
 package io.lendstream.actuator.jobs;
 

@@ -27,11 +27,11 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** Publishes inventory and telemetry of nodes, and how many requests their servers are offered. */
+/** Publishes inventory and telemetry of nodes, and the request rates of their servers. */
 @Command(
         name = "agent",
-        description = "Publishes what a node and its GPUs are (nodes) and do (gpu-telemetry), and how many requests its"
-                + " servers are offered (request-rates).",
+        description = "Publishes a node's inventory (nodes), samples of its GPUs (gpu-telemetry), and the rate of requests to its"
+                + " servers (request-rates).",
         footer = {
             "",
             "Rate presets, for agent.rate-endpoints=PRESET@URL:",
@@ -62,14 +62,14 @@ final class AgentCommand extends ServiceCommand {
             paramLabel = "NAME",
             converter = BackendNames.class,
             description = {
-                "Where samples come from: nvml, dcgm, simulated or recorded.",
-                "Default: dcgm where agent.dcgm-url is set, else the best that is there: nvml, or a dcgm-exporter on"
+                "Source of samples: nvml, dcgm, simulated or recorded.",
+                "Default: dcgm if agent.dcgm-url is set, else the best available: nvml, or a dcgm-exporter on"
                         + " port 9400.",
                 "Short for --set agent.backend=NAME."
             })
     private Optional<Backend> backend = Optional.empty();
 
-    /** Backends as they are typed. */
+    /** The backends' names on the command line. */
     static final class BackendNames implements ITypeConverter<Backend> {
         @Override
         public Backend convert(String name) {
@@ -88,38 +88,38 @@ final class AgentCommand extends ServiceCommand {
     @Option(names = "--domain", paramLabel = "D", description = "Short for --set agent.domain=D.")
     private Optional<String> domain = Optional.empty();
 
-    @Option(names = "--nodes", paramLabel = "N", description = "Simulated nodes. Short for --set agent.nodes=N.")
+    @Option(names = "--nodes", paramLabel = "N", description = "Number of simulated nodes. Short for --set agent.nodes=N.")
     private Optional<String> nodes = Optional.empty();
 
     @Option(
             names = "--gpus-per-node",
             paramLabel = "G",
-            description = "GPUs of each simulated node. Short for --set agent.gpus-per-node=G.")
+            description = "Number of GPUs of each simulated node. Short for --set agent.gpus-per-node=G.")
     private Optional<String> gpusPerNode = Optional.empty();
 
     @Option(
             names = "--training-nodes",
             paramLabel = "T",
             description =
-                    "Simulated nodes that are training's. Short for --set agent.training-nodes=T. Default: half of the"
+                    "Number of simulated nodes in the training pool. Short for --set agent.training-nodes=T. Default: half of the"
                             + " nodes.")
     private Optional<String> trainingNodes = Optional.empty();
 
     @Option(
             names = "--once",
             description = {
-                "Print inventory and one sample of everything, publish them, then end.",
-                "Without a broker they are printed all the same; what was not published is said, and the exit status"
+                "Print the inventory and one sample, publish them, and exit.",
+                "Without a broker they are printed anyway; an error names the unpublished records, and the exit status"
                         + " is 1."
             })
     private boolean once;
 
-    @Option(names = "--json", description = "Print what is published, a JSON object a line.")
+    @Option(names = "--json", description = "Print the published records, one JSON object a line.")
     private boolean json;
 
     @Option(
             names = "--dry-run",
-            description = "Publish nothing: print what one sample would say. Needs neither broker nor registry.")
+            description = "Print one sample without publishing it. Needs neither broker nor registry.")
     private boolean dryRun;
 
     @Override
@@ -160,7 +160,9 @@ final class AgentCommand extends ServiceCommand {
         return settings;
     }
 
-    /** A node's agent starts without a broker, and keeps what it has to say until there is one; with --once it prints first. */
+    /**
+     * A node's agent starts without a broker, and queues its records until one answers; with --once it prints first.
+     */
     @Override
     protected boolean needsKafka(Settings settings) {
         return !dryRun
@@ -189,7 +191,7 @@ final class AgentCommand extends ServiceCommand {
         }
         if (nodes.isPresent() || gpusPerNode.isPresent() || trainingNodes.isPresent()) {
             throw new SettingsException(
-                    "--nodes, --gpus-per-node and --training-nodes say how many nodes to simulate, but the backend is %s. Add --backend simulated, or leave them out."
+                    "--nodes, --gpus-per-node and --training-nodes set up simulated nodes, but the backend is %s. Add --backend simulated, or leave them out."
                             .formatted(from));
         }
         new NodeRun(context, from).check();
@@ -219,7 +221,7 @@ final class AgentCommand extends ServiceCommand {
         return DONE;
     }
 
-    /** Looked for once: what is checked is what serves. */
+    /** Chosen once: the checked backend is the one that serves. */
     private BestBackend.Choice backend(Settings settings) {
         if (chosen.isEmpty()) {
             chosen = Optional.of(BestBackend.HERE.of(settings));

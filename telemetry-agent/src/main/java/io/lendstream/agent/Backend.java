@@ -2,7 +2,7 @@ package io.lendstream.agent;
 
 import java.util.Locale;
 
-/** Where samples come from. */
+/** The source of samples. */
 public enum Backend {
     /** NVIDIA's driver on this machine. */
     NVML,
@@ -10,7 +10,7 @@ public enum Backend {
     DCGM,
     /** Nodes that do not exist, for demonstrations and tests. */
     SIMULATED,
-    /** What was recorded elsewhere. */
+    /** A recording of another machine. */
     RECORDED;
 
     @Override

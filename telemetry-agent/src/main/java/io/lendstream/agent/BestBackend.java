@@ -9,14 +9,15 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Where samples come from when nobody has said: NVIDIA's driver where its library can be loaded, else a dcgm-exporter where one answers.
- * Where there is neither, the agent goes on looking for the driver, which may still come.
+ * Chooses the source of samples if no setting does: NVIDIA's driver if its library can be loaded, otherwise a
+ * dcgm-exporter if one answers. If neither is available, the agent keeps trying the driver, which may be installed
+ * later.
  *
- * @param hasNvml whether NVML can be loaded from one of these
- * @param hasExporter whether a dcgm-exporter tells of GPUs there
+ * @param hasNvml whether NVML can be loaded from one of these paths
+ * @param hasExporter whether a dcgm-exporter reports GPUs at this address
  */
 record BestBackend(Predicate<List<String>> hasNvml, Predicate<URI> hasExporter) {
-    /** Where dcgm-exporter is unless it is told otherwise. */
+    /** The default address of dcgm-exporter. */
     static final URI USUAL_EXPORTER = URI.create("http://localhost:9400/metrics");
 
     private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -28,7 +29,7 @@ record BestBackend(Predicate<List<String>> hasNvml, Predicate<URI> hasExporter) 
     /**
      * A backend.
      *
-     * @param remark what to say of it once the agent serves; empty where it was asked for, or is NVML that can be loaded
+     * @param remark log message when the agent serves; empty if the backend was set, or is a loadable NVML
      */
     record Choice(Backend backend, Optional<String> remark) {
         private static Choice of(Backend backend) {
@@ -36,7 +37,7 @@ record BestBackend(Predicate<List<String>> hasNvml, Predicate<URI> hasExporter) 
         }
     }
 
-    /** The one that settings name, or the best that is there. */
+    /** The backend of the settings, or else the best available one. */
     Choice of(Settings settings) {
         return settings.get(AgentKeys.BACKEND).map(Choice::of).orElseGet(() -> found(settings));
     }
@@ -51,13 +52,13 @@ record BestBackend(Predicate<List<String>> hasNvml, Predicate<URI> hasExporter) 
         if (hasExporter.test(USUAL_EXPORTER)) {
             return new Choice(
                     Backend.DCGM,
-                    Optional.of("NVML cannot be loaded; GPUs are looked at through the dcgm-exporter at %s."
+                    Optional.of("NVML cannot be loaded; reading GPUs through the dcgm-exporter at %s."
                             .formatted(USUAL_EXPORTER)));
         }
         return new Choice(
                 Backend.NVML,
                 Optional.of(
-                        "NVML cannot be loaded, and no dcgm-exporter tells of GPUs at %s. The agent goes on looking for NVML. Install NVIDIA's driver, give the container its libraries, name the exporter in agent.dcgm-url, or say --backend simulated."
+                        "NVML cannot be loaded, and no dcgm-exporter reports GPUs at %s. The agent keeps trying NVML. Install NVIDIA's driver, give the container its libraries, set agent.dcgm-url to the exporter's address, or use --backend simulated."
                                 .formatted(USUAL_EXPORTER)));
     }
 }

@@ -14,7 +14,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Keeps what would be published: of nodes and samples the last word of each, since the first look cannot know everything. */
+/**
+ * Collects records instead of publishing them: the latest inventory and sample of each node, since the first read is
+ * incomplete.
+ */
 final class Collected implements RecordSink {
     private final Map<String, Consumer<RecordSink>> words = new LinkedHashMap<>();
     private final Set<String> topics = new LinkedHashSet<>();
@@ -40,12 +43,12 @@ final class Collected implements RecordSink {
         words.values().forEach(word -> word.accept(outbox));
     }
 
-    /** How many records it keeps. */
+    /** The number of collected records. */
     int count() {
         return words.size();
     }
 
-    /** The topics that they are for, for people. */
+    /** The topics of the collected records, for people. */
     String topics() {
         return String.join(", ", topics);
     }

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Does something again and again, at moments a period apart, until it is told to stop; a moment that has passed is left out. */
+/** Repeats work at a fixed period until it is stopped; a missed moment is skipped. */
 final class FixedRateLoop {
     private static final Logger LOG = LoggerFactory.getLogger(FixedRateLoop.class);
 
@@ -16,9 +16,9 @@ final class FixedRateLoop {
     private FixedRateLoop() {}
 
     /**
-     * Works until it is told to stop. A failure is said, and the next moment comes.
+     * Runs until it is stopped. A failure is logged, and the work is repeated at the next moment.
      *
-     * @param work says when it wants to go on, where that is sooner than after a period
+     * @param work returns the time of its next run, if that is before the next period
      */
     static void run(Duration period, Stop stop, Supplier<Optional<Duration>> work) {
         long next = System.nanoTime();
@@ -27,7 +27,7 @@ final class FixedRateLoop {
             try {
                 sooner = work.get();
             } catch (RuntimeException e) {
-                LOG.error("the agent goes on, though something failed", e);
+                LOG.error("a sample failed; the agent continues", e);
             }
             long now = System.nanoTime();
             while (next <= now) {

@@ -8,28 +8,29 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** What this machine calls itself. */
+/** The host name of this machine. */
 final class HostName {
     private static final Path LINUX = Path.of("/proc/sys/kernel/hostname");
 
     private HostName() {}
 
     /**
-     * The name of this node: the one that was given, or the machine's. No name server is asked where the system tells.
+     * The name of this node: the configured one, or the host name. Name servers are only asked if the system does not
+     * know it.
      *
-     * @throws SettingsException where the machine has a name that no record may have
+     * @throws SettingsException if the host name is not a valid name
      */
     static String or(Optional<String> given) {
         return given.orElseGet(() -> checked(ofTheMachine()));
     }
 
-    /** The machine's name, if a record may have it. */
+    /** The host name, if it is a valid name. */
     static String checked(String machine) {
         try {
             return Limits.name("a node's name", machine);
         } catch (IllegalArgumentException e) {
             throw new SettingsException(
-                    "%1$s is not set, and this machine's host name cannot stand in for it: %2$s, or set %1$s to another name."
+                    "%1$s is not set, and this machine's host name cannot be used instead: %2$s, or set %1$s to another name."
                             .formatted(AgentKeys.NODE.name(), e.getMessage()),
                     e);
         }

@@ -35,20 +35,20 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** This machine as a node: looks at its GPUs, reads its servers' counters, and sees to it that both become known. */
+/** Runs the agent of this machine: reads its GPUs and its servers' counters, and publishes both. */
 final class NodeRun {
     static final List<Topic<?>> TOPICS =
             List.of(TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.REQUEST_RATES);
 
-    /** What a stop may take until everything that can be delivered is. */
+    /** How long a stop waits for delivery. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(3);
-    /** What a reading that is broken off may take. */
+    /** How long an interrupted reading may take to end. */
     private static final Duration ENDING = Duration.ofMillis(500);
-    /** What --once gives the broker. */
+    /** How long --once waits for the broker. */
     private static final Duration ONCE = Duration.ofSeconds(20);
-    /** How soon the GPUs are let go where they must be: those who change MIG do not wait for the next sample. */
+    /** How soon the GPUs are released for maintenance: a MIG change does not wait for the next sample. */
     private static final Duration HEED = Duration.ofSeconds(1);
-    /** Between two looks, where activity is measured between them. */
+    /** The pause between two reads of the GPUs, if activity is measured between them. */
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
     private final ServiceContext context;
@@ -67,12 +67,12 @@ final class NodeRun {
                 SimulatedRun.boot());
         if (context.isVirtual()) {
             throw new SettingsException(
-                    "time is virtual, but agent.backend is %s, and real GPUs keep the machine's time. Take the simulated backend, or leave time out."
+                    "time is virtual, but agent.backend is %s, which needs the wall clock. Use the simulated backend, or leave time out."
                             .formatted(backend));
         }
     }
 
-    /** Fails where settings cannot be as they are. */
+    /** Checks the settings; throws if they are invalid. */
     void check() {
         RateSettings.of(settings, identity);
         if (settings.get(AgentKeys.KUBERNETES)) {
@@ -81,12 +81,12 @@ final class NodeRun {
         probe().close();
         if (settings.get(AgentKeys.SLURM) && backend != Backend.NVML) {
             throw new SettingsException(
-                    "agent.slurm is true, but agent.backend is %s, which does not tell the processes of GPUs. Take the nvml backend, or leave agent.slurm out."
+                    "agent.slurm is true, but agent.backend is %s, which does not report the processes of GPUs. Use the nvml backend, or leave agent.slurm out."
                             .formatted(backend));
         }
     }
 
-    /** Those who know who uses the GPUs. */
+    /** The sources of GPU users. */
     private Users users() {
         var sources = new ArrayList<UserSource>();
         settings.get(AgentKeys.POD_RESOURCES).map(PodUsers::of).ifPresent(sources::add);
@@ -96,7 +96,7 @@ final class NodeRun {
         return new Users(sources);
     }
 
-    /** Samples until it is told to stop; the broker may come and go. */
+    /** Samples until it is stopped; the broker may come and go. */
     void serve(Consumer<NodeWatch> onlooker) {
         try (GpuProbe probe = probe();
                 Users users = users();
@@ -137,9 +137,9 @@ final class NodeRun {
     }
 
     /**
-     * What is the matter with the delivery is what is the matter with the agent.
+     * Sets the agent's health from the state of delivery.
      *
-     * @param ended why nothing will be delivered until another start
+     * @param ended why nothing will be delivered until a restart
      * @param trouble why nothing is delivered now
      */
     static void tell(Health health, Optional<String> ended, Optional<String> trouble) {
@@ -147,7 +147,7 @@ final class NodeRun {
         trouble.ifPresentOrElse(why -> health.notReady("records wait: " + why), health::ready);
     }
 
-    /** What it is telling is told before the last words go out. */
+    /** Running reads are finished before the last records are sent. */
     private static void await(Thread thread) {
         try {
             thread.join(ENDING.toMillis());
@@ -157,9 +157,9 @@ final class NodeRun {
     }
 
     /**
-     * One sample of everything.
+     * Takes one sample.
      *
-     * @param publish whether others get to know of it too
+     * @param publish whether to publish it too
      */
     void once(boolean publish, Printer printer) throws InterruptedException {
         var collected = new Collected();
@@ -188,13 +188,13 @@ final class NodeRun {
         }
     }
 
-    /** What was printed stays printed, whatever comes of this. */
+    /** Publishes printed records; they stay printed even if this fails. */
     private void publish(Collected collected) {
         try {
             Connection.check(context.kafka(), context.topics(), TOPICS, settings.get(CommonKeys.CONNECT_TIMEOUT));
         } catch (UnreachableException e) {
             throw new UnreachableException(
-                    "%d records (%s) were printed, but not published: %s To only print, take --dry-run."
+                    "%d records (%s) were printed, but not published: %s To only print, use --dry-run."
                             .formatted(collected.count(), collected.topics(), e.getMessage()),
                     e);
         }
@@ -202,7 +202,7 @@ final class NodeRun {
             collected.publishTo(publisher);
             if (!publisher.drain(ONCE)) {
                 throw new UnreachableException(
-                        "%d of %d records (%s) were printed, but not published within %d s: %s. Look at the broker and the registry, or take --dry-run."
+                        "%d of %d records (%s) were printed, but not published within %d s: %s. Check the broker and the registry, or use --dry-run."
                                 .formatted(
                                         publisher.waiting(),
                                         collected.count(),
@@ -214,7 +214,7 @@ final class NodeRun {
         }
     }
 
-    /** The API server's word on this node; empty where it is not asked. */
+    /** This node's objects in the API server; empty if it is not asked. */
     private record Asked(Optional<OwnNode> node) implements AutoCloseable {
         Optional<String> migChange() {
             return node.flatMap(OwnNode::migChange);
@@ -277,7 +277,7 @@ final class NodeRun {
                     context.metrics());
         } catch (IOException e) {
             throw new SettingsException(
-                    "agent.spool-dir is %s, which cannot be used: %s. Give a directory that this user may write and no other agent uses."
+                    "agent.spool-dir is %s, which cannot be used: %s. Name a directory that this user may write to and no other agent uses."
                             .formatted(directory.map(Path::toString).orElse("nothing"), e.getMessage()),
                     e);
         }
@@ -291,7 +291,7 @@ final class NodeRun {
                 case NVML -> GpuProbes.nvml(libraries, patience, settings.get(AgentKeys.SLURM));
                 case DCGM -> GpuProbes.dcgm(dcgm(), patience);
                 case RECORDED -> GpuProbes.recorded(recording(), true);
-                case SIMULATED -> throw new IllegalStateException("simulated nodes are not this machine");
+                case SIMULATED -> throw new IllegalStateException("the simulated backend does not read this machine");
             };
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
@@ -312,7 +312,7 @@ final class NodeRun {
     private Path recording() {
         return settings.get(AgentKeys.RECORDING)
                 .orElseThrow(() -> new SettingsException(
-                        "agent.backend is recorded, but agent.recording names no file. Name the recording to play."));
+                        "agent.backend is recorded, but agent.recording is not set. Set it to the recording to play."));
     }
 
     private static Instant now() {

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at a node's GPUs and tells: its inventory when that changes and now and then, and a sample of what they do while they can be
- * seen. A node of which nothing can be seen is told as such, so that nobody takes it for dead.
+ * Watches a node's GPUs. It publishes the inventory at each change and periodically, and a sample while the GPUs are
+ * readable. A node with unreadable GPUs is published with that status, so that it does not count as dead.
  */
 final class NodeWatch {
     private static final Logger LOG = LoggerFactory.getLogger(NodeWatch.class);
@@ -44,8 +44,8 @@ final class NodeWatch {
     /**
      * A watch.
      *
-     * @param users who is asked for those who use the GPUs
-     * @param inventoryEvery how often the inventory is told where nothing has changed
+     * @param users sources of the GPUs' users
+     * @param inventoryEvery period of the inventory without changes
      */
     NodeWatch(
             Identity identity,
@@ -67,7 +67,7 @@ final class NodeWatch {
                 .register(metrics);
     }
 
-    /** Looks at once where the GPUs must be let go, or need not any more, or where the last look asked for another one by now. */
+    /** Reads at once if the GPUs must be released or may be used again, or if the last read asked for it. */
     synchronized void heed(Instant now) {
         if (!breaks.why().equals(pausedFor)
                 || wanted.filter(at -> !now.isBefore(at)).isPresent()) {
@@ -75,7 +75,7 @@ final class NodeWatch {
         }
     }
 
-    /** Looks once and tells what it saw; when to look again, where that is sooner than usual. */
+    /** Reads once and publishes the result; returns the time of the next read, if that is sooner than usual. */
     synchronized Optional<Duration> look(Instant now) {
         rest();
         GpuSnapshot sight = looks.record(() -> users.in(probe.look(now)));
@@ -96,12 +96,12 @@ final class NodeWatch {
         return sight.again();
     }
 
-    /** What was seen last, for those who ask. */
+    /** The last snapshot, for HTTP pages. */
     Optional<GpuSnapshot> latest() {
         return latest;
     }
 
-    /** Whose GPUs they are. */
+    /** The identity of this agent. */
     NodeId node() {
         return identity.node();
     }
@@ -139,7 +139,7 @@ final class NodeWatch {
         }
     }
 
-    /** Why a node is not READY is news when it changes; what of a node that is may come and go from look to look. */
+    /** A node's reason for not being READY is logged when it changes; problems of a READY node may come and go. */
     private static boolean isSame(Node one, Node other) {
         return one.status() == other.status()
                 && (one.status() == NodeStatus.READY || one.why().equals(other.why()))

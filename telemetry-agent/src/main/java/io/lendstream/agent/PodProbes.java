@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A probe for each pod whose requests are counted, from when it comes until it goes. One that goes takes its rate back: others would
- * believe in it for minutes. For one thread, which may have the readings made by others.
+ * Keeps a probe for each pod with counted requests. A pod that ends takes back its rate, because consumers would rely
+ * on it for minutes. For one thread, which may let others do the readings.
  */
 final class PodProbes {
     private static final Logger LOG = LoggerFactory.getLogger(PodProbes.class);
@@ -37,7 +37,7 @@ final class PodProbes {
     private final List<RateProbe> leaving = new ArrayList<>();
     private final Set<String> twice = new HashSet<>();
 
-    /** A pod that is annotated otherwise is another one. */
+    /** A pod with other annotations counts as another pod. */
     private record Seat(String uid, Object endpoint, Object service) {
         static Seat of(PodTarget pod) {
             return new Seat(pod.uid(), pod.endpoint(), pod.service());
@@ -45,11 +45,11 @@ final class PodProbes {
     }
 
     /**
-     * Probes.
+     * Creates the probes.
      *
-     * @param pods that are there now
-     * @param readElsewhere addresses that settings name, too: what is there is counted once
-     * @param since when the agent started: what was started later has counted nothing that another agent told
+     * @param pods the current pods
+     * @param readElsewhere addresses that are also in the settings: they are read only once
+     * @param since when the agent started: servers started later have no counts from another agent
      */
     PodProbes(
             Supplier<Collection<PodTarget>> pods,
@@ -64,7 +64,7 @@ final class PodProbes {
         metrics.gauge("lendstream.rate.pods", probes, Map::size);
     }
 
-    /** What is to be read now; pods that have come since the last time are there, and those that went are not. */
+    /** The probes to read now; new pods are added, and ended pods removed. */
     List<Callable<List<Window>>> readings() {
         Map<Seat, PodTarget> there = there();
         for (Iterator<Map.Entry<Seat, RateProbe>> each = probes.entrySet().iterator(); each.hasNext(); ) {
@@ -86,7 +86,7 @@ final class PodProbes {
 
     private RateProbe made(PodTarget pod) {
         LOG.info(
-                "requests of pod {} are counted at {}",
+                "counting requests of pod {} at {}",
                 pod.name(),
                 pod.endpoint().url());
         RateProbe probe = maker.apply(pod);
@@ -105,7 +105,7 @@ final class PodProbes {
                 there.put(Seat.of(pod), pod);
             } else if (twice.add(pod.uid())) {
                 LOG.warn(
-                        "pod {} is not counted: {} is read already. Leave it out of agent.rate-endpoints, or the annotations out of one pod.",
+                        "pod {} is not counted: {} is read already. Remove it from agent.rate-endpoints, or remove the annotations from one of the pods.",
                         pod.name(),
                         pod.endpoint().url());
             }
@@ -113,7 +113,7 @@ final class PodProbes {
         return there;
     }
 
-    /** The last windows of those that went. */
+    /** The last windows of ended pods. */
     List<Window> farewells() {
         var windows = new ArrayList<Window>();
         for (Iterator<RateProbe> each = leaving.iterator(); each.hasNext(); ) {

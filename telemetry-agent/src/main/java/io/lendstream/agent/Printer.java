@@ -9,13 +9,13 @@ import java.io.PrintStream;
 import java.util.List;
 
 /**
- * Prints what was sampled.
+ * Prints samples.
  *
- * @param json whether for machines, a JSON object a line; otherwise for people
+ * @param json whether to print for machines, one JSON object a line; otherwise for people
  */
 record Printer(PrintStream out, boolean json) {
 
-    /** @param why what is the matter with a node; empty where nothing is */
+    /** @param why the problem of a node; empty without one */
     void print(List<Node> inventory, List<GpuTelemetry> samples, String why) {
         if (json) {
             printJson(inventory, samples);
@@ -27,7 +27,7 @@ record Printer(PrintStream out, boolean json) {
         }
     }
 
-    /** For machines, where it was asked for; nothing else is printed of a service that runs. */
+    /** Prints for machines, if requested; a running service prints nothing else. */
     void printJson(List<Node> inventory, List<GpuTelemetry> samples) {
         if (json) {
             inventory.forEach(node -> out.println(Codecs.encode(TopicCatalogue.NODES, node)));

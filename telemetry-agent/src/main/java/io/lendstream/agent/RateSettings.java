@@ -25,12 +25,12 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Where and how requests are counted, as settings say. */
+/** The settings of request counting. */
 record RateSettings(
         Settings settings, Identity identity, EndpointPresets presets, List<Endpoint> endpoints, ServiceNames names) {
-    /** Two readings this far apart make a window. */
+    /** The time between the two readings of a window. */
     static final Duration BETWEEN_READINGS = Windows.SHORTEST.plusMillis(100);
-    /** A gap of more than this many periods, and of more than a minute, is told as several windows. */
+    /** A gap longer than this many periods, and longer than a minute, is split into several windows. */
     private static final int LONGEST_PERIODS = 4;
 
     static RateSettings of(Settings settings, Identity identity) {
@@ -66,7 +66,7 @@ record RateSettings(
             int equals = pair.lastIndexOf('=');
             if (equals < 1 || equals == pair.length() - 1) {
                 throw new SettingsException(
-                        "agent.rate-services has '%s', but must have NAME=SERVICE, such as meta-llama/Llama-3-8B=chat."
+                        "agent.rate-services has '%s', but entries must be NAME=SERVICE, such as meta-llama/Llama-3-8B=chat."
                                 .formatted(pair));
             }
             byLabel.put(
@@ -80,7 +80,7 @@ record RateSettings(
                 settings.get(AgentKeys.RATE_ONLY_NAMED));
     }
 
-    /** @param node what is known of its pods; empty where nobody is asked */
+    /** @param node the node's pods; empty if the API server is not asked */
     RateWatch watch(RecordSink outbox, Optional<OwnNode> node, MeterRegistry metrics) {
         var probes = new ArrayList<RateProbe>();
         if (!endpoints.isEmpty()) {
@@ -94,7 +94,7 @@ record RateSettings(
         return new RateWatch(probes, node.map(known -> pods(known, read, metrics)), outbox);
     }
 
-    /** Whoever may annotate a pod says where it is read: the token for endpoints is none of theirs. */
+    /** Pods' annotations name the address, so the token for endpoints is never sent there. */
     private PodProbes pods(OwnNode node, Set<URI> read, MeterRegistry metrics) {
         Scraper scraper = scraper(Optional.empty());
         return new PodProbes(

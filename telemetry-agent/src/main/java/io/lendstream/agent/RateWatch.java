@@ -14,7 +14,7 @@ import java.util.concurrent.Future;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads all endpoints and pods, some at a time, and tells the windows that end. */
+/** Reads all endpoints and pods, several at a time, and publishes the resulting windows. */
 final class RateWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RateWatch.class);
     private static final int AT_A_TIME = 4;
@@ -24,7 +24,7 @@ final class RateWatch implements AutoCloseable {
     private final RecordSink outbox;
     private final ExecutorService threads;
 
-    /** @param pods those of this node that are there at the time; empty where none are looked for */
+    /** @param pods supplies this node's current pods; empty if pods are not used */
     RateWatch(List<RateProbe> probes, Optional<PodProbes> pods, RecordSink outbox) {
         this.probes = List.copyOf(probes);
         this.pods = pods;
@@ -37,7 +37,7 @@ final class RateWatch implements AutoCloseable {
         });
     }
 
-    /** Reads each endpoint once. One that fails does not keep the others from being told. */
+    /** Reads each endpoint once. A failed reading does not delay the windows of others. */
     void look() {
         if (threads.isShutdown()) {
             return;
@@ -52,7 +52,7 @@ final class RateWatch implements AutoCloseable {
             try {
                 reading.get().forEach(this::tell);
             } catch (ExecutionException e) {
-                LOG.error("an endpoint could not be read", e.getCause());
+                LOG.error("an endpoint cannot be read", e.getCause());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
@@ -72,7 +72,7 @@ final class RateWatch implements AutoCloseable {
         return probes.isEmpty() && pods.isEmpty();
     }
 
-    /** Breaks readings off, and reads no more. */
+    /** Interrupts running readings, and starts no more. */
     void stop() {
         threads.shutdownNow();
     }

@@ -27,8 +27,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Plays the agents of simulated nodes: learns from leases who uses which GPU, and samples accordingly. Where an actuator reports
- * that GPUs were cut, it publishes the inventories that follow.
+ * Plays the agents of simulated nodes: it reads leases to know which tenants use which GPU, and samples accordingly.
+ * After an actuator's report on repartitioned GPUs it publishes their new inventories.
  */
 final class SimulatedAgent {
     private static final Duration PATIENCE = Duration.ofMillis(100);
@@ -44,9 +44,9 @@ final class SimulatedAgent {
     private Optional<SimulatedNodes> nodes = Optional.empty();
 
     /**
-     * @param cuttable whether some of the GPUs may be cut
-     * @param boot makes the nodes as of the time at which their agents start
-     * @param onlooker sees everything that is published
+     * @param cuttable whether some of the GPUs may be repartitioned
+     * @param boot creates the nodes at the time when their agents start
+     * @param onlooker receives all published records
      */
     SimulatedAgent(
             RecordWriter writer,
@@ -91,7 +91,7 @@ final class SimulatedAgent {
                                 .ifPresent(report -> cut(simulated -> write(simulated.recut(report), List.of()))));
     }
 
-    /** Cuts that were made before these nodes are there are made up for when they are. */
+    /** Repartitions that were reported before these nodes exist are applied when they do. */
     private void cut(Consumer<SimulatedNodes> change) {
         nodes.ifPresentOrElse(change, () -> cutsBefore.add(change));
     }
@@ -101,7 +101,7 @@ final class SimulatedAgent {
         nodes.ifPresent(simulated -> simulated.observe(lease));
     }
 
-    /** Samples by the wall clock until told to stop. */
+    /** Samples by the wall clock until it is stopped. */
     void followTheWallClock(Health health, Stop stop) {
         started(Instant.now().truncatedTo(ChronoUnit.MILLIS));
         writer.flush();
@@ -112,7 +112,7 @@ final class SimulatedAgent {
         }
     }
 
-    /** Samples in virtual time: answers whatever time the environment names. */
+    /** Samples in virtual time: answers each time of the virtual-time driver. */
     void followTheEnvironment(Health health, BooleanSupplier stopped) {
         while (!stopped.getAsBoolean()) {
             reader.poll(PATIENCE);
@@ -161,7 +161,7 @@ final class SimulatedAgent {
         onlooker.accept(inventory, samples);
     }
 
-    /** Writes inventories and samples, under their nodes' names. */
+    /** Writes inventories and samples with their nodes' names as keys. */
     static void publish(RecordWriter writer, List<Node> inventory, List<GpuTelemetry> samples) {
         inventory.forEach(
                 node -> writer.write(TopicCatalogue.NODES, node.nodeId().value(), node));

@@ -17,7 +17,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
 
-/** Nodes that do not exist, as settings say how many. */
+/** Runs the agent of simulated nodes, as the settings describe them. */
 record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
 
     static SimulatedRun of(Settings settings) {
@@ -46,9 +46,9 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
     }
 
     /**
-     * One sample, printed before anybody else gets to know of it.
+     * Takes one sample, which is printed before it is published.
      *
-     * @param publish whether others do
+     * @param publish whether to publish it
      */
     void once(ServiceContext context, boolean publish, Printer printer) {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
@@ -66,7 +66,7 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
                     settings.get(CommonKeys.CONNECT_TIMEOUT));
         } catch (UnreachableException e) {
             throw new UnreachableException(
-                    "%d records (nodes, gpu-telemetry) were printed, but not published: %s To only print, take --dry-run."
+                    "%d records (nodes, gpu-telemetry) were printed, but not published: %s To only print, use --dry-run."
                             .formatted(simulated.inventory().size() + samples.size(), e.getMessage()),
                     e);
         }
@@ -93,7 +93,7 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
         return new SimulatedNodes(layout, start, settings.get(AgentKeys.PERIOD), boot());
     }
 
-    /** A name that no other start has. */
+    /** A name that is unique to this start. */
     static String boot() {
         return UUID.randomUUID().toString().substring(0, 8);
     }

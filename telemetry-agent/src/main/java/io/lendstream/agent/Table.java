@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Inventory, samples and rates for people: a line a GPU, and one a service. */
+/** Inventory, samples and rates for people: one line for each GPU and each service. */
 final class Table {
     private static final String LINE = "%-10s %-9s %-3s %-40s %-24s %6s %9s %8s %6s  %s";
     private static final String RATE = "%-24s %-32s %10s %10s %7s %7s %9s %9s";
@@ -56,7 +56,7 @@ final class Table {
         return lines;
     }
 
-    /** A line a service and source; nothing without any. */
+    /** One line for each service and source; empty without any. */
     static List<String> ofRates(List<RequestRate> rates) {
         var lines = new ArrayList<String>();
         if (!rates.isEmpty()) {
@@ -78,7 +78,7 @@ final class Table {
         return lines;
     }
 
-    /** What a device does not say is shown as such, and not as nothing. */
+    /** An unreported value is shown as such, and not as an empty cell. */
     private static String shown(Optional<Double> value, String unit) {
         return value.map(number -> "%.0f%s".formatted(number, unit)).orElse("unknown");
     }

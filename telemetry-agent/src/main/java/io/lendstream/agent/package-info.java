@@ -1,4 +1,7 @@
-/** What a node's GPUs are and do, published to topics. Hardware sits behind a backend; the simulated one plays whole nodes. */
+/**
+ * Publishes the inventory and the state of a node's GPUs to topics. A backend reads the hardware; the simulated
+ * backend plays whole nodes.
+ */
 @NullMarked
 package io.lendstream.agent;
 

@@ -13,11 +13,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Reads metrics from text.
+ * Parses metrics from text.
  *
- * <p>What is not valid is refused with its line, but for three things that servers in use get wrong and that do no harm: a
- * family's {@code HELP} or {@code TYPE} may be repeated if it says the same, its samples may lie apart, and in Prometheus' format
- * a type of OpenMetrics is understood. Exemplars are read and left out.
+ * <p>Invalid text is refused with its line, except for three harmless errors of common servers. A family's {@code
+ * HELP} or {@code TYPE} may be repeated without a difference, its samples may be apart, and Prometheus' format may
+ * use a type of OpenMetrics. Exemplars are read and ignored.
  *
  * @see <a href="https://prometheus.io/docs/instrumenting/exposition_formats/">Prometheus exposition formats</a>
  * @see <a href="https://prometheus.io/docs/specs/om/open_metrics_spec/">OpenMetrics 1.0</a>
@@ -28,18 +28,18 @@ public final class Exposition {
     private Exposition() {}
 
     /**
-     * Reads a text of either format: what ends in {@code # EOF} is OpenMetrics.
+     * Parses a text of either format: one that ends in {@code # EOF} is OpenMetrics.
      *
-     * @throws ExpositionException where it is not valid
+     * @throws ExpositionException if the text is invalid
      */
     public static List<Family> parse(String text) {
         return parse(text, text.stripTrailing().endsWith(END) ? Format.OPEN_METRICS : Format.TEXT);
     }
 
     /**
-     * The same from a reader, which is read to its end and left open.
+     * Parses from a reader, which is read to its end and left open.
      *
-     * @throws UncheckedIOException where it cannot be read
+     * @throws UncheckedIOException if it cannot be read
      */
     public static List<Family> parse(Reader reader) {
         try {
@@ -55,9 +55,9 @@ public final class Exposition {
     }
 
     /**
-     * Reads a text of a format that is known, as from a response's Content-Type.
+     * Parses a text of a known format, such as from a response's Content-Type.
      *
-     * @throws ExpositionException where it is not valid; OpenMetrics that was cut off is not
+     * @throws ExpositionException if the text is invalid, including truncated OpenMetrics
      */
     public static List<Family> parse(String text, Format format) {
         Families families = new Families();
@@ -105,7 +105,7 @@ public final class Exposition {
                 families.type(
                         line,
                         name,
-                        MetricType.of(word).orElseThrow(() -> line.wrong("'%s' is no type of metric".formatted(word))));
+                        MetricType.of(word).orElseThrow(() -> line.wrong("'%s' is not a metric type".formatted(word))));
             }
             case "UNIT" -> {
                 if (line.format() == Format.OPEN_METRICS) {
@@ -130,12 +130,12 @@ public final class Exposition {
         }
         line.skipSpace();
         if (!line.atEnd()) {
-            throw line.wrong("'%s' is left over after the value".formatted(line.rest()));
+            throw line.wrong("'%s' must not follow the value".formatted(line.rest()));
         }
         return new MetricSample(name, labels, value, time);
     }
 
-    /** Families in the order in which they were first heard of. */
+    /** Families in the order of their first appearance. */
     private static final class Families {
         private final Map<String, Draft> drafts = new LinkedHashMap<>();
 
@@ -166,7 +166,7 @@ public final class Exposition {
 
         private static <T> T once(Line line, String what, String name, Optional<T> before, T now) {
             if (before.isPresent() && !before.get().equals(now)) {
-                throw line.wrong("%s of %s is there twice and differs".formatted(what, name));
+                throw line.wrong("%s of %s occurs twice with a difference".formatted(what, name));
             }
             return now;
         }
@@ -181,7 +181,7 @@ public final class Exposition {
             draft.samples.add(sample);
         }
 
-        /** Whose sample it is: one may end in {@code _sum} and be no summary's. */
+        /** The family of a sample: a name may end in {@code _sum} without belonging to a summary. */
         private String family(String sample) {
             if (drafts.containsKey(sample)) {
                 return sample;

@@ -1,6 +1,6 @@
 package io.lendstream.agent.exposition;
 
-/** Thrown where a text is not what its format allows; says which line, and why. */
+/** Reports text that is not valid in its format, with the line and the reason. */
 public final class ExpositionException extends RuntimeException {
     private static final long serialVersionUID = 1;
     private static final int SHOWN = 120;

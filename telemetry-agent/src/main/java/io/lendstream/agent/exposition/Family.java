@@ -3,11 +3,11 @@ package io.lendstream.agent.exposition;
 import java.util.List;
 
 /**
- * A metric and all its samples.
+ * A metric with all its samples.
  *
- * @param name in OpenMetrics without {@code _total}; where a writer gave no type, the samples' name
- * @param help what the writer says of it; empty where nothing
- * @param unit in OpenMetrics, such as {@code seconds}; empty where nothing
+ * @param name in OpenMetrics without {@code _total}; without a declared type, the samples' name
+ * @param help the writer's description; empty without one
+ * @param unit in OpenMetrics, such as {@code seconds}; empty without one
  */
 public record Family(String name, MetricType type, String help, String unit, List<MetricSample> samples) {
     public Family {

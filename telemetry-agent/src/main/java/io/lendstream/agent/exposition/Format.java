@@ -3,18 +3,18 @@ package io.lendstream.agent.exposition;
 import java.util.Locale;
 import java.util.Optional;
 
-/** A way to write metrics as text. */
+/** A text format of metrics. */
 public enum Format {
-    /** Prometheus' text format 0.0.4: times in milliseconds, any end. */
+    /** Prometheus' text format 0.0.4: times in milliseconds, no end marker. */
     TEXT,
-    /** OpenMetrics 1.0: times in seconds, exemplars, units, and an end that must be there. */
+    /** OpenMetrics 1.0: times in seconds, exemplars, units, and a required end marker. */
     OPEN_METRICS;
 
-    /** What to ask servers for. */
+    /** The Accept header for servers. */
     public static final String ACCEPT =
             "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.8,*/*;q=0.1";
 
-    /** By a response's Content-Type; empty where it says neither, so that one has to look at the text. */
+    /** The format of a response's Content-Type; empty if it names neither, so the text must be inspected. */
     public static Optional<Format> of(String contentType) {
         String type = contentType.toLowerCase(Locale.ROOT).strip();
         if (type.startsWith("application/openmetrics-text")) {

@@ -7,11 +7,14 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** A line that is being read, and how far. */
+/** A line that is being parsed, with the current position. */
 final class Line {
     private static final BigDecimal NANOS = BigDecimal.valueOf(1_000_000_000L);
 
-    /** Digits of a time before and after its point; a longer one is none, and must not cost its length. */
+    /**
+     * The most digits of a time before and after its point; longer numbers are refused, because they take long to
+     * parse.
+     */
     private static final int LONGEST = 30;
 
     private final int number;
@@ -55,7 +58,7 @@ final class Line {
         return false;
     }
 
-    /** Up to the next space. */
+    /** Reads up to the next space. */
     String word() {
         int start = at;
         while (!atEnd() && peek() != ' ' && peek() != '\t') {
@@ -64,7 +67,7 @@ final class Line {
         return content.substring(start, at);
     }
 
-    /** What is left, without the space around it. */
+    /** The rest of the line, without surrounding spaces. */
     String rest() {
         String rest = content.substring(at).strip();
         at = content.length();
@@ -107,7 +110,7 @@ final class Line {
                 || (digits && c >= '0' && c <= '9');
     }
 
-    /** A help's text, unescaped. */
+    /** The unescaped text of a help line. */
     String text() {
         skipSpace();
         String text = content.substring(at);
@@ -124,13 +127,13 @@ final class Line {
                 plain.append(next == 'n' ? '\n' : next);
                 i++;
             } else {
-                plain.append(c); // writers put single backslashes into help, and nobody minds
+                plain.append(c); // writers use single backslashes in help, which is harmless
             }
         }
         return plain.toString();
     }
 
-    /** Labels in braces; none without braces. */
+    /** Labels in braces; empty without braces. */
     Map<String, String> labels() {
         if (!take('{')) {
             return Map.of();
@@ -148,7 +151,7 @@ final class Line {
                 throw wrong("the value of label %s must be in quotes".formatted(name));
             }
             if (labels.put(name, quoted(name)) != null) {
-                throw wrong("label %s is there twice".formatted(name));
+                throw wrong("label %s occurs twice".formatted(name));
             }
             skipSpace();
             boolean more = take(',');
@@ -172,7 +175,7 @@ final class Line {
             }
             value.append(c == '\\' ? escaped(label) : c);
         }
-        throw wrong("the value of label %s does not end".formatted(label));
+        throw wrong("the value of label %s has no closing quote".formatted(label));
     }
 
     private char escaped(String label) {
@@ -180,7 +183,7 @@ final class Line {
         return switch (c) {
             case '\\', '"' -> c;
             case 'n' -> '\n';
-            default -> throw wrong("the value of label %s has an escape that is none: \\%c".formatted(label, c));
+            default -> throw wrong("the value of label %s has an invalid escape: \\%c".formatted(label, c));
         };
     }
 
@@ -197,43 +200,43 @@ final class Line {
         };
     }
 
-    /** Only digits, sign, point and exponent: Java alone would take {@code 1d} for a number, too. */
+    /** Only digits, sign, point and exponent: Java alone would also accept {@code 1d}. */
     private double decimal(String word) {
         for (int i = 0; i < word.length(); i++) {
             char c = word.charAt(i);
             if ((c < '0' || c > '9') && "+-.eE".indexOf(c) < 0) {
-                throw wrong("'%s' is no number".formatted(word));
+                throw wrong("'%s' is not a number".formatted(word));
             }
         }
         try {
             return Double.parseDouble(word);
         } catch (NumberFormatException e) {
-            throw wrong("'%s' is no number".formatted(word));
+            throw wrong("'%s' is not a number".formatted(word));
         }
     }
 
-    /** When the value was measured. */
+    /** The timestamp of the value. */
     Instant time() {
         String word = word();
         if (format == Format.TEXT) {
             if (!word.matches("[+-]?\\d{1,18}")) {
-                throw wrong("'%s' is no time in whole milliseconds".formatted(word));
+                throw wrong("'%s' is not a time in whole milliseconds".formatted(word));
             }
             return Instant.ofEpochMilli(Long.parseLong(word));
         }
         try {
             BigDecimal seconds = new BigDecimal(word);
             if (seconds.precision() - seconds.scale() > LONGEST || seconds.scale() > LONGEST) {
-                throw wrong("'%s' is no time in seconds".formatted(word));
+                throw wrong("'%s' is not a time in seconds".formatted(word));
             }
             BigDecimal nanos = seconds.multiply(NANOS).setScale(0, RoundingMode.DOWN);
             return Instant.EPOCH.plusNanos(nanos.longValueExact());
         } catch (ArithmeticException | NumberFormatException e) {
-            throw wrong("'%s' is no time in seconds".formatted(word));
+            throw wrong("'%s' is not a time in seconds".formatted(word));
         }
     }
 
-    /** What follows a sample after a hash: labels, a value, perhaps a time. */
+    /** The exemplar after a sample and a hash: labels, a value, and optionally a time. */
     void exemplar() {
         skipSpace();
         if (atEnd() || peek() != '{') {

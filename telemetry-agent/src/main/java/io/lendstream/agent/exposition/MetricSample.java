@@ -9,17 +9,17 @@ import java.util.Optional;
 /**
  * One value of a metric.
  *
- * @param name as written, with {@code _bucket}, {@code _sum}, {@code _total} and the like
- * @param labels in the order in which they were written
+ * @param name as written, with {@code _bucket}, {@code _sum}, {@code _total} and similar endings
+ * @param labels in written order
  * @param value may be NaN or infinite
- * @param timestamp where the writer gave one
+ * @param timestamp empty if the writer gave none
  */
 public record MetricSample(String name, Map<String, String> labels, double value, Optional<Instant> timestamp) {
     public MetricSample {
         labels = Collections.unmodifiableMap(new LinkedHashMap<>(labels));
     }
 
-    /** A label's value; an absent label and an empty one are the same in Prometheus. */
+    /** A label's value; Prometheus treats an absent label like an empty one. */
     public String label(String wanted) {
         return labels.getOrDefault(wanted, "");
     }

@@ -3,19 +3,19 @@ package io.lendstream.agent.exposition;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** What a metric family says it is. Writers err here; see the family's own samples, too. */
+/** The declared type of a metric family. Writers may be wrong; compare the family's samples. */
 public enum MetricType {
     COUNTER("counter", "_total", "_created"),
     GAUGE("gauge"),
     HISTOGRAM("histogram", "_bucket", "_sum", "_count", "_created"),
     SUMMARY("summary", "_sum", "_count", "_created"),
-    /** A histogram of things that are there now; OpenMetrics only. */
+    /** A histogram of current values; OpenMetrics only. */
     GAUGE_HISTOGRAM("gaugehistogram", "_bucket", "_gsum", "_gcount"),
     /** OpenMetrics only. */
     INFO("info", "_info"),
     /** OpenMetrics only. */
     STATE_SET("stateset"),
-    /** The writer does not know, or did not say: {@code untyped} in Prometheus' format, {@code unknown} in OpenMetrics. */
+    /** Unknown or not declared: {@code untyped} in Prometheus' format, {@code unknown} in OpenMetrics. */
     UNKNOWN("unknown");
 
     private final String word;
@@ -35,7 +35,7 @@ public enum MetricType {
         return Arrays.stream(values()).filter(type -> type.word.equals(word)).findFirst();
     }
 
-    /** Whether a family of this type may have samples that end so, after its own name. */
+    /** Whether a family of this type may have samples with this ending after its name. */
     boolean has(String suffix) {
         return Arrays.asList(suffixes).contains(suffix);
     }

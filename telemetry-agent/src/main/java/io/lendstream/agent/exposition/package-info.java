@@ -1,4 +1,4 @@
-/** Metrics as servers show them over HTTP: Prometheus' text format 0.0.4 and OpenMetrics 1.0, read strictly. */
+/** Strict parsers for the metrics that servers expose over HTTP: Prometheus' text format 0.0.4 and OpenMetrics 1.0. */
 @NullMarked
 package io.lendstream.agent.exposition;
 

@@ -3,7 +3,7 @@ package io.lendstream.agent.gpu;
 import java.time.Duration;
 import java.time.Instant;
 
-/** When to try again after failures: at once, then after a second, and after twice as long each time, up to a minute. */
+/** Delays after failures: none at first, then one second, then twice as long each time, up to a minute. */
 final class Backoff {
     static final Duration FIRST = Duration.ofSeconds(1);
     static final Duration LONGEST = Duration.ofMinutes(1);
@@ -11,7 +11,7 @@ final class Backoff {
     private Duration pause = Duration.ZERO;
     private Instant failedAt = Instant.EPOCH;
 
-    /** A clock that was set back must not make it wait for longer than it would have. */
+    /** A clock that was set back must not lengthen the wait. */
     boolean isDue(Instant now) {
         return now.isBefore(failedAt) || !now.isBefore(failedAt.plus(pause));
     }
@@ -26,7 +26,7 @@ final class Backoff {
         pause = Duration.ZERO;
     }
 
-    /** How long it waits after the last failure. */
+    /** The delay after the last failure. */
     Duration pause() {
         return pause;
     }

@@ -19,11 +19,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Looks through a dcgm-exporter's metrics page. Nothing is kept open between looks. */
+/** Reads a dcgm-exporter's metrics page. No connection stays open between reads. */
 final class DcgmLooker implements NodeReader {
     private static final int OK = 200;
 
-    /** A node's page has some hundred KiB; what is longer than this is something else. */
+    /** A node's page has some hundred KiB; a longer answer is not such a page. */
     private static final int LONGEST = 16 << 20;
 
     private final URI metrics;
@@ -67,11 +67,11 @@ final class DcgmLooker implements NodeReader {
         HttpResponse<InputStream> response = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
         try (InputStream body = response.body()) {
             if (response.statusCode() != OK) {
-                throw new IOException("it answers with HTTP status " + response.statusCode());
+                throw new IOException("the answer has HTTP status " + response.statusCode());
             }
             byte[] page = body.readNBytes(LONGEST + 1);
             if (page.length > LONGEST) {
-                throw new IOException("its page is longer than %d MiB".formatted(LONGEST >> 20));
+                throw new IOException("the page is longer than %d MiB".formatted(LONGEST >> 20));
             }
             return new String(page, StandardCharsets.UTF_8);
         }
@@ -79,7 +79,7 @@ final class DcgmLooker implements NodeReader {
 
     private GpuSnapshot seen(DcgmReadings readings, Instant now) {
         if (readings.gpus().isEmpty()) {
-            return failed(metrics + ": it tells of no GPU", now);
+            return failed(metrics + ": the page has no GPU", now);
         }
         backoff.succeeded();
         lastSeen = readings.gpus();
@@ -97,7 +97,7 @@ final class DcgmLooker implements NodeReader {
     private GpuSnapshot unavailable() {
         return GpuSnapshot.without(
                 NodeStatus.UNAVAILABLE,
-                "%s (tried again after %d s)".formatted(failure, backoff.pause().toSeconds()),
+                "%s (retry after %d s)".formatted(failure, backoff.pause().toSeconds()),
                 lastSeen,
                 driverVersion);
     }

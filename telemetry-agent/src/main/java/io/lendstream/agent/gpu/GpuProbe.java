@@ -3,22 +3,23 @@ package io.lendstream.agent.gpu;
 import java.time.Instant;
 
 /**
- * Tells what GPUs this node has and what they do. What goes wrong on the machine is said in the answer, never thrown.
+ * Reads the inventory and the state of this node's GPUs. Problems of the machine are part of the result, never
+ * thrown.
  *
- * <p>For one thread, but for {@link #pause}, {@link #resume} and {@link #close}, which any thread may call.
+ * <p>For one thread, except {@link #pause}, {@link #resume} and {@link #close}, which are safe for any thread.
  */
 public interface GpuProbe extends AutoCloseable {
     /**
-     * Looks once. Never blocks longer than its patience; after a failure tries again with backoff.
+     * Reads once. Never blocks longer than its time limit; after a failure it retries with backoff.
      *
-     * @param now stamps what was heard of, and measures backoff and windows
+     * @param now time of the result, also used for backoff and windows
      */
     GpuSnapshot look(Instant now);
 
     /**
-     * Lets the driver go (maintenance, a MIG change); {@link #look} then answers PAUSED until {@link #resume}.
+     * Releases the driver (maintenance, a MIG change); {@link #look} then returns PAUSED until {@link #resume}.
      *
-     * @param why is said in each answer meanwhile
+     * @param why the reason in each result meanwhile
      */
     void pause(String why);
 

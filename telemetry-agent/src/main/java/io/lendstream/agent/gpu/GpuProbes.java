@@ -8,12 +8,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** Makes probes by name. */
+/** Creates probes of the different backends. */
 public final class GpuProbes {
-    /** A healthy driver answers in milliseconds; one that is busy with a MIG change may take seconds. */
+    /** A healthy driver answers in milliseconds; during a MIG change it may take seconds. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** After a MIG change drivers tell of the old layout for one to two seconds. */
+    /** After a MIG change drivers report the old layout for one to two seconds. */
     private static final Duration SETTLE = Duration.ofSeconds(2);
 
     private GpuProbes() {}
@@ -24,11 +24,11 @@ public final class GpuProbes {
     }
 
     /**
-     * The same through a library that lies elsewhere.
+     * A probe through a library in another place.
      *
-     * @param libraries directories, paths or names, tried in this order; none for the usual ones
-     * @param patience how long a look, or letting go, waits at most
-     * @param withProcesses whether sights tell which processes compute
+     * @param libraries directories, paths or names, tried in this order; empty for the usual ones
+     * @param patience time limit of a read, or of releasing the driver
+     * @param withProcesses whether snapshots contain the computing processes
      */
     public static GpuProbe nvml(List<String> libraries, Duration patience, boolean withProcesses) {
         var machine = new NvmlMachine(libraries, withProcesses);
@@ -39,24 +39,24 @@ public final class GpuProbes {
      * A dcgm-exporter of this node.
      *
      * @param metrics its page, such as {@code http://localhost:9400/metrics}
-     * @param patience how long a look waits at most
+     * @param patience time limit of a read
      */
     public static GpuProbe dcgm(URI metrics, Duration patience) {
         return new PatientProbe("gpu-dcgm", new DcgmLooker(metrics, patience), patience, Duration.ZERO);
     }
 
     /**
-     * What was recorded elsewhere, in order: lines as {@code lendstream agent --once --json} prints them, of one node.
+     * A recording of another machine, in order: lines of {@code lendstream agent --once --json} for one node.
      *
-     * @param loop whether it begins again at its end; otherwise the probe is then UNAVAILABLE
-     * @throws IllegalArgumentException where the file cannot be read or is not a recording, naming the line
+     * @param loop whether to start again at its end; otherwise the probe is then UNAVAILABLE
+     * @throws IllegalArgumentException if the file cannot be read or is not a recording; names the line
      */
     public static GpuProbe recorded(Path file, boolean loop) {
         return new RecordedProbe(file, Recording.read(file), loop);
     }
 
     /**
-     * Whether NVML can be loaded on this machine; that a driver answers, and has GPUs, is not asked.
+     * Whether NVML can be loaded on this machine; whether a driver answers and has GPUs is not checked.
      *
      * @param libraries as for {@link #nvml(List, Duration, boolean)}
      */
@@ -64,7 +64,7 @@ public final class GpuProbes {
         return NvmlMachine.isThere(libraries);
     }
 
-    /** Whether a dcgm-exporter tells of GPUs there. */
+    /** Whether a dcgm-exporter reports GPUs at this address. */
     public static boolean dcgmIsThere(URI metrics, Duration patience) {
         return new DcgmLooker(metrics, patience).look(Instant.now()).status() == NodeStatus.READY;
     }

@@ -7,13 +7,13 @@ import java.util.Optional;
  * A process that has a context on a GPU.
  *
  * @param gpuId the GPU, or the MIG instance, on which it runs
- * @param pid its number as the host counts
- * @param memoryUsedBytes of the GPU; absent where the driver does not tell
+ * @param pid its process ID on the host
+ * @param memoryUsedBytes GPU memory that it uses; empty if the driver does not report it
  */
 public record GpuProcess(GpuId gpuId, long pid, Optional<Long> memoryUsedBytes) {
     public GpuProcess {
         if (pid < 0) {
-            throw new IllegalArgumentException("pid must be at least 0, but was " + pid);
+            throw new IllegalArgumentException("pid must be at least 0, but is " + pid);
         }
     }
 }

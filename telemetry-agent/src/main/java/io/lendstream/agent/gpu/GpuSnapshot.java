@@ -11,14 +11,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What was seen of a node's GPUs at one moment.
+ * The state of a node's GPUs at one time.
  *
- * @param why what is the matter, for operators; empty where nothing is. A node may be READY and something of it not
- * @param gpus its inventory; when there is none to be had, the one last seen
- * @param samples of GPUs, and of MIG instances after their GPU; none unless READY
- * @param untold GPUs of which it is not known which processes they have
- * @param driverVersion where the driver told
- * @param again when to look again, where that is sooner than usual: something is changing
+ * @param why the problem, for operators; empty without one. A READY node may have a partial problem
+ * @param gpus the inventory, or the last known one if none can be read
+ * @param samples samples of GPUs, with MIG instances after their GPU; empty unless READY
+ * @param untold GPUs whose processes are unknown
+ * @param driverVersion empty if the driver did not report it
+ * @param again when to read again, if sooner than usual, because a change is in progress
  */
 public record GpuSnapshot(
         NodeStatus status,
@@ -35,11 +35,11 @@ public record GpuSnapshot(
         processes = List.copyOf(processes);
         untold = Set.copyOf(untold);
         if (status != NodeStatus.READY && why.isBlank()) {
-            throw new IllegalArgumentException("a sight that is %s must say why, but does not".formatted(status));
+            throw new IllegalArgumentException("a snapshot with status %s must have a reason, but has none".formatted(status));
         }
     }
 
-    /** One that tells nothing of processes, and after which to look again as usual. */
+    /** A snapshot without processes, after which the usual period applies. */
     public GpuSnapshot(
             NodeStatus status, String why, List<Gpu> gpus, List<GpuSample> samples, Optional<String> driverVersion) {
         this(
@@ -53,13 +53,13 @@ public record GpuSnapshot(
                 Optional.empty());
     }
 
-    /** Nothing new to be seen. */
+    /** A snapshot without new samples. */
     public static GpuSnapshot without(
             NodeStatus status, String why, List<Gpu> lastSeen, Optional<String> driverVersion) {
         return new GpuSnapshot(status, why, lastSeen, List.of(), driverVersion);
     }
 
-    /** Nothing new to be seen, and when to look again. */
+    /** A snapshot without new samples, with the time of the next read. */
     static GpuSnapshot without(
             NodeStatus status, String why, List<Gpu> lastSeen, Optional<String> driverVersion, Duration again) {
         GpuSnapshot usual = without(status, why, lastSeen, driverVersion);
@@ -67,7 +67,7 @@ public record GpuSnapshot(
                 status, why, lastSeen, List.of(), List.of(), usual.untold, driverVersion, Optional.of(again));
     }
 
-    /** The same with these samples, and this said of it. */
+    /** This snapshot with these samples and this problem. */
     public GpuSnapshot with(List<GpuSample> others, String whyNow) {
         return new GpuSnapshot(status, whyNow, gpus, others, processes, untold, driverVersion, again);
     }

@@ -2,10 +2,10 @@ package io.lendstream.agent.gpu;
 
 import java.time.Instant;
 
-/** Looks, however long it takes; {@link PatientProbe} sees to the rest. Used by one thread at a time, and always the same. */
+/** Reads the GPUs, without a time limit; {@link PatientProbe} adds one. Always used by the same thread. */
 interface NodeReader {
     GpuSnapshot look(Instant now);
 
-    /** Gives back whatever is open; the next look opens it again. */
+    /** Releases all resources; the next read opens them again. */
     void letGo();
 }

@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Looks through NVML. While it does not answer, the inventory is the one last seen, and it is tried again ever more seldom. */
+/** Reads GPUs through NVML. While it fails, the last known inventory is reported, and it is retried with backoff. */
 final class NvmlLooker implements NodeReader {
-    /** A cut is believed after two seconds; so long the inventory of before is told. */
+    /** A new MIG layout is accepted after two seconds; until then the previous inventory is reported. */
     private static final Duration WHILE_SETTLING = Duration.ofSeconds(1);
 
     private final NvmlMachine machine;
@@ -25,7 +25,7 @@ final class NvmlLooker implements NodeReader {
     private Optional<String> driverVersion = Optional.empty();
     private String failure = "";
 
-    /** @param withProcesses whether the machine is asked which processes compute; if it is not, nobody knows */
+    /** @param withProcesses whether to query the computing processes; otherwise they are unknown */
     NvmlLooker(NvmlMachine machine, boolean withProcesses) {
         this.machine = machine;
         this.withProcesses = withProcesses;
@@ -49,9 +49,9 @@ final class NvmlLooker implements NodeReader {
         String why = String.join("; ", readings.troubles());
         driverVersion = readings.driverVersion();
         if (readings.gpus().isEmpty()) {
-            failure = why.isEmpty() ? "the driver knows of no GPU" : why;
+            failure = why.isEmpty() ? "the driver reports no GPU" : why;
             backoff.failed(now);
-            machine.letGo(); // one that appears is seen by a new session only
+            machine.letGo(); // only a new session sees a GPU that appears
             return new GpuSnapshot(NodeStatus.UNAVAILABLE, failure, lastSeen, readings.samples(), driverVersion);
         }
         backoff.succeeded();
@@ -77,7 +77,7 @@ final class NvmlLooker implements NodeReader {
     private GpuSnapshot unavailable() {
         return GpuSnapshot.without(
                 NodeStatus.UNAVAILABLE,
-                "%s (tried again after %d s)".formatted(failure, backoff.pause().toSeconds()),
+                "%s (retry after %d s)".formatted(failure, backoff.pause().toSeconds()),
                 lastSeen,
                 driverVersion);
     }

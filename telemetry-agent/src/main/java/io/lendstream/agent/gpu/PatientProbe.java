@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks on a thread of its own and waits for it only so long: a driver that hangs must not hang the agent. While it does, no
- * second look is begun, and the answer is what was last seen.
+ * Reads on a thread of its own with a time limit: a driver that hangs must not hang the agent. Meanwhile no second
+ * read starts, and the result is the last snapshot.
  */
 final class PatientProbe implements GpuProbe {
     private static final Logger LOG = LoggerFactory.getLogger(PatientProbe.class);
@@ -35,8 +35,8 @@ final class PatientProbe implements GpuProbe {
     private Optional<String> driverVersion = Optional.empty();
 
     /**
-     * @param name of the thread
-     * @param settle how long after a pause what is there is not yet believed
+     * @param name name of the thread
+     * @param settle time after a pause before the reported layout is accepted
      */
     PatientProbe(String name, NodeReader looker, Duration patience, Duration settle) {
         this.looker = looker;
@@ -61,7 +61,7 @@ final class PatientProbe implements GpuProbe {
         if (settled.isPresent() && now.isBefore(settled.get())) {
             return GpuSnapshot.without(
                     NodeStatus.PAUSED,
-                    "resumed; the driver is given %d s to settle".formatted(settle.toSeconds()),
+                    "resumed; waiting %d s for the driver to settle".formatted(settle.toSeconds()),
                     lastSeen,
                     driverVersion,
                     Duration.between(now, settled.get()));
@@ -72,7 +72,7 @@ final class PatientProbe implements GpuProbe {
 
     private GpuSnapshot lookedAt(Instant now) {
         try {
-            underWay = underWay.filter(late -> !late.isDone()); // what it saw is of then
+            underWay = underWay.filter(late -> !late.isDone()); // its result is outdated
             Future<GpuSnapshot> look = underWay.orElseGet(() -> thread.submit(() -> looker.look(now)));
             underWay = Optional.of(look);
             GpuSnapshot sight = look.get(patience.toNanos(), TimeUnit.NANOSECONDS);
@@ -81,10 +81,10 @@ final class PatientProbe implements GpuProbe {
             driverVersion = sight.driverVersion();
             return sight;
         } catch (TimeoutException e) {
-            return unavailable("no answer within %s; it is waited for further".formatted(patience));
+            return unavailable("no answer within %s; still waiting".formatted(patience));
         } catch (ExecutionException e) {
             underWay = Optional.empty();
-            LOG.warn("Looking at the GPUs failed, and is tried again at the next look", e.getCause());
+            LOG.warn("reading the GPUs failed; it is retried at the next sample", e.getCause());
             return unavailable("looking failed: " + e.getCause());
         } catch (RejectedExecutionException e) {
             return unavailable("the probe was closed");
@@ -98,7 +98,7 @@ final class PatientProbe implements GpuProbe {
         return GpuSnapshot.without(NodeStatus.UNAVAILABLE, why, lastSeen, driverVersion);
     }
 
-    /** Waits until the driver was let go, or as long as a look would; a driver that hangs is let go when it answers. */
+    /** Waits until the driver is released, up to the time limit; a driver that hangs is released when it answers. */
     @Override
     public synchronized void pause(String why) {
         paused = Optional.of("paused: " + why);
@@ -111,11 +111,11 @@ final class PatientProbe implements GpuProbe {
         try {
             thread.submit(looker::letGo).get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            LOG.warn("The driver has not answered within {}; it is let go when it does", patience);
+            LOG.warn("the driver has not answered within {}; it is released when it does", patience);
         } catch (ExecutionException e) {
-            LOG.warn("Letting the driver go failed", e.getCause());
+            LOG.warn("cannot release the driver", e.getCause());
         } catch (RejectedExecutionException e) {
-            LOG.debug("The driver was let go before");
+            LOG.debug("the driver was released before");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -9,14 +9,14 @@ import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
 import org.jspecify.annotations.Nullable;
 
-/** Avro records from the JSON that they print themselves as, which, other than Avro's JSON encoding, names no branches of unions. */
+/** Reads Avro records from their own plain JSON, which, unlike Avro's JSON encoding, does not name union branches. */
 final class PlainRecord {
     private PlainRecord() {}
 
     /**
-     * The record that an object stands for; a field that is not there has its default.
+     * Converts a JSON object to a record; a missing field has its default.
      *
-     * @throws IllegalArgumentException where the object does not fit the schema, naming the place
+     * @throws IllegalArgumentException if the object does not fit the schema; names the place
      */
     static GenericRecord of(Schema schema, JsonNode object) {
         return record(schema, object, schema.getName());
@@ -92,7 +92,7 @@ final class PlainRecord {
             }
             default ->
                 throw new IllegalArgumentException(
-                        "%s is of type %s, which recordings do not have".formatted(path, schema.getType()));
+                        "%s has the type %s, which recordings do not support".formatted(path, schema.getType()));
         };
     }
 

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Plays sights that were recorded, one a look. */
+/** Plays recorded snapshots, one at each read. */
 final class RecordedProbe implements GpuProbe {
     private final Path file;
     private final List<GpuSnapshot> sights;
@@ -28,7 +28,7 @@ final class RecordedProbe implements GpuProbe {
             return GpuSnapshot.without(NodeStatus.PAUSED, paused.get(), lastSeen, Optional.empty());
         }
         if (next == sights.size() && !loop) {
-            String why = "recording %s ended after %d sights".formatted(file, sights.size());
+            String why = "recording %s ended after %d snapshots".formatted(file, sights.size());
             return GpuSnapshot.without(NodeStatus.UNAVAILABLE, why, lastSeen, Optional.empty());
         }
         GpuSnapshot sight = sights.get(next % sights.size());

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads sights from a file: a JSON object a line, a node's inventory before the samples that go with it. Rates of requests, which an
- * agent prints beside them, are passed over: they are not seen on GPUs.
+ * Reads snapshots from a file: one JSON object a line, with a node's inventory before its samples. Request rates,
+ * which an agent prints beside them, are ignored, because they do not come from GPUs.
  */
 final class Recording {
     private static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
@@ -31,9 +31,9 @@ final class Recording {
     private Recording() {}
 
     /**
-     * All sights of a file, at least one.
+     * Reads all snapshots of a file, at least one.
      *
-     * @throws IllegalArgumentException where it is not a recording of one node, naming the line
+     * @throws IllegalArgumentException if it is not a recording of one node; names the line
      */
     static List<GpuSnapshot> read(Path file) {
         List<String> lines;
@@ -71,7 +71,7 @@ final class Recording {
     private void take(JsonNode line) {
         if (!line.isObject() || (!line.has("status") && !line.has("sequence"))) {
             throw new IllegalArgumentException(
-                    "is neither a node's inventory (with a status), nor a sample (with a sequence), nor a rate of requests (with a sequence and a service)");
+                    "is not a node's inventory (with a status), a sample (with a sequence) or a rate of requests (with a sequence and a service)");
         }
         if (line.has("service")) {
             Codecs.decode(
@@ -94,7 +94,7 @@ final class Recording {
     }
 
     private IllegalArgumentException anotherNode(String name) {
-        return new IllegalArgumentException("is of node %s, but lines before it are of %s. Keep the lines of one node."
+        return new IllegalArgumentException("has node %s, but earlier lines have %s. Keep the lines of one node."
                 .formatted(name, node.orElseThrow().nodeId()));
     }
 
@@ -108,7 +108,7 @@ final class Recording {
         isNodeTold = true;
     }
 
-    /** An inventory with which no sample goes is a sight of its own. */
+    /** An inventory without samples is a snapshot of its own. */
     private void endNode() {
         if (node.isPresent() && !isNodeTold) {
             Node of = node.get();

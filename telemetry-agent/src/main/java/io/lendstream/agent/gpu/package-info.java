@@ -1,4 +1,7 @@
-/** What GPUs a node has and what they do, seen through a driver, an exporter or a recording. Nothing here ends an agent. */
+/**
+ * Inventory and state of a node's GPUs, read through a driver, an exporter or a recording. No failure here ends the
+ * agent.
+ */
 @NullMarked
 package io.lendstream.agent.gpu;
 

@@ -40,7 +40,8 @@ record DcgmMetric(
                     "counter",
                     "Total energy consumption since boot (in mJ).",
                     sample -> sample.power().energyJoules().map(joules -> joules * 1e3)),
-            // Of an instance, utilisation is what its graphics engine did: NVML's counter is the whole GPU's alone.
+            // An instance's utilisation is its graphics engine activity: NVML's counter exists only for the whole
+            // GPU.
             new DcgmMetric(
                     "DCGM_FI_DEV_GPU_UTIL",
                     Subject.WHOLE_GPU,
@@ -86,7 +87,7 @@ record DcgmMetric(
                     "Ratio of cycles the device memory interface is active sending or receiving data.",
                     sample -> sample.activity().dramActivity()));
 
-    /** What has a metric. */
+    /** The devices that have a metric. */
     enum Subject {
         ANY,
         WHOLE_GPU,
@@ -97,7 +98,7 @@ record DcgmMetric(
         return new DcgmMetric(name, Subject.ANY, "gauge", help, value);
     }
 
-    /** The value in a sample; empty if it is not known, or if what was sampled does not have the metric. */
+    /** The value in a sample; empty if it is unknown, or if this device does not have the metric. */
     Optional<? extends Number> in(GpuSample sample, boolean isInstance) {
         Subject other = isInstance ? Subject.WHOLE_GPU : Subject.INSTANCE;
         return subject == other ? Optional.empty() : value.apply(sample);

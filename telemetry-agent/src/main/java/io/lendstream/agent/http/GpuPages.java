@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * What was seen of the GPUs, as metrics of others: dcgm-exporter's, so that dashboards made for it can read ours, and OpenTelemetry's.
+ * The GPU state under other systems' metric names: dcgm-exporter's, so that its dashboards work, and OpenTelemetry's.
  *
  * @see <a href="https://github.com/NVIDIA/dcgm-exporter/blob/main/etc/default-counters.csv">dcgm-exporter's counters</a>
  * @see <a href="https://opentelemetry.io/docs/specs/semconv/hardware/gpu/">OpenTelemetry's hardware metrics</a>
@@ -23,14 +23,17 @@ import java.util.function.Function;
 public final class GpuPages {
     private GpuPages() {}
 
-    /** By dcgm-exporter's names and units: percent, MiB, MHz, mJ. Sampled values of links are left out: theirs are counters. */
+    /**
+     * With dcgm-exporter's names and units: percent, MiB, MHz, mJ. Sampled link values are left out: dcgm-exporter
+     * has counters.
+     */
     public static String dcgm(NodeId node, GpuSnapshot sight) {
         var page = new Page();
         for (Gpu gpu : sight.samples().isEmpty() ? List.<Gpu>of() : sight.gpus()) {
             page.add(
                     "DCGM_FI_DEV_MIG_MODE",
                     "gauge",
-                    "MIG mode: 1 is on.",
+                    "MIG mode: 1 if enabled.",
                     dcgmLabels(node, gpu, Optional.empty()),
                     Optional.of(gpu.migEnabled() ? 1 : 0));
         }
@@ -44,7 +47,7 @@ public final class GpuPages {
         return page.toString();
     }
 
-    /** By OpenTelemetry's names as Prometheus writes them: base units, {@code _ratio}, {@code _bytes}, {@code _total}. */
+    /** With OpenTelemetry's names in Prometheus' form: base units, {@code _ratio}, {@code _bytes}, {@code _total}. */
     public static String hardware(NodeId node, GpuSnapshot sight) {
         var page = new Page();
         each(sight, (gpu, instance, sample) -> {
@@ -52,19 +55,19 @@ public final class GpuPages {
             Adder gauge = (name, help, value) -> page.add(name, "gauge", help, labels, value);
             gauge.add(
                     "hw_gpu_utilization_ratio",
-                    "Share of time in which the GPU was at work.",
+                    "Fraction of time in which the GPU was busy.",
                     sample.activity().utilization().or(() -> sample.activity().smActivity()));
             gauge.add(
                     "hw_gpu_memory_usage_bytes",
-                    "Memory in use.",
+                    "Used GPU memory.",
                     sample.memory().memoryUsedBytes());
             gauge.add(
                     "hw_gpu_memory_limit_bytes",
-                    "Memory that there is.",
+                    "Total GPU memory.",
                     sample.memory().memoryTotalBytes());
             gauge.add(
                     "hw_gpu_memory_utilization_ratio",
-                    "Share of memory in use.",
+                    "Fraction of GPU memory in use.",
                     sample.memory()
                             .memoryTotalBytes()
                             .filter(total -> total > 0)
@@ -104,7 +107,7 @@ public final class GpuPages {
             page.add(
                     "hw_status",
                     "gauge",
-                    "1 for the state that the GPU is in.",
+                    "1 for the current state of the GPU.",
                     and(hardwareLabels(node, gpu, Optional.empty()), "hw_state", state),
                     Optional.of(1));
         }
@@ -152,7 +155,7 @@ public final class GpuPages {
         return labels;
     }
 
-    /** Whose it is, where it is one's alone: dcgm-exporter has a label for one pod, and one for a job. */
+    /** The user, if there is only one: dcgm-exporter has a label for one pod, and one for a job. */
     private static Map<String, String> userLabels(GpuSample sample) {
         List<String> users = sample.usedBy().orElse(List.of());
         String[] words = users.size() == 1 ? users.get(0).split("/", -1) : new String[0];

@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** A text in Prometheus' format 0.0.4: families in the order of their first sample. What is not known is not there. */
+/** A text in Prometheus' format 0.0.4: families in the order of their first sample. Unknown values are left out. */
 final class Page {
     private final Map<String, StringBuilder> families = new LinkedHashMap<>();
 

@@ -1,4 +1,4 @@
-/** What the agent shows over HTTP beside its own metrics: the GPUs, by the names that others use. */
+/** The agent's HTTP pages beside its own metrics: GPU metrics under the names of other systems. */
 @NullMarked
 package io.lendstream.agent.http;
 

@@ -2,10 +2,10 @@ package io.lendstream.agent.kubernetes;
 
 import java.io.IOException;
 
-/** The API server has answered, but not with what it was asked for. */
+/** Reports that the API server answered with an error. */
 final class ApiException extends IOException {
     private static final long serialVersionUID = 1L;
-    /** What was asked for is of a time that the server does not remember any more. */
+    /** Whether the requested resource version is too old for the server. */
     private static final int GONE = 410;
 
     private final int status;

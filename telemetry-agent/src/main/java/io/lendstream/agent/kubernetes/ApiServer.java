@@ -29,13 +29,13 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * The API server of the cluster that this pod is in: asked in the name of the pod's service account, believed by the cluster's own
- * certificates. Both are files that are replaced from time to time, and read at each question.
+ * The API server of this pod's cluster, with the pod's service account and the cluster's own certificates. Both are
+ * files that are replaced from time to time, so they are read at each request.
  *
  * @see <a href="https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/">Accessing the API from a pod</a>
  */
 public final class ApiServer {
-    /** A list of a node's pods, 110 at most by default, should have a few MB. */
+    /** The largest list: that of a node's pods, 110 at most by default, should have a few MB. */
     private static final int LARGEST = 64 << 20;
 
     private static final int FORBIDDEN = 403;
@@ -49,11 +49,11 @@ public final class ApiServer {
     private byte[] trusted = {};
 
     /**
-     * An API server.
+     * Creates a client of an API server.
      *
-     * @param account directory with the files {@code token} and {@code ca.crt}; without the first nobody in particular asks, without
-     *     the second the JVM's own certificates count
-     * @param patience how long an answer may take
+     * @param account directory with the files {@code token} and {@code ca.crt}; without the first, requests are
+     *     anonymous, without the second, the JVM's own certificates are trusted
+     * @param patience time limit of an answer
      */
     ApiServer(URI url, Path account, Duration patience) {
         this.url = url;
@@ -62,10 +62,10 @@ public final class ApiServer {
     }
 
     /**
-     * The API server that settings name, or that the environment of this pod does.
+     * The API server from the settings, or from this pod's environment.
      *
-     * @param url blank for the environment's
-     * @throws IllegalArgumentException where there is none, saying what to do
+     * @param url blank for the environment's address
+     * @throws IllegalArgumentException if there is none, with the way out
      */
     public static ApiServer of(String url, Path account, Map<String, String> environment) {
         return new ApiServer(url.isBlank() ? ofPod(environment) : named(url.strip()), account, Duration.ofSeconds(10));
@@ -100,10 +100,10 @@ public final class ApiServer {
     }
 
     /**
-     * What is answered at once and in whole.
+     * Makes a request with a complete answer.
      *
      * @param path with its query
-     * @throws ApiException where the server says no
+     * @throws ApiException if the server refuses
      */
     byte[] get(String path, String accept) throws IOException, InterruptedException {
         HttpRequest request = request(path, accept).timeout(patience).build();
@@ -123,7 +123,7 @@ public final class ApiServer {
         }
     }
 
-    /** What is answered line by line, for as long as the server likes. */
+    /** Makes a request that is answered line by line, without a time limit. */
     Lines stream(String path, String accept) throws IOException {
         var lines = new Lines(url.toString());
         lines.comeBy(client().sendAsync(request(path, accept).build(), lines));
@@ -144,7 +144,7 @@ public final class ApiServer {
         return request;
     }
 
-    /** What the server says when it says no, with its own words where it has some. */
+    /** The server's refusal, with its own message if it has one. */
     static ApiException refused(int status, String body) {
         String said;
         try {

@@ -10,11 +10,11 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Lines of an answer as they come in, waited for no longer than one likes: a connection that has died says nothing of it. */
+/** Lines of a streamed answer, with a time limit for each, because a dead connection is silent. */
 final class Lines implements HttpResponse.BodyHandler<Void>, Flow.Subscriber<String>, AutoCloseable {
     private static final int OK = 200;
 
-    /** A line; or, at the end, none, and perhaps why. */
+    /** A line; or, at the end, none, with the reason if there is one. */
     private record Next(Optional<String> line, Optional<Throwable> failure) {}
 
     private final String from;
@@ -23,12 +23,12 @@ final class Lines implements HttpResponse.BodyHandler<Void>, Flow.Subscriber<Str
     private volatile Optional<Flow.Subscription> subscription = Optional.empty();
     private Optional<CompletableFuture<?>> answer = Optional.empty();
 
-    /** @param from whose answer it is, for messages */
+    /** @param from the server's name, for messages */
     Lines(String from) {
         this.from = from;
     }
 
-    /** The answer that they are in; one that does not come ends them. */
+    /** The answer with the lines; a failed one ends them. */
     void comeBy(CompletableFuture<HttpResponse<Void>> coming) {
         answer = Optional.of(coming.whenComplete((done, failure) -> {
             if (failure != null) {
@@ -65,14 +65,14 @@ final class Lines implements HttpResponse.BodyHandler<Void>, Flow.Subscriber<Str
     }
 
     /**
-     * The next line; none where the answer has ended as it should.
+     * The next line; empty if the answer has ended normally.
      *
-     * @param patience how long it may keep one waiting
+     * @param patience time limit of the wait
      */
     Optional<String> next(Duration patience) throws IOException, InterruptedException {
         Next next = queue.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
         if (next == null) {
-            throw new IOException("%s has said nothing for %s".formatted(from, patience));
+            throw new IOException("%s has sent nothing for %s".formatted(from, patience));
         }
         if (next.failure().isPresent()) {
             Throwable failure = next.failure().get();

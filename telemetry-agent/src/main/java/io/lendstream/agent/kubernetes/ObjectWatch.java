@@ -22,10 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps up with some of a cluster's objects: lists them, and is then told of each change. While the API server is away, what was known
- * last stands.
+ * Follows some of a cluster's objects: it lists them, and then watches their changes. While the API server does not
+ * answer, the last known state remains.
  *
- * @param <T> what is kept of an object
+ * @param <T> the data kept of an object
  * @see <a href="https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes">Watches</a>
  */
 final class ObjectWatch<T> implements AutoCloseable {
@@ -33,23 +33,23 @@ final class ObjectWatch<T> implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**
-     * Which objects.
+     * The watched objects.
      *
-     * @param objects what they are, for people and for metrics
-     * @param path theirs, with a query that chooses among them
-     * @param accept how a list of them is to be written
-     * @param acceptEach how each is, in a watch
-     * @param ifNone what to say where there are none; blank where that is as it may be
+     * @param objects their name, for people and for metrics
+     * @param path their path, with a query that selects them
+     * @param accept content type of a list of them
+     * @param acceptEach content type of each in a watch
+     * @param ifNone message if there are none; blank if that is normal
      */
     record Question(String objects, String path, String accept, String acceptEach, String ifNone) {}
 
     /**
-     * How patient it is.
+     * Time limits of a watch.
      *
-     * @param watch how long a watch is asked to last; whole seconds
-     * @param grace how much longer than that a silence is borne
-     * @param first how long after a failure it tries again; twice as long after each further one
-     * @param longest how long at most
+     * @param watch requested duration of a watch; whole seconds
+     * @param grace how much longer than that a silence may last
+     * @param first delay after a failure; doubled after each further one
+     * @param longest longest such delay
      */
     record Pace(Duration watch, Duration grace, Duration first, Duration longest) {
         static final Pace USUAL =
@@ -72,9 +72,9 @@ final class ObjectWatch<T> implements AutoCloseable {
     private Optional<String> trouble = Optional.empty();
 
     /**
-     * A watch, under way at once.
+     * Starts a watch at once.
      *
-     * @param reader what is kept of an object, if anything; an {@link IllegalArgumentException} says what is wrong with it
+     * @param reader converts an object, or ignores it; an {@link IllegalArgumentException} describes an invalid one
      */
     ObjectWatch(
             ApiServer server,
@@ -92,12 +92,12 @@ final class ObjectWatch<T> implements AutoCloseable {
         thread.start();
     }
 
-    /** What is kept of all that are there, or were when the server was last heard of. */
+    /** The data of all objects, as of the server's last answer. */
     Collection<T> known() {
         return known;
     }
 
-    /** Waits until they have been listed once, but not for longer than that; whether they were. */
+    /** Waits for the first list, up to a time limit; returns whether it has arrived. */
     boolean awaitFirst(Duration patience) throws InterruptedException {
         return listed.await(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
@@ -116,7 +116,7 @@ final class ObjectWatch<T> implements AutoCloseable {
                 say(Optional.empty());
                 if (isFirst || System.nanoTime() - began > pace.first().toNanos()) {
                     pause = pace.first();
-                    continue; // a watch that ends at once, again and again, is no watch
+                    continue; // a watch that ends at once counts as a failure
                 }
             } catch (ApiException e) {
                 if (e.isGone()) {
@@ -129,7 +129,7 @@ final class ObjectWatch<T> implements AutoCloseable {
             } catch (InterruptedException e) {
                 return;
             } catch (RuntimeException e) {
-                LOG.error("{} are watched again, though something failed", question.objects(), e);
+                LOG.error("watching {} failed; the watch is restarted", question.objects(), e);
             }
             rest(pause);
             Duration longer = pause.multipliedBy(2);
@@ -137,7 +137,7 @@ final class ObjectWatch<T> implements AutoCloseable {
         }
     }
 
-    /** Agents that lost the server together do not all come back together. */
+    /** Random delays, so that agents that lost the server together do not all reconnect together. */
     private void rest(Duration pause) {
         long millis = pause.toMillis();
         stop.waitFor(Duration.ofMillis(millis / 2 + ThreadLocalRandom.current().nextLong(millis / 2 + 1)));
@@ -160,7 +160,7 @@ final class ObjectWatch<T> implements AutoCloseable {
                             .filter(text -> !text.isEmpty());
                 } else if (name.equals("items") && token == JsonToken.START_ARRAY) {
                     while (parser.nextToken() != JsonToken.END_ARRAY) {
-                        JsonNode object = JSON.readTree(parser); // one at a time: a pod may have many kB
+                        JsonNode object = JSON.readTree(parser); // one object at a time: a pod may have many kB
                         take(object, found, before);
                     }
                 } else {
@@ -169,7 +169,7 @@ final class ObjectWatch<T> implements AutoCloseable {
             }
         }
         if (of.isEmpty()) {
-            throw new IOException("%s answers what is no list of %s".formatted(server, question.objects()));
+            throw new IOException("%s returned something other than a list of %s".formatted(server, question.objects()));
         }
         byUid.clear();
         byUid.putAll(found);
@@ -204,12 +204,12 @@ final class ObjectWatch<T> implements AutoCloseable {
                 byUid.remove(uid(object));
                 refused.remove(uid(object));
             }
-            case "BOOKMARK" -> {} // only how far it is
+            case "BOOKMARK" -> {} // only a position
             case "ERROR" ->
                 throw new ApiException(
                         object.path("code").asInt(), object.path("message").asText("the watch failed"));
             default ->
-                throw new IOException("%s tells of a change '%s'"
+                throw new IOException("%s reported an unknown change '%s'"
                         .formatted(server, event.path("type").asText()));
         }
         version = Optional.of(object.path("metadata").path("resourceVersion").asText(""))
@@ -218,7 +218,7 @@ final class ObjectWatch<T> implements AutoCloseable {
         publish();
     }
 
-    /** @param said what was said of those that could not be taken */
+    /** @param said messages about invalid objects */
     private void take(JsonNode object, Map<String, T> into, Map<String, String> said) {
         String uid = uid(object);
         into.remove(uid);
@@ -258,10 +258,10 @@ final class ObjectWatch<T> implements AutoCloseable {
         if (!now.equals(trouble)) {
             now.ifPresentOrElse(
                     why -> LOG.warn(
-                            "the API server does not tell of {}, and what is known of them stands: {}",
+                            "the API server does not return {}; the last known state is used: {}",
                             question.objects(),
                             why),
-                    () -> LOG.info("the API server tells of {} again", question.objects()));
+                    () -> LOG.info("the API server returns {} again", question.objects()));
         }
         trouble = now;
     }

@@ -8,12 +8,12 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.Set;
 
-/** What the API server tells of this agent's node. It may be away, or tell of one thing only: what is known of the other stands. */
+/** The state of this agent's node from the API server. If one part is unavailable, its last known state remains. */
 public final class OwnNode implements AutoCloseable {
     private static final Set<String> CHANGING = Set.of("pending", "rebooting");
     private static final String STATE = "nvidia.com/mig.config.state";
     private static final String WHOLE = "application/json";
-    /** A node's status names all of its images; its labels are with its metadata. */
+    /** A node's status lists all of its images; its labels are in its metadata. */
     private static final String METADATA =
             "application/json;as=PartialObjectMetadata%s;g=meta.k8s.io;v=v1,application/json";
 
@@ -26,10 +26,10 @@ public final class OwnNode implements AutoCloseable {
     }
 
     /**
-     * Follows a node's pods, and its labels.
+     * Follows a node's pods and labels.
      *
-     * @param node as Kubernetes calls it, {@code spec.nodeName} of its pods
-     * @param reader which of them are counted
+     * @param node its Kubernetes name, {@code spec.nodeName} of its pods
+     * @param reader selects the pods with counted requests
      */
     public static OwnNode follow(ApiServer server, String node, PodReader reader, MeterRegistry metrics) {
         return follow(server, node, reader, metrics, ObjectWatch.Pace.USUAL);
@@ -53,7 +53,7 @@ public final class OwnNode implements AutoCloseable {
                                 "/api/v1/nodes?fieldSelector=metadata.name%3D" + name,
                                 METADATA.formatted("List"),
                                 METADATA.formatted(""),
-                                "the API server has no node %s. Set agent.node to the node's name there, spec.nodeName of the agent's pod."
+                                "the API server has no node %s. Set agent.node to the node's name in Kubernetes, which is spec.nodeName of the agent's pod."
                                         .formatted(node)),
                         pace,
                         object -> Optional.of(object.path("metadata")
@@ -63,12 +63,12 @@ public final class OwnNode implements AutoCloseable {
                         metrics));
     }
 
-    /** Pods whose requests are counted, as far as is known. */
+    /** The known pods with counted requests. */
     public Collection<PodTarget> pods() {
         return pods.known();
     }
 
-    /** Why the GPUs must be let go: MIG is being changed. */
+    /** Why the GPUs must be released: MIG is being changed; empty otherwise. */
     public Optional<String> migChange() {
         return states.known().stream()
                 .filter(CHANGING::contains)
@@ -76,7 +76,7 @@ public final class OwnNode implements AutoCloseable {
                 .map(state -> "MIG is being changed: the node's label %s is %s".formatted(STATE, state));
     }
 
-    /** Waits until both are known, but for each not longer than that. */
+    /** Waits until both are known, up to a time limit for each. */
     public void awaitFirst(Duration patience) throws InterruptedException {
         pods.awaitFirst(patience);
         states.awaitFirst(patience);

@@ -13,8 +13,8 @@ import java.util.TreeMap;
 /**
  * A pod's containers.
  *
- * @param ports by the container's name
- * @param runningSince by the container's name, of those that run
+ * @param ports by container name
+ * @param runningSince by container name, for running containers
  */
 record PodContainers(Map<String, List<Integer>> ports, Map<String, Instant> runningSince) {
     static PodContainers of(JsonNode pod) {
@@ -41,7 +41,7 @@ record PodContainers(Map<String, List<Integer>> ports, Map<String, Instant> runn
         return new PodContainers(ports, since);
     }
 
-    /** One that cannot be read is long past: nothing has been started since. */
+    /** An unreadable time counts as long ago: nothing has been started since. */
     private static Instant instant(String text) {
         try {
             return Instant.parse(text);
@@ -55,7 +55,7 @@ record PodContainers(Map<String, List<Integer>> ports, Map<String, Instant> runn
         return all.size() == 1 ? Optional.of(all.get(0)) : Optional.empty();
     }
 
-    /** Whose port it is; the only container's where nobody says. */
+    /** The container of a port; the only container if no port is declared. */
     private Optional<String> of(int port) {
         return ports.entrySet().stream()
                 .filter(each -> each.getValue().contains(port) || ports.size() == 1)

@@ -18,11 +18,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Reads off a pod whether its requests are to be counted, and how, by annotations of ours that look like those for Prometheus; where
- * ours say nothing of port, path and scheme, Prometheus' do.
+ * Reads from a pod's annotations whether and how its requests are counted. Our annotations resemble those for
+ * Prometheus, which supply port, path and scheme if ours do not.
  *
- * @param presets by which servers are read
- * @param namespaces whose pods count; empty for all
+ * @param presets presets of servers
+ * @param namespaces namespaces of counted pods; empty for all
  */
 public record PodReader(EndpointPresets presets, Set<String> namespaces)
         implements Function<JsonNode, Optional<PodTarget>> {
@@ -38,9 +38,9 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
     }
 
     /**
-     * What is to be read of a pod, if anything.
+     * Returns the target of a pod, if its requests are counted.
      *
-     * @throws IllegalArgumentException where its annotations cannot be followed, naming the pod, the annotation and the way out
+     * @throws IllegalArgumentException if its annotations are invalid; names the pod, the annotation and the way out
      */
     @Override
     public Optional<PodTarget> apply(JsonNode pod) {
@@ -73,7 +73,7 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
         String named = annotations.getOrDefault(OURS + "preset", "");
         need(
                 !named.isBlank(),
-                "it has annotations %s..., but not %spreset. Say by which preset its server is read, such as vllm."
+                "it has annotations %s..., but not %spreset. Set it to the preset of its server, such as vllm."
                         .formatted(OURS, OURS));
         Preset preset = presets.named(named.strip());
         PodContainers containers = PodContainers.of(pod);
@@ -82,7 +82,7 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
                 Optional.ofNullable(annotations.get(OURS + "service")).map(ServiceId::new);
         String host = pod.path("status").path("podIP").asText("");
         if (host.isBlank() || OVER.contains(pod.path("status").path("phase").asText(""))) {
-            return Optional.empty(); // not yet, or not any more
+            return Optional.empty(); // not yet, or no longer
         }
         String scheme = said(annotations, "scheme").orElse("http");
         need(
@@ -119,7 +119,7 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
             return containers
                     .onlyPort()
                     .orElseThrow(() -> new IllegalArgumentException(
-                            "it has neither %sport nor %sport, and not one TCP port alone. Say where its numbers are read."
+                            "it has neither %sport nor %sport, and not exactly one TCP port. Name the port of its metrics."
                                     .formatted(OURS, PROMETHEUS)));
         }
         boolean isPort = said.get().matches("\\d{1,5}")
@@ -129,7 +129,7 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
         return Integer.parseInt(said.get());
     }
 
-    /** What our annotation says, or else Prometheus'. */
+    /** The value of our annotation, or else of Prometheus'. */
     private static Optional<String> said(Map<String, String> annotations, String word) {
         return Optional.ofNullable(annotations.get(OURS + word))
                 .or(() -> Optional.ofNullable(annotations.get(PROMETHEUS + word)))

@@ -8,11 +8,11 @@ import java.util.Optional;
 /**
  * A pod whose server counts requests.
  *
- * @param uid never another pod's
+ * @param uid unique to this pod
  * @param name its namespace and name, {@code NAMESPACE/NAME}
- * @param service whose requests all of them are; empty where the server tells services apart
- * @param started when the container that counts was started last; empty where it is not known which one that is
- * @param running whether there is something to read now
+ * @param service service of all its requests; empty if the server reports several services
+ * @param started last start of the counting container; empty if that container is unknown
+ * @param running whether it can be read now
  */
 public record PodTarget(
         String uid,
@@ -22,7 +22,7 @@ public record PodTarget(
         Optional<Instant> started,
         boolean running) {
 
-    /** What records name as their source: a pod keeps it when its address changes. */
+    /** The source name in records: a pod keeps it when its address changes. */
     public String source(String node) {
         String path = Optional.ofNullable(endpoint.url().getRawPath()).orElse("");
         return "%s/%s:%d%s".formatted(node, name, endpoint.url().getPort(), path.equals("/metrics") ? "" : path);

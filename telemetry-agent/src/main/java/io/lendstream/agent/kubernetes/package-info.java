@@ -1,4 +1,7 @@
-/** What the API server of Kubernetes tells of this agent's own node: which of its pods count requests, and whether its GPUs are being cut. */
+/**
+ * Data about this agent's own node from the Kubernetes API server: pods with counted requests, and whether its GPUs
+ * are being repartitioned.
+ */
 @NullMarked
 package io.lendstream.agent.kubernetes;
 

@@ -3,8 +3,8 @@ package io.lendstream.agent.publish;
 import java.util.List;
 
 /**
- * Records that the broker has not got yet, oldest first, each with a number of its own: 0, 1, 2, ... Beyond its bound the oldest go.
- * For any number of threads.
+ * Records that the broker has not acknowledged, oldest first, numbered 0, 1, 2, ... Beyond the size limit the oldest
+ * are dropped. Safe for many threads.
  */
 interface Backlog extends AutoCloseable {
 
@@ -21,19 +21,19 @@ interface Backlog extends AutoCloseable {
 
     void append(byte[] record);
 
-    /** Up to so many of the oldest; they stay. */
+    /** The oldest records, up to a number; they stay in the backlog. */
     Batch oldest(int most);
 
-    /** Lets all before a number go: the broker has them. */
+    /** Removes all records before a number: the broker has them. */
     void deliveredBefore(long number);
 
     /** How many wait. */
     long waiting();
 
-    /** How many bytes they take. */
+    /** Size of the records, in bytes. */
     long bytes();
 
-    /** How many were lost since it was opened, for want of room or since they could not be read back. */
+    /** How many records were lost since it was opened, for lack of space or because they could not be read back. */
     long lost();
 
     @Override

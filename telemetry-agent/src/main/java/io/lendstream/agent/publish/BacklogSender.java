@@ -19,11 +19,11 @@ import org.apache.kafka.common.serialization.Serializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes the oldest records of a backlog to the broker, batch after batch, and begins again where it failed. */
+/** Sends a backlog to the broker, oldest records first, in batches; after a failure it restarts where it failed. */
 final class BacklogSender implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(BacklogSender.class);
     private static final int BATCH = 500;
-    /** A request to the broker costs as much as many records; those that come faster than this share one. */
+    /** A request to the broker costs as much as many records, so records that arrive within this time share one. */
     private static final Duration BETWEEN_BATCHES = Duration.ofMillis(250);
 
     private static final Duration FIRST_WAIT = Duration.ofMillis(250);
@@ -37,7 +37,7 @@ final class BacklogSender implements Runnable {
     private final Counter written;
     private final Counter unreadable;
     private final Semaphore work = new Semaphore(0);
-    /** Only the thread that delivers changes it. */
+    /** Changed only by the sending thread. */
     private volatile Optional<String> trouble = Optional.of("the broker has not answered yet");
 
     private volatile Optional<String> ended = Optional.empty();
@@ -55,22 +55,22 @@ final class BacklogSender implements Runnable {
     }
 
     private record Client(Producer<byte[], byte[]> producer, Serializer<GenericRecord> serializer) {
-        /** What it throws is said and no more: it is done with either way. */
+        /** Closes a client; a failure is only logged, because the client is unused afterwards. */
         void close() {
             try (serializer) {
                 producer.close(Duration.ZERO);
             } catch (RuntimeException e) {
-                LOG.warn("the client could not be closed", e);
+                LOG.warn("cannot close the Kafka client", e);
             }
         }
     }
 
-    /** There may be something to do. */
+    /** Wakes the sender, because there may be records. */
     void wake() {
         work.release();
     }
 
-    /** Ends it, even where it waits for the broker; but never while it has the backlog's files in hand. */
+    /** Stops the sender, even while it waits for the broker, but never while it uses the backlog's files. */
     void stop(Thread thread) {
         stopped = true;
         wake();
@@ -79,7 +79,7 @@ final class BacklogSender implements Runnable {
         }
     }
 
-    /** An interrupt closes the file that it meets, for good: none may come before the work is done. */
+    /** An interrupt closes the file in use permanently, so none may arrive before the work is done. */
     private <T> T undisturbed(Supplier<T> work) {
         synchronized (filesInHand) {
             boolean interrupted = Thread.interrupted();
@@ -104,7 +104,7 @@ final class BacklogSender implements Runnable {
         return trouble;
     }
 
-    /** Why nothing will be delivered ever again; empty unless it ended without having been told to. */
+    /** Why nothing will be delivered until a restart; empty unless the sender ended unexpectedly. */
     Optional<String> ended() {
         return ended;
     }
@@ -131,11 +131,11 @@ final class BacklogSender implements Runnable {
             }
         } catch (InterruptedException | RuntimeException | Error e) {
             if (!stopped) {
-                ended = Optional.of("the thread that delivers has ended by " + e);
-                LOG.error("nothing is delivered any more", e);
+                ended = Optional.of("delivery stopped unexpectedly: " + e);
+                LOG.error("delivery stopped unexpectedly; restart the agent", e);
             }
         } finally {
-            Thread.interrupted(); // the client could not be closed otherwise
+            Thread.interrupted(); // otherwise the client could not be closed
             client.ifPresent(Client::close);
         }
     }
@@ -169,12 +169,12 @@ final class BacklogSender implements Runnable {
         client = Optional.empty();
     }
 
-    /** Logs the reason unless it is the last one again. */
+    /** Logs the reason, unless it is the same as before. */
     private void waits(String why) {
         Optional<String> before = trouble;
         trouble = Optional.of(why);
         if (!trouble.equals(before)) {
-            LOG.warn("records wait ({} so far): {}", backlog.waiting(), why);
+            LOG.warn("cannot deliver records ({} queued): {}", backlog.waiting(), why);
         }
     }
 
@@ -182,7 +182,7 @@ final class BacklogSender implements Runnable {
         if (client.isEmpty()) {
             outlet.check().run();
             Serializer<GenericRecord> serializer =
-                    outlet.serializers().get(); // it has nothing to close yet if this fails
+                    outlet.serializers().get(); // if this fails, there is nothing to close yet
             try {
                 client = Optional.of(new Client(outlet.producers().get(), serializer));
             } catch (RuntimeException e) {
@@ -190,11 +190,11 @@ final class BacklogSender implements Runnable {
                 throw e;
             }
             trouble = Optional.empty();
-            LOG.info("the broker answers; {} records wait", backlog.waiting());
+            LOG.info("the broker answers; {} records are queued", backlog.waiting());
         }
     }
 
-    /** Sends a batch up to the first that fails, waits for it, and lets go what has arrived without a gap before it. */
+    /** Sends a batch up to the first failure, waits for it, and removes the delivered records without a gap. */
     private void deliver(Backlog.Batch batch) throws InterruptedException {
         Client to = client.orElseThrow();
         var sent = new Sent();
@@ -207,7 +207,7 @@ final class BacklogSender implements Runnable {
                 break;
             }
             if (sent.hasFailed()) {
-                break; // what comes behind it would be written before it
+                break; // later records would be written before it
             }
         }
         for (int i = 0; i < sent.count(); i++) {
@@ -221,7 +221,7 @@ final class BacklogSender implements Runnable {
             } catch (ExecutionException e) {
                 String why = String.valueOf((e.getCause() == null ? e : e.getCause()).getMessage());
                 if (Sent.isRefusal(e)) {
-                    drop("the broker will never take it for %s: %s".formatted(answer.topic(), why));
+                    drop("the broker will never accept it for %s: %s".formatted(answer.topic(), why));
                 } else {
                     deliveredBefore(batch.first() + i);
                     throw new IllegalStateException("a record could not be written: " + why, e);
@@ -235,7 +235,7 @@ final class BacklogSender implements Runnable {
         trouble = Optional.empty();
     }
 
-    /** Empty for one that is dropped. */
+    /** Empty for a dropped record. */
     private Optional<Sent.Answer> send(byte[] record, Client to) {
         ProducerRecord<byte[], byte[]> ready;
         try {
@@ -252,7 +252,7 @@ final class BacklogSender implements Runnable {
         LOG.error("a record is dropped: {}", why);
     }
 
-    /** The client tries until it is closed; a broker that stands still is trouble meanwhile. */
+    /** The client retries until it is closed; meanwhile a broker that hangs is reported as a problem. */
     private void await(Future<RecordMetadata> sent) throws InterruptedException, ExecutionException {
         while (true) {
             try {

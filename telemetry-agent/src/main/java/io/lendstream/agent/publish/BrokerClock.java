@@ -7,8 +7,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How far the broker's clock is from this machine's. The broker stamps a record between its sending and its answer, by {@code
- * message.timestamp.type=LogAppendTime}; what lies outside of that is skew. A topic without it shows none.
+ * Measures the difference between the broker's clock and this machine's. With {@code
+ * message.timestamp.type=LogAppendTime} the broker stamps a record between its sending and its acknowledgement; a
+ * time outside that interval is skew. Other topics show none.
  */
 final class BrokerClock {
     private static final Logger LOG = LoggerFactory.getLogger(BrokerClock.class);
@@ -20,7 +21,7 @@ final class BrokerClock {
         metrics.gauge("lendstream.clock.skew.seconds", skewMillis, millis -> millis.get() / 1000.0);
     }
 
-    /** Looks at the answer to a record that is sent now. */
+    /** Examines the acknowledgement of a record that is sent now. */
     Callback listen() {
         long sent = System.currentTimeMillis();
         return (written, failure) -> {
@@ -35,7 +36,7 @@ final class BrokerClock {
         long before = skewMillis.getAndSet(skew);
         if (Math.abs(skew) > TOLERATED_MILLIS && Math.abs(before) <= TOLERATED_MILLIS) {
             LOG.warn(
-                    "the broker's clock is {} ms {} this machine's, more than {} ms. Let both keep time by NTP: records are stamped here.",
+                    "the broker's clock is {} ms {} this machine's, more than {} ms. Synchronize both by NTP: records get their time on this machine.",
                     Math.abs(skew),
                     skew > 0 ? "ahead of" : "behind",
                     TOLERATED_MILLIS);

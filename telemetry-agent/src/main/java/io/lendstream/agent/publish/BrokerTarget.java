@@ -14,12 +14,12 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.serialization.Serializer;
 
 /**
- * Where records go.
+ * The destination of records.
  *
- * @param check fails while the broker, its topics or the registry are not there
- * @param producers makes a client; one that has failed is thrown away
- * @param serializers makes what writes a record the way the registry wants it
- * @param source who writes, as CloudEvents want it
+ * @param check throws while the broker, its topics or the registry are missing
+ * @param producers creates a client; a failed client is discarded
+ * @param serializers creates the serializer for the registry
+ * @param source the writer as a CloudEvents source
  */
 public record BrokerTarget(
         Runnable check,
@@ -28,14 +28,14 @@ public record BrokerTarget(
         TopicCatalogue topics,
         String source) {
 
-    /** A broker and a registry. */
+    /** A destination with a broker and a registry. */
     public static BrokerTarget to(
             KafkaSettings kafka, TopicCatalogue topics, List<Topic<?>> needed, Duration patience, String source) {
         return new BrokerTarget(
                 () -> Connection.check(kafka, topics, needed, patience),
                 () -> {
                     var properties = kafka.producer();
-                    // What waits, waits in the backlog: a batch that is given up and sent anew would come after later
+                    // Records wait in the backlog: a batch that expires and is sent again would arrive after later
                     // ones.
                     properties.put("delivery.timeout.ms", String.valueOf(Integer.MAX_VALUE));
                     properties.putIfAbsent("max.block.ms", "5000");

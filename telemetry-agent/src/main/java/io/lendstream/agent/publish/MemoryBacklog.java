@@ -6,7 +6,7 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 
-/** A backlog that lives as long as its process. */
+/** A backlog in memory, which ends with the process. */
 final class MemoryBacklog implements Backlog {
     private final long bound;
     private final Deque<byte[]> records = new ArrayDeque<>();

@@ -24,9 +24,9 @@ import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Serializer;
 
-/** Makes of a record that waited what the broker takes, with the registry's help. */
+/** Converts a queued record to its final form, with the registry's help. */
 final class Outgoing {
-    /** The header with remarks on how a record came to be. */
+    /** The header with remarks on how a record was made. */
     static final String REMARKS = "lendstream.remarks";
 
     private static final int UNPROCESSABLE = 422;
@@ -36,7 +36,7 @@ final class Outgoing {
     private final String source;
     private final Map<Topic<?>, Long> fingerprints = new HashMap<>();
 
-    /** @param source who writes, as CloudEvents want it */
+    /** @param source the writer as a CloudEvents source */
     Outgoing(SchemaShelf schemas, TopicCatalogue topics, String source) {
         this.schemas = schemas;
         this.topics = topics;
@@ -44,10 +44,10 @@ final class Outgoing {
     }
 
     /**
-     * As the broker wants it.
+     * Converts a record for the broker.
      *
-     * @throws UndeliverableException where that can never be made of it
-     * @throws RuntimeException where it cannot be made now, since the registry does not answer or refuses this agent
+     * @throws UndeliverableException if that can never succeed
+     * @throws RuntimeException if it fails now, because the registry does not answer or refuses this agent
      */
     ProducerRecord<byte[], byte[]> of(byte[] bytes, Serializer<GenericRecord> serializer)
             throws UndeliverableException {
@@ -57,7 +57,7 @@ final class Outgoing {
             waiting = Waiting.of(bytes);
             topic = topic(waiting.topic());
         } catch (IOException | RuntimeException e) {
-            throw new UndeliverableException("a record that waited cannot be read: " + e, e);
+            throw new UndeliverableException("a queued record cannot be read: " + e, e);
         }
         var headers = new RecordHeaders();
         new CloudEventHeaders(waiting.id(), source, WireSchemas.NAMESPACE + "." + topic.recordName(), waiting.at())
@@ -78,7 +78,7 @@ final class Outgoing {
                 Optional<byte[]> framed = ours.framed(to, Codecs.schema(topic), waiting.body());
                 if (framed.isPresent()) {
                     return framed.get();
-                } // the registry's newest schema is another one: it is read after all
+                } // the registry's newest schema differs, so the record is decoded
             }
             return serializer.serialize(to, headers, read(waiting, topic));
         } catch (RuntimeException e) {
@@ -95,7 +95,7 @@ final class Outgoing {
             return AvroBytes.read(waiting.body(), schemas.byFingerprint(waiting.schema()), Codecs.schema(topic));
         } catch (IOException | RuntimeException e) {
             throw new UndeliverableException(
-                    "a record that waited for %s cannot be read: %s".formatted(topic.suffix(), e), e);
+                    "a queued record for %s cannot be read: %s".formatted(topic.suffix(), e), e);
         }
     }
 
@@ -103,18 +103,19 @@ final class Outgoing {
         return TopicCatalogue.ALL.stream()
                 .filter(known -> known.suffix().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IOException("there is no topic " + name));
+                .orElseThrow(() -> new IOException("unknown topic " + name));
     }
 
-    /** Whether it is written with this version's schema, by whose bytes our own serializer can go as they are. */
+    /** Whether it has this version's schema, so that our own serializer can frame its bytes unchanged. */
     private boolean isOfNow(Waiting waiting, Topic<?> topic) {
         Schema now = Codecs.schema(topic);
         return waiting.schema() == fingerprints.computeIfAbsent(topic, any -> SchemaShelf.fingerprint(now));
     }
 
     /**
-     * Whether the next try would end as this one did. A registry that is away, stumbles, or refuses this agent's name and password may
-     * take the record later; one that says no to its schema does not, and a record that does not fit its schema never will.
+     * Whether a retry would fail in the same way. A registry that is away, fails, or refuses this agent's credentials
+     * may accept the record later; a registry that refuses its schema will not, and a record that does not fit its
+     * schema never will.
      */
     static boolean isFinal(RuntimeException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

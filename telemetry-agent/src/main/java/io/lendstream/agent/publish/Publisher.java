@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes records and sees to it that they get to the broker, in their order, sooner or later. */
+/** Queues records and delivers them to the broker in order. */
 public final class Publisher implements RecordSink, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
 
@@ -37,12 +37,12 @@ public final class Publisher implements RecordSink, AutoCloseable {
     }
 
     /**
-     * Starts to deliver what was left and what will come.
+     * Starts to deliver queued and new records.
      *
-     * @param boot of this agent; part of each event's id
-     * @param directory where records wait; empty for in memory, which a restart loses
-     * @param bound how many bytes may wait
-     * @throws IOException where the directory cannot be used
+     * @param boot boot ID of this agent; part of each event's ID
+     * @param directory directory of queued records; empty for in memory, which a restart loses
+     * @param bound most bytes of queued records
+     * @throws IOException if the directory cannot be used
      */
     public static Publisher start(
             BrokerTarget outlet, String boot, Optional<Path> directory, long bound, MeterRegistry metrics)
@@ -62,7 +62,7 @@ public final class Publisher implements RecordSink, AutoCloseable {
         return publisher;
     }
 
-    /** Puts a record on its way; remarks go into the header {@value Outgoing#REMARKS}. */
+    /** Queues a record; remarks go into the header {@value Outgoing#REMARKS}. */
     @Override
     public <T> void publish(Topic<T> topic, String key, T value, List<String> remarks) {
         byte[] body = AvroBytes.write(Codecs.encode(topic, value));
@@ -81,22 +81,22 @@ public final class Publisher implements RecordSink, AutoCloseable {
         delivery.wake();
     }
 
-    /** Why nothing is delivered now; empty while it is. */
+    /** Why nothing is delivered now; empty without a problem. */
     public Optional<String> trouble() {
         return delivery.trouble();
     }
 
-    /** Why nothing will be delivered ever again, until another start; empty while something may be. */
+    /** Why nothing will be delivered until a restart; empty while delivery is possible. */
     public Optional<String> ended() {
         return delivery.ended();
     }
 
-    /** How many records wait. */
+    /** The number of queued records. */
     public long waiting() {
         return backlog.waiting();
     }
 
-    /** Waits until all is delivered; whether it was in time. */
+    /** Waits until all records are delivered, up to a time limit; returns whether they are. */
     public boolean drain(Duration patience) {
         long until = System.nanoTime() + patience.toNanos();
         try {
@@ -119,7 +119,7 @@ public final class Publisher implements RecordSink, AutoCloseable {
             Thread.currentThread().interrupt();
         }
         if (backlog.waiting() > 0) {
-            LOG.warn("{} records could not be delivered before the end", backlog.waiting());
+            LOG.warn("stopping with {} undelivered records", backlog.waiting());
         }
         backlog.close();
     }

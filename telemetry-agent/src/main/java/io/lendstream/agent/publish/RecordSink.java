@@ -3,16 +3,16 @@ package io.lendstream.agent.publish;
 import io.lendstream.schemas.topics.Topic;
 import java.util.List;
 
-/** Takes records that are to be known. Never fails: what happens to them later is told in metrics. */
+/** Accepts records for publication. Never fails: later problems are reported in metrics. */
 public interface RecordSink {
     /**
-     * Takes a record.
+     * Accepts a record.
      *
-     * @param remarks words on how it came to be
+     * @param remarks words on how it was made
      */
     <T> void publish(Topic<T> topic, String key, T value, List<String> remarks);
 
-    /** Takes a record of which there is nothing to remark. */
+    /** Accepts a record without remarks. */
     default <T> void publish(Topic<T> topic, String key, T value) {
         publish(topic, key, value, List.of());
     }

@@ -14,8 +14,8 @@ import org.apache.avro.SchemaNormalization;
 import org.apache.avro.SchemaParseException;
 
 /**
- * The schemas that records in the backlog are written with, by fingerprint. They are kept beside the records: an agent of a newer
- * version finds what an older one has left.
+ * The writer schemas of queued records, by fingerprint. They are kept beside the records, so a newer agent version
+ * can read records of an older one.
  */
 final class SchemaShelf {
     private final Optional<Path> directory;
@@ -31,7 +31,7 @@ final class SchemaShelf {
         return shelf;
     }
 
-    /** With schemas on disk, our own of now among them. */
+    /** With schemas on disk, including this version's own. */
     static SchemaShelf in(Path directory) throws IOException {
         var shelf = new SchemaShelf(Optional.of(directory));
         shelf.known.putAll(inMemory().known);
@@ -59,7 +59,7 @@ final class SchemaShelf {
             known.put(fingerprint, read);
             return read;
         } catch (SchemaParseException e) {
-            throw new IOException("%s is no schema: %s".formatted(file, e.getMessage()), e);
+            throw new IOException("%s is not a schema: %s".formatted(file, e.getMessage()), e);
         }
     }
 

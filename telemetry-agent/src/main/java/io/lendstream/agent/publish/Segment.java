@@ -11,8 +11,8 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * A file of records: eight bytes that say what it is, then each record as its length, its CRC-32C and its bytes. Named after the number
- * of its first record.
+ * A file of records: an eight-byte signature, then each record as its length, its CRC-32C and its bytes. Its name is
+ * the number of its first record.
  */
 final class Segment implements AutoCloseable {
     static final String SUFFIX = ".spool";
@@ -47,7 +47,7 @@ final class Segment implements AutoCloseable {
         return segment;
     }
 
-    /** One that was there before; what of its end is not whole is cut off. */
+    /** Opens an existing segment; an incomplete end is cut off. */
     static Segment open(Path path) throws IOException {
         String name = path.getFileName().toString();
         long first = Long.parseLong(name.substring(0, name.length() - SUFFIX.length()));
@@ -95,7 +95,7 @@ final class Segment implements AutoCloseable {
         end += entry.capacity();
     }
 
-    /** A record by its number, which must be one of this segment's. */
+    /** Reads a record by its number, which must be in this segment. */
     byte[] record(long number) throws IOException {
         long start = starts[(int) (number - first)];
         ByteBuffer header = ByteBuffer.wrap(read(start, ENTRY_HEADER));
@@ -103,7 +103,7 @@ final class Segment implements AutoCloseable {
         int crc = header.getInt();
         byte[] record = read(start + ENTRY_HEADER, length);
         if (crc != crc(record)) {
-            throw new IOException("record %d of %s is not as it was written".formatted(number, path));
+            throw new IOException("record %d of %s is corrupt".formatted(number, path));
         }
         return record;
     }
@@ -112,7 +112,7 @@ final class Segment implements AutoCloseable {
         return first;
     }
 
-    /** The number after its last record's. */
+    /** The number after its last record. */
     long next() {
         return first + count;
     }

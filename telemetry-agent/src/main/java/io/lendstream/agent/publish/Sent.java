@@ -8,12 +8,12 @@ import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 
-/** What was sent of a batch, in order; empty for a record that was dropped. */
+/** The sent records of a batch, in order; empty for a dropped record. */
 final class Sent {
     private final List<Optional<Answer>> answers = new ArrayList<>();
     private int looked;
 
-    /** What will be known of a record of this topic. */
+    /** The pending result of a record of this topic. */
     record Answer(String topic, Future<RecordMetadata> coming) {}
 
     void add(Optional<Answer> answer) {
@@ -29,8 +29,9 @@ final class Sent {
     }
 
     /**
-     * Whether any is known to have failed, by the newest answer and the oldest ones that are there. Kafka's client says in the answer,
-     * and not by throwing, that it did not take a record: for want of room, or of the topic's metadata.
+     * Whether any record is known to have failed, by the newest result and the oldest available ones. Kafka's client
+     * reports in the result, not by an exception, that it refused a record for lack of memory or of the topic's
+     * metadata.
      */
     boolean hasFailed() throws InterruptedException {
         while (looked < answers.size() && isDone(answers.get(looked))) {
@@ -58,7 +59,7 @@ final class Sent {
         }
     }
 
-    /** Whether the record will never be taken: it is dropped, and the others go on. */
+    /** Whether the record will never be accepted: it is dropped, and the others continue. */
     static boolean isRefusal(ExecutionException failure) {
         return failure.getCause() instanceof RecordTooLargeException;
     }

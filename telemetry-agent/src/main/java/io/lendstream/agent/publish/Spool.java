@@ -20,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A backlog on disk that outlives its process. Records are written at once but not forced to the disk: a process that is killed loses
- * none; a machine that loses power loses what the system had not written yet. Beyond its bound whole segments go, oldest first.
+ * A backlog on disk that survives its process. Records are written at once but not synced: a killed process loses
+ * none; after a power loss, records that the system had not written are lost. Beyond the size limit whole segments
+ * are dropped, oldest first.
  */
 final class Spool implements Backlog {
     private static final Logger LOG = LoggerFactory.getLogger(Spool.class);
@@ -45,10 +46,10 @@ final class Spool implements Backlog {
     }
 
     /**
-     * Opens a directory, which is made where it is not there.
+     * Opens a directory, which is created if it does not exist.
      *
-     * @param bound how many bytes it may take
-     * @throws IOException where it cannot be used, or another process uses it
+     * @param bound most bytes that it may use
+     * @throws IOException if it cannot be used, or another process uses it
      */
     static Spool open(Path directory, long bound) throws IOException {
         Files.createDirectories(directory);
@@ -91,7 +92,7 @@ final class Spool implements Backlog {
         for (Path file : files) {
             Segment segment = Segment.open(file);
             if (segment.cut() > 0) {
-                LOG.warn("{}: {} bytes at its end were not whole and are cut off", file, segment.cut());
+                LOG.warn("{}: cut off {} bytes of an incomplete record at its end", file, segment.cut());
             }
             if (segment.count() == 0 || segment.next() <= delivered) {
                 segment.delete();
@@ -100,7 +101,7 @@ final class Spool implements Backlog {
             }
         }
         if (!segments.isEmpty()) {
-            LOG.info("{} records wait in {} since before this start", waiting(), directory);
+            LOG.info("{} records from before this start are queued in {}", waiting(), directory);
         }
     }
 
@@ -135,7 +136,7 @@ final class Spool implements Backlog {
         lost += gone;
         delivered = oldest.next();
         oldest.delete();
-        LOG.warn("{} is full ({} bytes): the {} oldest records are dropped", directory, bound, gone);
+        LOG.warn("{} is full ({} bytes): dropped the {} oldest records", directory, bound, gone);
     }
 
     @Override
@@ -179,7 +180,7 @@ final class Spool implements Backlog {
             }
         } catch (IOException e) {
             LOG.warn(
-                    "{}: what is delivered could not be noted, so a start may deliver it again: {}",
+                    "{}: cannot save the delivered position, so records may be delivered again after a restart: {}",
                     directory,
                     e.toString());
         }
@@ -202,7 +203,7 @@ final class Spool implements Backlog {
         return lost;
     }
 
-    /** Closes all, whatever fails; a file that an interrupt has closed already is no failure. */
+    /** Closes all files, even after failures; a file already closed by an interrupt is not a failure. */
     @Override
     public synchronized void close() {
         var failures = new ArrayList<IOException>();
@@ -232,7 +233,7 @@ final class Spool implements Backlog {
         }
     }
 
-    /** A number and its checksum; a position that is not whole counts as none, and records are then delivered once more. */
+    /** A number with its checksum; an incomplete position counts as none, and records are then delivered again. */
     private long readPosition() throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(2 * Long.BYTES);
         while (bytes.hasRemaining()) {

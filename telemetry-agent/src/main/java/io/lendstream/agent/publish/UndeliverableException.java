@@ -1,6 +1,6 @@
 package io.lendstream.agent.publish;
 
-/** A record that can never be delivered, however often it is tried: it is dropped. */
+/** Reports a record that can never be delivered and is dropped. */
 final class UndeliverableException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -9,16 +9,16 @@ import java.io.UncheckedIOException;
 import java.time.Instant;
 
 /**
- * A record on its way, without what only the registry knows.
+ * A queued record, without the data that only the registry has.
  *
  * @param topic without the prefix
- * @param id of the event, for CloudEvents; the same however often it is sent
+ * @param id CloudEvents ID; equal for every attempt
  * @param at the record's own time
- * @param remarks words on how it came to be, between commas; empty for none
- * @param schema fingerprint of what {@code body} is written with
+ * @param remarks words on how it was made, separated by commas; empty for none
+ * @param schema fingerprint of the schema of {@code body}
  * @param body in Avro's binary form
  */
-@SuppressWarnings("ArrayRecordComponent") // nobody compares them
+@SuppressWarnings("ArrayRecordComponent") // instances are never compared
 record Waiting(String topic, String key, String id, Instant at, String remarks, long schema, byte[] body) {
 
     byte[] toBytes() {

@@ -12,10 +12,10 @@ import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
 /**
- * What two readings of an endpoint differ by, service by service.
+ * The difference between two readings of an endpoint, by service.
  *
- * <p>A counter that is lower than before belongs to a server that has started anew: all that it counts has come since. A series that
- * was not there before began at zero, since the endpoint was.
+ * <p>A counter that decreased belongs to a restarted server: all that it counts is new. A new series started at zero,
+ * because the endpoint was known before.
  */
 final class Change {
     private final EndpointReading before;
@@ -32,12 +32,12 @@ final class Change {
         this.names = names;
     }
 
-    /** Services of which a counter went back; complete once all that matters was asked for. */
+    /** Services with a counter that decreased; complete after all relevant values were requested. */
     Set<ServiceId> restarted() {
         return Set.copyOf(restarted);
     }
 
-    /** By how much counters grew. Nothing where the reading has none of them. */
+    /** The increase of counters. Empty if the reading has none of them. */
     Optional<SortedMap<ServiceId, Double>> growth(Measure measure) {
         List<Measure.Term> terms = measure.termsIn(now);
         if (terms.isEmpty()) {
@@ -50,19 +50,19 @@ final class Change {
         return Optional.of(sums);
     }
 
-    /** What gauges show at the end. */
+    /** The gauges' values at the end. */
     SortedMap<ServiceId, Double> level(Measure measure) {
         return level(measure, now);
     }
 
-    /** By how much gauges rose, or fell where it is negative. */
+    /** The change of gauges, negative for a decrease. */
     SortedMap<ServiceId, Double> rise(Measure measure) {
         var rise = new TreeMap<>(level(measure, now));
         level(measure, before).forEach((service, level) -> rise.merge(service, -level, Double::sum));
         return rise;
     }
 
-    /** How a histogram grew, as far as it did. */
+    /** The increase of a histogram, if there is one. */
     SortedMap<ServiceId, Histogram> histograms(Measure measure) {
         var bars = new TreeMap<ServiceId, SortedMap<Double, Double>>();
         for (Measure.Term term : measure.termsIn(now, "_bucket")) {
@@ -78,7 +78,7 @@ final class Change {
         return histograms;
     }
 
-    /** A quantile that servers tell themselves, over the time that they look back; the largest where several tell one. */
+    /** A quantile that servers compute themselves, over their own time window; the largest of several. */
     SortedMap<ServiceId, Double> quantile(Measure measure, double quantile) {
         var largest = new TreeMap<ServiceId, Double>();
         for (Measure.Term term : measure.termsIn(now)) {

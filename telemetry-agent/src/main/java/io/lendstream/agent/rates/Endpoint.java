@@ -5,19 +5,20 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Where numbers are read, as settings say it: {@code PRESET@URL}, with {@code ;stats=URL} for Triton's statistics, {@code
- * ;profile=3g.40gb} for the MIG instance that the server has, and {@code ;node=NAME} for the node whose agent alone reads it.
+ * The address of a server's metrics, as settings write it: {@code PRESET@URL}, with {@code ;stats=URL} for Triton's
+ * statistics, {@code ;profile=3g.40gb} for the server's MIG instance, and {@code ;node=NAME} for the only node whose
+ * agent reads it.
  *
- * @param stats Triton's {@code /v2/models/stats}; empty where batches are not asked for
- * @param profile of the server's MIG instance; empty for a whole GPU
- * @param reader the node whose agent reads it; empty for every agent that is told of it
+ * @param stats Triton's {@code /v2/models/stats}; empty if batches are not read
+ * @param profile profile of the server's MIG instance; empty for a whole GPU
+ * @param reader the node whose agent reads it; empty for every agent with this setting
  */
 public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<String> profile, Optional<String> reader) {
 
     /**
-     * Reads one.
+     * Parses an endpoint.
      *
-     * @throws IllegalArgumentException where it is not written so; the message says how it must be
+     * @throws IllegalArgumentException if the text is invalid; the message describes the format
      */
     public static Endpoint parse(String text, EndpointPresets presets) {
         String[] parts = text.strip().split(";", -1);
@@ -40,7 +41,7 @@ public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<Str
                 reader = Optional.of(part.substring("node=".length()));
             } else {
                 throw new IllegalArgumentException(
-                        "agent.rate-endpoints has '%s' after a URL, but only stats=URL, profile=NAME and node=NAME may stand there."
+                        "agent.rate-endpoints has '%s' after a URL, but only stats=URL, profile=NAME and node=NAME are allowed there."
                                 .formatted(part));
             }
         }
@@ -70,7 +71,7 @@ public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<Str
                 .formatted(text);
     }
 
-    /** What records name as their source on a node: endpoints of a node are told apart by it. */
+    /** The source name in records, which distinguishes the endpoints of a node. */
     public String source(String node) {
         String path = Optional.ofNullable(url.getRawPath()).orElse("");
         return "%s/%s%s%s"

@@ -14,7 +14,7 @@ import java.util.Properties;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Presets by name: ours, and those of a site's own file, which go before ours of the same name. */
+/** Presets by name: built-in ones, and those of a site's own file, which take precedence. */
 public final class EndpointPresets {
     private static final String OURS = "presets.properties";
 
@@ -24,7 +24,7 @@ public final class EndpointPresets {
         this.byName = Collections.unmodifiableSortedMap(byName);
     }
 
-    /** The presets that come with the agent. */
+    /** The built-in presets. */
     public static EndpointPresets ours() {
         try (InputStream in = EndpointPresets.class.getResourceAsStream(OURS)) {
             if (in == null) {
@@ -37,9 +37,9 @@ public final class EndpointPresets {
     }
 
     /**
-     * These and those of a file in the same format.
+     * These presets and those of a file in the same format.
      *
-     * @throws IllegalArgumentException where the file cannot be read, or is not as it must be; the message says what to do
+     * @throws IllegalArgumentException if the file cannot be read or is invalid; the message has the way out
      */
     public EndpointPresets and(Path file) {
         try (Reader in = Files.newBufferedReader(file)) {
@@ -62,7 +62,7 @@ public final class EndpointPresets {
             int dot = key.indexOf('.');
             if (dot < 1) {
                 throw new IllegalArgumentException(
-                        "'%s' of the rate presets must be a preset's name, a dot and what it is for, such as ours.arrivals."
+                        "'%s' of the rate presets must be a preset's name, a dot and a property, such as ours.arrivals."
                                 .formatted(key));
             }
             settings.computeIfAbsent(key.substring(0, dot), name -> new TreeMap<>())
@@ -81,13 +81,13 @@ public final class EndpointPresets {
     /**
      * A preset.
      *
-     * @throws IllegalArgumentException where there is none of that name
+     * @throws IllegalArgumentException if there is none with this name
      */
     public Preset named(String name) {
         Preset preset = byName.get(name);
         if (preset == null) {
             throw new IllegalArgumentException(
-                    "there is no rate preset '%s'; there are %s. Name one of them, or write one for agent.rate-presets."
+                    "there is no rate preset '%s'; presets are %s. Use one of them, or add your own with agent.rate-presets."
                             .formatted(name, String.join(", ", byName.keySet())));
         }
         return preset;

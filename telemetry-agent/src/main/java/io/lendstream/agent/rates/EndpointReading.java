@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What an endpoint showed at one moment.
+ * The values of an endpoint at one time.
  *
- * @param at by the wall clock
- * @param nanos by a clock that nobody sets
- * @param points by their metrics' names
- * @param batches what a server has counted of batches since it started, by model and batch size; empty where nobody told
+ * @param at time by the wall clock
+ * @param nanos time by a monotonic clock
+ * @param points by metric name
+ * @param batches batch counters since the server's start, by model and batch size; empty if unknown
  */
 public record EndpointReading(
         Instant at, long nanos, Map<String, List<Point>> points, Map<String, Map<Integer, BatchCounter>> batches) {
@@ -23,7 +23,7 @@ public record EndpointReading(
         batches = Map.copyOf(batches);
     }
 
-    /** Of the points of a scrape; those that are no number are as good as absent. */
+    /** A reading of the points of a scrape; NaN values count as absent. */
     public static EndpointReading of(Instant at, long nanos, List<Point> points) {
         var byName = new TreeMap<String, List<Point>>();
         for (Point point : points) {
@@ -34,12 +34,12 @@ public record EndpointReading(
         return new EndpointReading(at, nanos, byName, Map.of());
     }
 
-    /** The same with what a server counted of its batches. */
+    /** This reading with a server's batch counters. */
     public EndpointReading with(Map<String, Map<Integer, BatchCounter>> counted) {
         return new EndpointReading(at, nanos, points, counted);
     }
 
-    /** The same moment, when nothing had been counted yet. */
+    /** A reading at the same time with zero counts. */
     EndpointReading beforeAnything() {
         return new EndpointReading(at, nanos, Map.of(), Map.of());
     }
@@ -48,7 +48,7 @@ public record EndpointReading(
         return points.getOrDefault(name, List.of());
     }
 
-    /** How long after another reading this one was taken, whatever has been done to the clock meanwhile. */
+    /** The time since another reading, independent of changes of the wall clock. */
     Duration since(EndpointReading before) {
         return Duration.ofNanos(nanos - before.nanos);
     }

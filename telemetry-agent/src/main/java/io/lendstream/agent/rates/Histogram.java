@@ -8,12 +8,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * How often values lay below bounds.
+ * A histogram with counts below upper bounds.
  *
- * @param counts of each bar, by its upper bound; the last may be infinite
+ * @param counts count of each bar, by upper bound; the last may be infinite
  */
 record Histogram(SortedMap<Double, Double> counts) {
-    /** Of counts that each hold all before it; one that does not, since servers do not count all of them at once, counts as equal. */
+    /** From cumulative counts; a decreasing count, which servers produce by racing updates, counts as equal. */
     static Histogram ofCumulative(SortedMap<Double, Double> cumulative) {
         var counts = new TreeMap<Double, Double>();
         double below = 0;
@@ -30,15 +30,15 @@ record Histogram(SortedMap<Double, Double> counts) {
     }
 
     /**
-     * A quantile, and whether it is only known to be at least so much.
+     * A quantile, and whether only a lower bound of it is known.
      *
-     * @param beyond whether it lies above the last finite bound, which then stands for it
+     * @param beyond whether it lies above the last finite bound, which is then its value
      */
     record Quantile(double value, boolean beyond) {}
 
     /**
-     * The value below which a share of all values lies, taken to be spread evenly within each bar, as Prometheus does; the first bar
-     * starts at 0. Only for histograms with any values and a finite bound.
+     * The value below which a share of all values lies, with values spread evenly within each bar, as Prometheus
+     * computes it; the first bar starts at 0. Only for histograms with values and a finite bound.
      *
      * @param share above 0, at most 1
      */
@@ -66,7 +66,7 @@ record Histogram(SortedMap<Double, Double> counts) {
         return total() > 0 && counts.firstKey() < Double.POSITIVE_INFINITY;
     }
 
-    /** As bars of input sizes, without empty ones; what lies above the last finite bound is put at it. */
+    /** As bars of input sizes, without empty ones; values above the last finite bound are placed at it. */
     List<SizeCount> sizes() {
         var sizes = new TreeMap<Double, Long>();
         double finite = 0;

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** Takes an answer's bytes up to a number; one byte more breaks it off. The JDK's own has come with Java 25. */
+/** Reads an answer's bytes up to a limit; one more byte aborts it. The JDK has its own since Java 25. */
 public final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
     private final int largest;
     private final String wayOut;
@@ -19,10 +19,10 @@ public final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
     private Optional<Flow.Subscription> subscription = Optional.empty();
 
     /**
-     * A body.
+     * Creates a body reader.
      *
-     * @param largest how many bytes it may have
-     * @param wayOut what to do where it has more, a sentence
+     * @param largest most bytes
+     * @param wayOut advice if it is longer, a sentence
      */
     public LimitedBody(int largest, String wayOut) {
         this.largest = largest;

@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What metrics say a number: sums and differences of them, {@code a + b - c}, and others to look at where the first are not there,
- * {@code a | b}. Blanks stand around the signs.
+ * An expression of metrics for a number: sums and differences, {@code a + b - c}, and alternatives in case these do
+ * not exist, {@code a | b}. The operators are surrounded by spaces.
  *
- * @param alternatives the first of which anything is there counts; none where the number is not told
+ * @param alternatives the first with existing metrics counts; empty if the number is not available
  */
 record Measure(List<List<Term>> alternatives) {
     static final Measure NONE = new Measure(List.of());
@@ -16,7 +16,7 @@ record Measure(List<List<Term>> alternatives) {
         alternatives = List.copyOf(alternatives);
     }
 
-    /** A metric that is added, by 1, or taken away, by -1. */
+    /** A metric with its sign: 1 to add, -1 to subtract. */
     record Term(int sign, Selector selector) {}
 
     static Measure parse(String text) {
@@ -36,7 +36,7 @@ record Measure(List<List<Term>> alternatives) {
         return new Measure(alternatives);
     }
 
-    /** The parts between a sign, which stands between blanks and not in quotes. */
+    /** Splits at an operator that is surrounded by spaces and not in quotes. */
     private static List<String> split(String text, char sign) {
         var parts = new ArrayList<String>();
         boolean quoted = false;
@@ -58,12 +58,12 @@ record Measure(List<List<Term>> alternatives) {
         return alternatives.isEmpty();
     }
 
-    /** The terms that a reading has anything of; none where it has nothing of any alternative. */
+    /** The terms of the first alternative with metrics in a reading; empty without one. */
     List<Term> termsIn(EndpointReading reading) {
         return termsIn(reading, "");
     }
 
-    /** The same of metrics with an ending, such as a histogram's buckets. */
+    /** The terms for metrics with an ending, such as a histogram's buckets. */
     List<Term> termsIn(EndpointReading reading, String suffix) {
         for (List<Term> alternative : alternatives) {
             List<Term> terms = alternative.stream()

@@ -9,7 +9,7 @@ public record Point(String name, Map<String, String> labels, double value) {
         labels = Map.copyOf(labels);
     }
 
-    /** Which series it belongs to. */
+    /** The series of the point. */
     String series() {
         return name + new TreeMap<>(labels);
     }

@@ -5,19 +5,20 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Which metrics of a kind of server say what.
+ * The metrics of a kind of server, by their meaning.
  *
- * @param about what it is for and how its numbers are to be taken, a sentence
- * @param labels that name the service, the first that is there counts
- * @param arrivals counts requests offered; where nothing does, they are what ended and what more is inside than before
- * @param completions counts requests answered
- * @param finished counts all that left, refused and failed ones too; completions where nothing else is said
- * @param inFlight requests being computed now
- * @param queue requests waiting now
- * @param latency a histogram of response times
- * @param quantiles a summary of response times, with quantiles 0.5 and 0.99, for servers without a histogram
- * @param latencySeconds one unit of either, in seconds
- * @param sizes a histogram of input sizes
+ * @param about purpose and use of the preset, a sentence
+ * @param labels labels with the service's name; the first that exists counts
+ * @param arrivals counter of offered requests; if there is none, arrivals are derived from ended requests and the
+ *     change of requests inside
+ * @param completions counter of answered requests
+ * @param finished counter of all ended requests, including refused and failed ones; completions by default
+ * @param inFlight number of requests being computed
+ * @param queue number of waiting requests
+ * @param latency histogram of response times
+ * @param quantiles summary of response times, with quantiles 0.5 and 0.99, for servers without a histogram
+ * @param latencySeconds unit of either, in seconds
+ * @param sizes histogram of input sizes
  */
 public record Preset(
         String name,
@@ -55,7 +56,7 @@ public record Preset(
         }
     }
 
-    /** A preset of the settings of a file, without its name before them. */
+    /** A preset from the settings of a file, with the preset's name removed from their names. */
     static Preset of(String name, Map<String, String> settings) {
         var unknown = new TreeMap<>(settings);
         unknown.keySet().removeAll(KEYS);

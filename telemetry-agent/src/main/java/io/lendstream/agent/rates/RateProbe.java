@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads one endpoint and tells the windows that each reading ends. For one thread at a time. */
+/** Reads one endpoint and returns the windows that each reading ends. For one thread at a time. */
 public final class RateProbe {
     private static final Logger LOG = LoggerFactory.getLogger(RateProbe.class);
 
@@ -33,8 +33,8 @@ public final class RateProbe {
     /**
      * A probe.
      *
-     * @param clock the wall's
-     * @param nanos a clock that nobody sets
+     * @param clock the wall clock
+     * @param nanos a monotonic clock
      */
     public RateProbe(
             Endpoint endpoint,
@@ -51,12 +51,12 @@ public final class RateProbe {
         this.nanos = nanos;
     }
 
-    /** Reads once. What cannot be read is said in the log once, counted, and made up for by the next reading. */
+    /** Reads once. A failure is logged once and counted; the next successful reading covers the gap. */
     public List<Window> look() {
         return look(Optional.empty());
     }
 
-    /** A server that was started while it was already waited for has counted from nothing since. */
+    /** Starts at zero counts, for a server that started after the agent began to wait for it. */
     public void countFrom(Instant started) {
         Instant now = clock.instant();
         long since = Math.max(0, Duration.between(started, now).toNanos());
@@ -64,14 +64,14 @@ public final class RateProbe {
     }
 
     /**
-     * Takes back what was told of a server that is no more.
+     * Takes back the rate of a server that no longer exists.
      *
-     * @return the last windows; empty where it is too early for them
+     * @return the last windows; empty if it is too early for them
      */
     public Optional<List<Window>> farewell() {
         Optional<List<Window>> last =
                 windows.farewell(EndpointReading.of(clock.instant(), nanos.getAsLong(), List.of()));
-        if (last.isPresent()) { // a node sees many pods in its life
+        if (last.isPresent()) { // a node has many pods in its lifetime
             List.of("lendstream.rate.readings", "lendstream.rate.windows", "lendstream.rate.restarts")
                     .forEach(name -> metrics.find(name)
                             .tag("endpoint", endpoint.url().toString())
@@ -84,7 +84,7 @@ public final class RateProbe {
     /**
      * Reads once.
      *
-     * @param started when the server was started last, by the wall clock, where that is known
+     * @param started last start of the server by the wall clock, if known
      */
     public List<Window> look(Optional<Instant> started) {
         EndpointReading reading;
@@ -111,7 +111,7 @@ public final class RateProbe {
                                 endpoint.url().toString())
                         .increment();
                 LOG.warn(
-                        "{}: {} counts from zero again; what it served since the reading before and until then is lost",
+                        "{}: the counters of {} restarted at zero; requests between the previous reading and the restart are not counted",
                         endpoint.url(),
                         window.rate().service());
             }
@@ -134,7 +134,7 @@ public final class RateProbe {
         return endpoint.stats().map(stats -> reading.with(batches(stats))).orElse(reading);
     }
 
-    /** Without batches a window is still worth telling. */
+    /** Without batch statistics a window is still useful. */
     private Map<String, Map<Integer, BatchCounter>> batches(URI stats) {
         try {
             return TritonStatistics.read(scraper.get(stats).text());
@@ -153,8 +153,8 @@ public final class RateProbe {
     private void say(Optional<String> now) {
         if (!now.equals(trouble)) {
             now.ifPresentOrElse(
-                    why -> LOG.warn("{} cannot be read: {}", endpoint.url(), why),
-                    () -> LOG.info("{} can be read again", endpoint.url()));
+                    why -> LOG.warn("cannot read {}: {}", endpoint.url(), why),
+                    () -> LOG.info("{} is readable again", endpoint.url()));
         }
         trouble = now;
     }

@@ -18,9 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.zip.GZIPInputStream;
 
-/** Gets texts over HTTP, within a time and up to a size. Redirects are not followed: an endpoint is where it was said to be. */
+/** Reads texts over HTTP, with limits of time and size. Redirects are not followed: the configured address counts. */
 public final class Scraper {
-    private static final String TOO_LARGE = "Raise agent.rate-largest, or name an endpoint that says less.";
+    private static final String TOO_LARGE = "Raise agent.rate-largest, or use an endpoint with a shorter answer.";
 
     private final HttpClient client;
     private final Duration patience;
@@ -28,11 +28,11 @@ public final class Scraper {
     private final Optional<Path> token;
 
     /**
-     * A scraper.
+     * Creates a scraper.
      *
-     * @param patience how long an answer may take, all of it
-     * @param largest how many bytes it may have, unpacked
-     * @param token file with a bearer token, read each time, since tokens are replaced; empty for none
+     * @param patience time limit of a complete answer
+     * @param largest most bytes of an uncompressed answer
+     * @param token file with a bearer token, read at each request, because tokens are renewed; empty for none
      */
     public Scraper(Duration patience, int largest, Optional<Path> token) {
         this.client = HttpClient.newBuilder()
@@ -46,16 +46,17 @@ public final class Scraper {
     }
 
     /**
-     * A text, and what it says it is.
+     * A text with its content type.
      *
-     * @param type the content type, empty where none was given
+     * @param type the content type; empty without one
      */
     public record Answer(String type, String text) {}
 
     /**
-     * What stands at an address.
+     * Reads an address.
      *
-     * @throws IOException where there is no answer, another than 200, too large a one, or none in time
+     * @throws IOException without an answer in time, with a status other than 200, or with an answer that is too
+     *     large
      */
     public Answer get(URI url) throws IOException {
         var request = HttpRequest.newBuilder(url)

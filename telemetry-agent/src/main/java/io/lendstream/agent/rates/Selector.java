@@ -7,10 +7,11 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * Points of a metric, as Prometheus writes it: {@code name{label="text",other!="text",third=~"pattern",fourth!~"pattern"}}.
+ * Selects points of a metric, in Prometheus' syntax: {@code
+ * name{label="text",other!="text",third=~"pattern",fourth!~"pattern"}}.
  *
- * @param name the metric's
- * @param conditions that its labels have to meet, all of them
+ * @param name name of the metric
+ * @param conditions conditions on its labels, all of which must hold
  */
 record Selector(String name, List<Condition> conditions) {
     private static final Pattern SHAPE = Pattern.compile("([a-zA-Z_:][a-zA-Z0-9_:]*)\\s*(?:\\{(.*)})?");
@@ -22,7 +23,7 @@ record Selector(String name, List<Condition> conditions) {
     }
 
     /**
-     * What a label has to be; one that is absent counts as empty.
+     * A condition on a label; an absent label counts as empty.
      *
      * @param wanted whether the value must match; otherwise it must not
      */
@@ -49,7 +50,7 @@ record Selector(String name, List<Condition> conditions) {
             }
             if (end < shape.group(2).length()) {
                 throw new IllegalArgumentException(
-                        "the labels of '%s' must be like code=\"200\", with =, !=, =~ or !~ and commas between them"
+                        "the labels of '%s' must look like code=\"200\", with =, !=, =~ or !~, separated by commas"
                                 .formatted(text.strip()));
             }
         }
@@ -63,13 +64,13 @@ record Selector(String name, List<Condition> conditions) {
             return new Condition(found.group(1), Pattern.compile(value), operator.startsWith("="));
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException(
-                    "label %s is matched against '%s', which is no regular expression: %s"
+                    "label %s has '%s', which is not a regular expression: %s"
                             .formatted(found.group(1), found.group(3), e.getDescription()),
                     e);
         }
     }
 
-    /** The same of another metric: of a histogram's buckets, for example. */
+    /** The same selector for another metric, such as a histogram's buckets. */
     Selector suffixed(String suffix) {
         return new Selector(name + suffix, conditions);
     }

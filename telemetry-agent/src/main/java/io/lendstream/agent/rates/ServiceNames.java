@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Which service a series is of.
+ * Maps series to services.
  *
- * @param byLabel services by what servers call them
- * @param otherwise the service of series whose server does not say; such series are passed over where it is empty
- * @param onlyNamed whether what is not in {@code byLabel} is passed over; otherwise services are called as servers call them
- * @param always the service of all series, whatever servers call them; empty where the other three are to be asked
+ * @param byLabel services by servers' own names
+ * @param otherwise service of series without a name; empty to ignore such series
+ * @param onlyNamed whether names outside {@code byLabel} are ignored; otherwise they are used as service names
+ * @param always the service of all series, whatever their names; empty to use the other three
  */
 public record ServiceNames(
         Map<String, ServiceId> byLabel, Optional<ServiceId> otherwise, boolean onlyNamed, Optional<ServiceId> always) {
@@ -22,12 +22,12 @@ public record ServiceNames(
         byLabel = Map.copyOf(byLabel);
     }
 
-    /** Services by what servers call them. */
+    /** Maps servers' names to services. */
     public ServiceNames(Map<String, ServiceId> byLabel, Optional<ServiceId> otherwise, boolean onlyNamed) {
         this(byLabel, otherwise, onlyNamed, Optional.empty());
     }
 
-    /** All series are of one service. */
+    /** All series belong to one service. */
     public static ServiceNames only(ServiceId service) {
         return new ServiceNames(Map.of(), Optional.empty(), false, Optional.of(service));
     }
@@ -44,7 +44,7 @@ public record ServiceNames(
                 .orElse(otherwise);
     }
 
-    /** The service that a server calls so. */
+    /** The service of a server's name. */
     Optional<ServiceId> called(String label) {
         if (always.isPresent()) {
             return always;

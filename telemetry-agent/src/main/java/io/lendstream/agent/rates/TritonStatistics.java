@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What Triton tells of its models' batches at {@code /v2/models/stats}.
+ * Reads Triton's batch statistics at {@code /v2/models/stats}.
  *
  * @see <a href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_statistics.md">Triton's
  *     statistics extension</a>
@@ -21,7 +21,7 @@ final class TritonStatistics {
     /**
      * Batch counters by model and batch size; versions of a model count together.
      *
-     * @throws UnreadableException where the text is no such thing
+     * @throws UnreadableException if the text has another format
      */
     static Map<String, Map<Integer, BatchCounter>> read(String text) {
         var models = new TreeMap<String, Map<Integer, BatchCounter>>();

@@ -1,6 +1,6 @@
 package io.lendstream.agent.rates;
 
-/** What an endpoint answered is not what it should be; the next reading may be. */
+/** Reports an unexpected answer of an endpoint; the next reading may succeed. */
 public final class UnreadableException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -4,7 +4,7 @@ import io.lendstream.core.event.RequestRate;
 import java.util.List;
 
 /**
- * A record of a window, and what there is to say of how it came to be.
+ * The record of a window, with remarks on how it was made.
  *
  * @param remarks words of {@link Remark}
  */
@@ -13,22 +13,27 @@ public record Window(RequestRate rate, List<Remark> remarks) {
         remarks = List.copyOf(remarks);
     }
 
-    /** What a reader may want to know of a record's numbers. */
+    /** Remarks on a record's numbers. */
     public enum Remark {
-        /** Nothing counts what comes in: arrivals are what left and what more is inside than before. */
+        /**
+         * Arrivals are derived from ended requests and the change of requests inside, because there is no counter of
+         * arrivals.
+         */
         ARRIVALS_DERIVED,
-        /** A server started anew within the window; what it served before that and after the last reading was lost with it. */
+        /**
+         * The server restarted within the window; requests between the last reading and the restart are not counted.
+         */
         RESTARTED,
         /** Readings failed for so long that their arrivals were spread over several windows. */
         SPREAD,
-        /** The 99th percentile lies above the histogram's last bound, which stands for it. */
+        /** The 99th percentile lies above the histogram's last bound, which is given instead. */
         P99_BEYOND_HISTOGRAM,
-        /** This machine's clock was set in the window, whose length was taken by another clock. */
+        /** The wall clock was set within the window; its length comes from a monotonic clock. */
         CLOCK_SET,
-        /** The source is no more: its rate is taken back, and what it served after its last reading is lost with it. */
+        /** The source no longer exists: its rate is taken back, and requests after its last reading are not counted. */
         LEFT;
 
-        /** As a header has it. */
+        /** The remark's name in the header. */
         public String word() {
             return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
         }

@@ -19,17 +19,20 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Makes windows of the readings of one endpoint. The first reading only sets where counting starts. A reading that fails makes the next
- * window longer, so that no arrival is lost.
+ * Converts readings of one endpoint to windows. The first reading only sets the baseline. A failed reading lengthens
+ * the next window, so no arrival is lost.
  */
 public final class Windows {
-    /** Shorter windows say nothing of a rate to the scheduler. */
+    /** Shorter windows give the scheduler no useful rate. */
     public static final Duration SHORTEST = Duration.ofSeconds(5);
-    /** After this much silence it is not known any more what the numbers are of. */
+    /** After a gap this long, counters are re-baselined. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofHours(1);
-    /** How far the wall clock may drift from the other within a window before it counts as set. */
+    /**
+     * The largest drift between the wall clock and the monotonic clock within a window; beyond it the wall clock was
+     * set.
+     */
     private static final Duration DRIFT = Duration.ofSeconds(1);
-    /** Means of batches do not depend on the kind of GPU; the core wants one to compare by. */
+    /** Means of batches do not depend on the GPU model; the core needs one for comparisons. */
     private static final Slice ANY_SLICE = new Slice(1, 1);
 
     private final Preset preset;
@@ -40,17 +43,17 @@ public final class Windows {
     private final Duration longest;
     private final Optional<String> profile;
     private final Map<ServiceId, Long> sequences = new TreeMap<>();
-    /** How many arrivals too many were derived; paid back by the next windows. */
+    /** Surplus of derived arrivals, subtracted from the next windows. */
     private final Map<ServiceId, Double> advances = new TreeMap<>();
 
     private Optional<EndpointReading> last = Optional.empty();
 
     /**
-     * Of one endpoint.
+     * Creates the windows of one endpoint.
      *
-     * @param source what records name as their source
-     * @param longest a longer time between two readings is told as several windows
-     * @param profile of the MIG instance that the server runs on; empty for a whole GPU
+     * @param source source name in records
+     * @param longest a longer time between two readings is split into several windows
+     * @param profile profile of the server's MIG instance; empty for a whole GPU
      */
     public Windows(
             Preset preset,
@@ -70,24 +73,24 @@ public final class Windows {
     }
 
     /**
-     * Counting starts at a moment when the server started, and had counted nothing.
+     * Starts counting at the start of the server, when all counts were zero.
      *
-     * @param start as a reading of nothing
+     * @param start a reading with zero counts
      */
     void startingWith(EndpointReading start) {
         last = Optional.of(start.beforeAnything());
     }
 
-    /** The windows that a reading ends, a service each; none while the last reading is less than {@link #SHORTEST} ago. */
+    /** The windows that a reading ends, one a service; empty if the last reading is less than {@link #SHORTEST} ago. */
     public List<Window> upTo(EndpointReading now) {
         return upTo(now, Optional.empty());
     }
 
     /**
-     * The same of a server of which it is known when it was started: counters of before that are over, even where the new ones have
-     * outgrown them.
+     * The windows of a reading if the server's start is known: counters from before a restart are discarded, even if
+     * the new ones exceed them.
      *
-     * @param started by the wall clock; empty where it is not known
+     * @param started by the wall clock; empty if unknown
      */
     List<Window> upTo(EndpointReading now, Optional<Instant> started) {
         Optional<EndpointReading> before = last;
@@ -104,10 +107,10 @@ public final class Windows {
     }
 
     /**
-     * The windows, without any request, by which a source that is no more takes its rates back.
+     * The final windows, without requests, by which a source that no longer exists takes back its rates.
      *
-     * @param now a reading of nothing
-     * @return empty where it is too early for a window
+     * @param now a reading with zero counts
+     * @return empty if it is too early for a window
      */
     Optional<List<Window>> farewell(EndpointReading now) {
         if (last.isEmpty() || now.since(last.get()).compareTo(FORGOTTEN_AFTER) > 0) {
@@ -147,7 +150,7 @@ public final class Windows {
         return windows;
     }
 
-    /** By how much everything grew, service by service; {@code counted} is empty where nothing counts arrivals. */
+    /** The increase of all counters by service; {@code counted} is empty without a counter of arrivals. */
     private record Growth(
             Optional<SortedMap<ServiceId, Double>> counted,
             SortedMap<ServiceId, Double> finished,
@@ -198,7 +201,7 @@ public final class Windows {
                 growth.batches.getOrDefault(service, List.of()));
     }
 
-    /** What is said of one service between two readings. */
+    /** The data of one service between two readings. */
     private record Numbers(
             ServiceId service,
             RequestRate.Requests requests,
@@ -213,8 +216,8 @@ public final class Windows {
     }
 
     /**
-     * Requests that came, where nothing counts them. Servers do not read their gauges and counters at the same moment, so it may be
-     * less than none; that is made up for later.
+     * Arrivals derived without a counter. Servers read their gauges and counters at different moments, so the result
+     * may be negative; later windows compensate for that.
      */
     private long derived(ServiceId service, double difference) {
         double exact = difference - advances.getOrDefault(service, 0.0);
@@ -231,7 +234,10 @@ public final class Windows {
                 .filter(seconds -> seconds >= 0);
     }
 
-    /** One window, or several of equal length that share arrivals and completions; what is known of the end alone is in the last. */
+    /**
+     * One window, or several of equal length that share arrivals and completions; values of the end are in the last
+     * one.
+     */
     private List<Window> spread(
             EndpointReading before, EndpointReading now, Numbers numbers, SortedSet<Window.Remark> remarks) {
         Duration length = now.since(before);

@@ -1,6 +1,6 @@
 /**
- * How many requests services are offered, read from the metrics that their servers and gateways expose: which metric says what of
- * which server is a preset, a file of text; what two readings differ by is a window.
+ * Request rates of services, from the metrics of their servers and gateways. A preset, which is a text file, maps a
+ * server's metrics; a window is the difference between two readings.
  */
 @NullMarked
 package io.lendstream.agent.rates;

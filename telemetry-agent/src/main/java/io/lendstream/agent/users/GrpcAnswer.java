@@ -14,10 +14,10 @@ import org.eclipse.jetty.http2.frames.ResetFrame;
 import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
-/** The answer to a gRPC call that has one: headers, a message, and trailers that say whether all went well. */
+/** The answer to a unary gRPC call: headers, a message, and trailers with the status. */
 final class GrpcAnswer implements Stream.Listener {
     private static final int OK = 200;
-    /** As much as the kubelet's own clients take, in bytes. */
+    /** The largest message that the kubelet's own clients accept, in bytes. */
     private static final int LARGEST = 16 << 20;
 
     private final CompletableFuture<byte[]> message = new CompletableFuture<>();
@@ -25,7 +25,7 @@ final class GrpcAnswer implements Stream.Listener {
     private volatile @Nullable String status;
     private volatile @Nullable String said;
 
-    /** The message, once it is there. */
+    /** The message, once it has arrived. */
     CompletableFuture<byte[]> message() {
         return message;
     }
@@ -34,7 +34,7 @@ final class GrpcAnswer implements Stream.Listener {
     public void onHeaders(Stream stream, HeadersFrame frame) {
         MetaData meta = frame.getMetaData();
         if (meta instanceof MetaData.Response response && response.getStatus() != OK) {
-            fail("it answers with HTTP status " + response.getStatus());
+            fail("the answer has HTTP status " + response.getStatus());
             return;
         }
         HttpFields fields = meta.getHttpFields();
@@ -45,7 +45,7 @@ final class GrpcAnswer implements Stream.Listener {
         if (meta.isResponse() && frame.isEndStream()) {
             end();
         } else {
-            stream.demand(); // after trailers, too: what came before them may not have been read
+            stream.demand(); // after trailers, too: earlier data may be unread
         }
     }
 
@@ -60,7 +60,7 @@ final class GrpcAnswer implements Stream.Listener {
         take(data.frame().getByteBuffer());
         data.release();
         if (body.size() > LARGEST) {
-            fail("it answers more than %d MiB".formatted(LARGEST >> 20));
+            fail("the answer is larger than %d MiB".formatted(LARGEST >> 20));
             stream.reset(new ResetFrame(stream.getId(), ErrorCode.CANCEL_STREAM_ERROR.code), Callback.NOOP);
         } else if (ends) {
             end();
@@ -79,13 +79,13 @@ final class GrpcAnswer implements Stream.Listener {
         String code = status;
         byte[] all = body.toByteArray();
         if (code == null) {
-            fail("it ends without a gRPC status");
+            fail("the answer has no gRPC status");
         } else if (!code.equals("0")) {
-            fail("it refuses with gRPC status %s%s".formatted(code, said == null ? "" : ": " + said));
+            fail("the answer has gRPC status %s%s".formatted(code, said == null ? "" : ": " + said));
         } else if (all.length < Kubelet.PREFIX || all[0] != 0) {
-            fail("it answers without a message, or with a compressed one");
+            fail("the answer has no message, or a compressed one");
         } else if (ByteBuffer.wrap(all, 1, 4).getInt() != all.length - Kubelet.PREFIX) {
-            fail("it answers with a message that is not as long as it says");
+            fail("the answer's message has a wrong length");
         } else {
             message.complete(Arrays.copyOfRange(all, Kubelet.PREFIX, all.length));
         }
@@ -93,7 +93,7 @@ final class GrpcAnswer implements Stream.Listener {
 
     @Override
     public void onReset(Stream stream, ResetFrame frame, Callback callback) {
-        fail("it breaks the call off with HTTP/2 error " + frame.getError());
+        fail("the call was reset with HTTP/2 error " + frame.getError());
         callback.succeeded();
     }
 

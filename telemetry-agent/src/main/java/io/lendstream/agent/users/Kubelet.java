@@ -27,14 +27,14 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * The kubelet's list of pods' devices, by gRPC over its Unix socket. Each call has a connection of its own, so that a kubelet that was
- * restarted is found again. HTTP/2 is Jetty's; what gRPC adds to it is little.
+ * The kubelet's list of pods' devices, by gRPC over its Unix socket. Each call has a connection of its own, so that a
+ * restarted kubelet is found again. HTTP/2 comes from Jetty; gRPC adds little to it.
  *
  * @see <a href="https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md">gRPC over HTTP/2</a>
  */
 final class Kubelet implements PodUsers.Lister {
     private static final String LIST = "http://localhost/v1.PodResourcesLister/List";
-    /** Before each message: a byte that says whether it is compressed, and four of its length. */
+    /** The prefix of each message: a byte for compression, and four for its length. */
     static final int PREFIX = 5;
 
     private final Path socket;
@@ -60,7 +60,7 @@ final class Kubelet implements PodUsers.Lister {
     @Override
     public List<DeviceHolding> list() throws IOException, InterruptedException {
         if (!Files.exists(socket)) {
-            throw new IOException(socket + " is not there, or not for this user to see");
+            throw new IOException(socket + " does not exist, or this user may not access it");
         }
         long until = System.nanoTime() + deadline.toNanos();
         started();
@@ -78,17 +78,17 @@ final class Kubelet implements PodUsers.Lister {
             return PodResources.read(await(answer.message(), until));
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    "%s answers what is no list of pods' devices: %s".formatted(socket, e.getMessage()), e);
+                    "%s returned something other than a list of pods' devices: %s".formatted(socket, e.getMessage()), e);
         } finally {
             session.close(ErrorCode.NO_ERROR.code, null, Callback.NOOP);
         }
     }
 
-    /** An agent that is never asked for pods has none of its threads. */
+    /** Started at first use: an agent that does not ask for pods has none of its threads. */
     private void started() throws IOException {
         try {
             client.start();
-        } catch (Exception e) { // Jetty's life cycles throw all there is
+        } catch (Exception e) { // Jetty's life cycle methods throw Exception
             throw new IOException("the HTTP/2 client does not start: " + e, e);
         }
     }
@@ -118,7 +118,7 @@ final class Kubelet implements PodUsers.Lister {
     public void close() {
         try {
             client.stop();
-        } catch (Exception e) { // as when it starts
+        } catch (Exception e) { // as at the start
             throw new IllegalStateException("the HTTP/2 client does not stop", e);
         }
     }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the kubelet answers to {@code List}: which devices each container of each pod was given.
+ * The kubelet's answer to {@code List}: the devices of each container of each pod.
  *
  * @see <a href="https://github.com/kubernetes/kubelet/blob/master/pkg/apis/podresources/v1/api.proto">its messages</a>, of which these
  *     fields are read: {@code ListPodResourcesResponse.pod_resources} (1); {@code PodResources.name} (1), {@code namespace} (2), {@code
@@ -18,9 +18,9 @@ final class PodResources {
     private PodResources() {}
 
     /**
-     * All devices that containers have.
+     * All devices of containers.
      *
-     * @throws IllegalArgumentException where it is no such answer
+     * @throws IllegalArgumentException if the bytes are not such an answer
      */
     static List<DeviceHolding> read(byte[] response) {
         var holdings = new ArrayList<DeviceHolding>();
@@ -64,7 +64,7 @@ final class PodResources {
         return found;
     }
 
-    /** A field's text; empty where it is not there, as protocol buffers have it. */
+    /** A field's text; a missing field is empty, as in protocol buffers. */
     private static String name(byte[] message, int wanted) {
         List<byte[]> found = fields(message, wanted);
         return found.isEmpty() ? "" : text(found.get(found.size() - 1));

@@ -24,25 +24,25 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pods, as the kubelet tells. It is asked every few seconds on a thread of its own, so that looking at GPUs does not wait for it;
- * once it does not answer, nothing is known until it does.
+ * Finds the pods of GPUs through the kubelet. It is asked every few seconds on a thread of its own, so that GPU reads
+ * do not wait for it; while it does not answer, users are unknown.
  */
 public final class PodUsers implements UserSource {
-    /** Pods come and go in seconds; the kubelet takes 100 such questions a second. */
+    /** Pods come and go in seconds; the kubelet accepts 100 such requests a second. */
     private static final Duration EVERY = Duration.ofSeconds(5);
 
     private static final Duration DEADLINE = Duration.ofSeconds(2);
 
-    /** What NVIDIA's device plugin and its driver for resource claims give out that is a GPU, or part of one. */
+    /** Resources of NVIDIA's device plugin and its driver for resource claims that are GPUs, or parts of one. */
     private static final Pattern GPUS = Pattern.compile("^nvidia\\.com/(gpu|mig-)|(^|\\.)gpu\\.nvidia\\.com/");
 
-    /** An answer is taken for so many rounds of asking; after that nothing is known. */
+    /** An answer is used for this many periods; afterwards users are unknown. */
     private static final int ROUNDS = 3;
 
-    /** What was answered last, and when by {@link System#nanoTime}. */
+    /** The last answer, and its time by {@link System#nanoTime}. */
     private record Known(Optional<List<DeviceHolding>> holdings, String why, long at) {}
 
-    /** Asks for all devices that containers have. */
+    /** Requests all devices of containers. */
     interface Lister extends AutoCloseable {
         List<DeviceHolding> list() throws IOException, InterruptedException;
 
@@ -63,9 +63,9 @@ public final class PodUsers implements UserSource {
     private final ScheduledFuture<?> asking;
 
     /**
-     * Those of a kubelet.
+     * Starts to ask a kubelet.
      *
-     * @param socket its, usually {@code /var/lib/kubelet/pod-resources/kubelet.sock}
+     * @param socket its socket, usually {@code /var/lib/kubelet/pod-resources/kubelet.sock}
      */
     public static PodUsers of(Path socket) {
         return new PodUsers(new Kubelet(socket, DEADLINE), EVERY, DEADLINE);
@@ -83,7 +83,7 @@ public final class PodUsers implements UserSource {
             known = new Known(Optional.of(lister.list()), "", System.nanoTime());
         } catch (IOException | RuntimeException e) {
             failed(e.getMessage());
-        } catch (Error e) { // thrown on, it would end the asking without a word
+        } catch (Error e) { // uncaught, it would end the thread silently
             failed(e.toString());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -95,7 +95,7 @@ public final class PodUsers implements UserSource {
     private void failed(@Nullable String why) {
         known = new Known(
                 Optional.empty(),
-                "the kubelet does not tell which pods have GPUs: %s (agent.pod-resources)".formatted(why),
+                "the kubelet does not return the pods of GPUs: %s (agent.pod-resources)".formatted(why),
                 System.nanoTime());
     }
 
@@ -107,7 +107,7 @@ public final class PodUsers implements UserSource {
         if (now.holdings().isPresent() && age.compareTo(longest) > 0) {
             return Answer.nothing(
                     sight,
-                    "the kubelet told last %d s ago which pods have GPUs, and what is older than %d s is not believed (agent.pod-resources)"
+                    "the kubelet last returned the pods of GPUs %d s ago; answers older than %d s are not used (agent.pod-resources)"
                             .formatted(age.toSeconds(), longest.toSeconds()));
         }
         return now.holdings()
@@ -115,7 +115,7 @@ public final class PodUsers implements UserSource {
                 .orElseGet(() -> Answer.nothing(sight, now.why()));
     }
 
-    /** The first look waits, as there is nothing yet; later ones take what is there. */
+    /** The first read waits for an answer; later ones use the latest answer. */
     private void awaitFirst() {
         try {
             asked.await(deadline.toMillis(), TimeUnit.MILLISECONDS);
@@ -137,7 +137,7 @@ public final class PodUsers implements UserSource {
             if (gpu != null) {
                 users.computeIfAbsent(gpu, added -> new TreeSet<>()).add(holding.user());
             } else if (whole != null) {
-                doubt(whole, doubtful); // on which of its instances, nobody tells
+                doubt(whole, doubtful); // its instance is unknown
             } else if (GPUS.matcher(holding.resource()).find()) {
                 strangers.add(holding.device());
             }
@@ -145,21 +145,21 @@ public final class PodUsers implements UserSource {
         if (strangers.isEmpty()) {
             return new Answer(users, doubtful, "");
         }
-        // A stranger may be any of those that nobody seems to have, or an instance that was not seen.
+        // An unknown device may be any GPU without a known user, or an instance that was not seen.
         devices.values().stream().filter(gpu -> !users.containsKey(gpu)).forEach(doubtful::add);
         cut.values().forEach(gpu -> doubtful.add(gpu.gpuId()));
         long unknown = doubtful.size()
                 - cut.values().stream()
                         .filter(gpu -> gpu.instances().stream().anyMatch(part -> doubtful.contains(part.gpuId())))
-                        .count(); // a GPU's instances are counted in its place
+                        .count(); // a GPU's instances are counted instead of it
         return new Answer(
                 users,
                 doubtful,
-                "pods have devices that are no GPU's or MIG device's uuid (%s), so who has %d GPUs is not known"
+                "pods have devices whose names are not UUIDs of GPUs or MIG devices (%s), so the users of %d GPUs are unknown"
                         .formatted(String.join(", ", strangers), unknown));
     }
 
-    /** Those in MIG mode, by uuid. What pods have of them are instances; these may not all have been seen. */
+    /** GPUs in MIG mode, by UUID. Pods have instances of them; these may not all have been seen. */
     private static Map<String, Gpu> cut(GpuSnapshot sight) {
         return sight.gpus().stream()
                 .filter(Gpu::migEnabled)
@@ -171,7 +171,7 @@ public final class PodUsers implements UserSource {
         gpu.instances().forEach(instance -> doubtful.add(instance.gpuId()));
     }
 
-    /** By uuid, what pods may have: whole GPUs, and of those in MIG mode their instances. */
+    /** The devices that pods may have, by UUID: whole GPUs, and for GPUs in MIG mode their instances. */
     private static Map<String, GpuId> devices(GpuSnapshot sight) {
         var devices = new HashMap<String, GpuId>();
         for (Gpu gpu : sight.gpus()) {
@@ -185,7 +185,7 @@ public final class PodUsers implements UserSource {
         return devices;
     }
 
-    /** Of a GPU that several share, each has a replica: {@code GPU-...::3}. */
+    /** A GPU shared by several pods has a replica for each: {@code GPU-...::3}. */
     private static String unshared(String device) {
         int replica = device.indexOf("::");
         return replica < 0 ? device : device.substring(0, replica);

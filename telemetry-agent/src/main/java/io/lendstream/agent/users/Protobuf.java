@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A message of protocol buffers, field by field. Only texts and messages are handed out; fields of other kinds are passed over.
+ * Parses a protocol buffer message, field by field. Only texts and messages are returned; other fields are skipped.
  *
  * @see <a href="https://protobuf.dev/programming-guides/encoding/">the encoding</a>
  */
@@ -15,7 +15,7 @@ final class Protobuf {
     private static final int FOUR_BYTES = 5;
     private static final int LONGEST_VARINT_BITS = 63;
 
-    /** Takes a field that is a text or a message. */
+    /** Receives a field that is a text or a message. */
     interface Taker {
         void take(int field, byte[] value);
     }
@@ -28,9 +28,9 @@ final class Protobuf {
     }
 
     /**
-     * Hands out its fields, in order.
+     * Passes on its fields, in order.
      *
-     * @throws IllegalArgumentException where it is no message
+     * @throws IllegalArgumentException if the bytes are not a message
      */
     static void read(byte[] message, Taker taker) {
         new Protobuf(message).read(taker);
@@ -64,7 +64,7 @@ final class Protobuf {
         long value = 0;
         for (int bits = 0; bits <= LONGEST_VARINT_BITS; bits += 7) {
             if (at == message.length) {
-                throw new IllegalArgumentException("it ends within a number");
+                throw new IllegalArgumentException("the message ends within a number");
             }
             byte next = message[at++];
             value |= (long) (next & 0x7f) << bits;

@@ -20,8 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Slurm's jobs, by the control groups of the processes that compute on GPUs. A job that has been given a GPU on which no process of
- * it computes yet is not seen. Who computes on a GPU outside of any job is not known here, and that is what is said of the GPU.
+ * Finds Slurm jobs by the control groups of the processes that compute on GPUs. A job without a computing process on
+ * its GPU is not found. A GPU with a process outside of any job has unknown users.
  *
  * @see <a href="https://slurm.schedmd.com/cgroup_v2.html">Slurm's control groups</a>, of version 2 and, where a path begins with {@code
  *     /slurm/uid_}, of version 1
@@ -66,7 +66,7 @@ public final class SlurmUsers implements UserSource {
             job.ifPresent(number -> {
                 users.computeIfAbsent(process.gpuId(), added -> new TreeSet<>()).add("slurm/" + number);
                 doubtful.addAll(
-                        instances.getOrDefault(process.gpuId(), List.of())); // on which it is, the driver does not tell
+                        instances.getOrDefault(process.gpuId(), List.of())); // the driver does not report its instance
             });
         }
         return new Answer(users, doubtful, why(sight, unread));
@@ -77,15 +77,15 @@ public final class SlurmUsers implements UserSource {
         doubtful.addAll(instances.getOrDefault(gpu, List.of()));
     }
 
-    /** One process that cannot be read has ended; where none can, it is our own place that is wrong. */
+    /** An unreadable process has ended; if none is readable, the agent's own placement is wrong. */
     private String why(GpuSnapshot sight, int unread) {
         if (!sight.untold().isEmpty()) {
-            return "the driver does not tell the processes of %d GPUs, so their Slurm jobs are not known. Run the agent as root."
+            return "the driver does not report the processes of %d GPUs, so their Slurm jobs are unknown. Run the agent as root."
                     .formatted(sight.untold().size());
         }
         return unread == 0 || unread < sight.processes().size()
                 ? ""
-                : "none of %d processes on GPUs is in %s, so their Slurm jobs are not known. Run the agent on the host, or in its PID namespace."
+                : "none of %d processes on GPUs is in %s, so their Slurm jobs are unknown. Run the agent on the host, or in its PID namespace."
                         .formatted(unread, proc);
     }
 
@@ -98,7 +98,7 @@ public final class SlurmUsers implements UserSource {
         }
     }
 
-    /** The job of a process in these groups, a line each; empty where it is no job's. */
+    /** The job of a process with these control groups, one a line; empty for a process outside of jobs. */
     static Optional<String> job(String groups) {
         Matcher found = JOB.matcher(groups);
         return found.find() ? Optional.of(found.group(1)) : Optional.empty();

@@ -8,20 +8,20 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** One of those who know who uses GPUs. What goes wrong is said in the answer, never thrown. */
+/** A source of GPU users. Problems are part of the result, never thrown. */
 public interface UserSource extends AutoCloseable {
-    /** What it knows of the GPUs that were seen. */
+    /** The users of the given GPUs. */
     Answer of(GpuSnapshot sight);
 
     @Override
     void close();
 
     /**
-     * What a source knows.
+     * The result of a source.
      *
-     * @param users by GPU or MIG instance; nobody uses one that is neither here nor in {@code doubtful}
-     * @param doubtful GPUs and instances of which not all users are known
-     * @param why what is the matter, for operators; empty where nothing is
+     * @param users by GPU or MIG instance; a device that is neither here nor in {@code doubtful} has no user
+     * @param doubtful GPUs and instances with incompletely known users
+     * @param why the problem, for operators; empty without one
      */
     record Answer(Map<GpuId, Set<String>> users, Set<GpuId> doubtful, String why) {
         public Answer {
@@ -29,7 +29,7 @@ public interface UserSource extends AutoCloseable {
             doubtful = Set.copyOf(doubtful);
         }
 
-        /** Nothing is known of any of them. */
+        /** A result without any knowledge. */
         static Answer nothing(GpuSnapshot sight, String why) {
             var all = new HashSet<GpuId>();
             for (Gpu gpu : sight.gpus()) {

@@ -14,11 +14,11 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Says of each GPU who uses it, as all sources know together. What one of them does not know is not known: a list that may lack
- * somebody would be read as one that does not. A GPU in MIG mode is used by all that use its instances.
+ * Combines the users of each GPU from all sources. If one source is uncertain, the users are unknown, because an
+ * incomplete list would be read as a complete one. A GPU in MIG mode has the users of its instances.
  */
 public final class Users implements AutoCloseable {
-    /** Nobody is asked, and nothing said. */
+    /** No sources, and no users. */
     public static final Users UNASKED = new Users(List.of());
 
     private final List<UserSource> sources;
@@ -27,14 +27,14 @@ public final class Users implements AutoCloseable {
         this.sources = List.copyOf(sources);
     }
 
-    /** What was seen, and by whom it is used. */
+    /** A snapshot, and the users of its devices. */
     public GpuSnapshot in(GpuSnapshot sight) {
         if (sources.isEmpty() || sight.samples().isEmpty()) {
             return sight;
         }
         var users = new HashMap<GpuId, Set<String>>();
         var doubtful = new HashSet<GpuId>();
-        var known = new HashSet<GpuId>(); // not those that are lost, of which there is a sample of errors alone
+        var known = new HashSet<GpuId>(); // without lost GPUs, which have only a sample of errors
         var whys = new ArrayList<String>();
         if (!sight.why().isEmpty()) {
             whys.add(sight.why());
@@ -66,7 +66,7 @@ public final class Users implements AutoCloseable {
         return sight.with(samples, String.join("; ", whys));
     }
 
-    /** In order, so that equal users make equal samples. */
+    /** Sorted, so that equal users give equal samples. */
     private static Set<String> users(Map<GpuId, Set<String>> all, GpuId of) {
         return all.computeIfAbsent(of, added -> new TreeSet<>());
     }

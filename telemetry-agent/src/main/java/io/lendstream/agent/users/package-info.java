@@ -1,4 +1,4 @@
-/** Who uses the GPUs of a node: pods, as the kubelet tells, and Slurm's jobs, as their processes' control groups do. */
+/** The users of a node's GPUs: pods from the kubelet, and Slurm jobs from their processes' control groups. */
 @NullMarked
 package io.lendstream.agent.users;
 

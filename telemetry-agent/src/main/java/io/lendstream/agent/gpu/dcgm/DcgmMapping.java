@@ -6,29 +6,29 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Which metric of dcgm-exporter is which field of a GpuSample: the rows of {@code mapping.csv}. */
+/** Maps metrics of dcgm-exporter to fields of a GpuSample: the rows of {@code mapping.csv}. */
 public final class DcgmMapping {
     private static final List<Row> ROWS = read();
 
     private DcgmMapping() {}
 
     /**
-     * One metric's meaning.
+     * The mapping of one metric.
      *
      * @param metric the exporter's name
-     * @param field the component of {@link io.lendstream.core.event.GpuSample}
-     * @param factor by which the exporter's value is to be multiplied
-     * @param ofInstances whether a MIG instance has a value of its own; otherwise it is the whole GPU's
-     * @param remark the exporter's unit, and what there is to mind
+     * @param field component of {@link io.lendstream.core.event.GpuSample}
+     * @param factor multiplied with the exporter's value
+     * @param ofInstances whether a MIG instance has its own value; otherwise it is the whole GPU's
+     * @param remark the exporter's unit, and caveats
      */
     public record Row(String metric, String field, double factor, boolean ofInstances, String remark) {
-        /** Whether the metric is known and left out. */
+        /** Whether the metric is known and ignored. */
         public boolean isLeftOut() {
             return field.equals("-");
         }
     }
 
-    /** In order: of several metrics for a field, the first that is there counts. */
+    /** In order: of several metrics for a field, the first available one counts. */
     public static List<Row> rows() {
         return ROWS;
     }

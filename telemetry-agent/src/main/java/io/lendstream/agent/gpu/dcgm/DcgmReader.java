@@ -19,13 +19,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Makes GPUs and samples of dcgm-exporter's rows, of one scrape of one node. */
+/** Converts dcgm-exporter's rows of one scrape of one node to GPUs and samples. */
 public final class DcgmReader {
     private static final String ANY_DRIVER = "DCGM_FI_DRIVER_VERSION";
 
     private static final long MIG_ON = 1;
 
-    /** A GPU as its rows tell. */
+    /** A GPU from its rows. */
     private static final class Device {
         private final String uuid;
         private final Map<String, String> labels;
@@ -38,14 +38,14 @@ public final class DcgmReader {
             this.labels = labels;
         }
 
-        /** An exporter that does not see the instances, for want of rights, say, shows the GPU as a whole one. */
+        /** An exporter without access to the instances shows the GPU as an undivided one. */
         boolean isMig() {
             return !instances.isEmpty()
                     || whole.whole("migMode").filter(mode -> mode == MIG_ON).isPresent();
         }
 
         Entity entity(int instance) {
-            return Objects.requireNonNull(instances.get(instance), "an instance that no sample names");
+            return Objects.requireNonNull(instances.get(instance), "an instance without a sample");
         }
 
         String label(String... names) {
@@ -68,9 +68,9 @@ public final class DcgmReader {
     private DcgmReader() {}
 
     /**
-     * What these metrics say of a node's GPUs; metrics of others are passed over.
+     * Converts metrics to a node's GPUs; other metrics are ignored.
      *
-     * @throws IllegalArgumentException where they are of several nodes
+     * @throws IllegalArgumentException if they belong to several nodes
      */
     public static DcgmReadings read(List<Family> families) {
         DcgmReader reader = new DcgmReader();
@@ -110,7 +110,7 @@ public final class DcgmReader {
             (row.ofInstances() ? of : device.whole).take(row, rank, sample);
             of.takeUser(sample);
         } else {
-            troubles.add("%s: GPU_I_ID '%s' is no number".formatted(uuid, instance));
+            troubles.add("%s: GPU_I_ID '%s' is not a number".formatted(uuid, instance));
         }
     }
 
@@ -119,11 +119,11 @@ public final class DcgmReader {
         drivers.remove("");
         if (hosts.size() > 1) {
             throw new IllegalArgumentException(
-                    "the metrics are of several nodes (%s), but an agent speaks for one. Give it the exporter of its own node."
+                    "the metrics belong to several nodes (%s), but an agent reports one. Use the exporter of its own node."
                             .formatted(String.join(", ", hosts)));
         }
         if (withoutUuid > 0) {
-            troubles.add("%d samples have no label UUID and are passed over".formatted(withoutUuid));
+            troubles.add("%d samples have no label UUID and are ignored".formatted(withoutUuid));
         }
         List<Gpu> gpus = new ArrayList<>();
         List<GpuSample> samples = new ArrayList<>();
@@ -153,7 +153,7 @@ public final class DcgmReader {
                 List.of());
     }
 
-    /** Under MIG the exporter tells of instances alone; all together have at most what the GPU has. */
+    /** With MIG the exporter reports only instances; all together have at most the GPU's memory. */
     private static long memory(Device device) {
         return device.whole
                 .memoryTotalBytes()
@@ -168,7 +168,7 @@ public final class DcgmReader {
         }
         if (device.instances.isEmpty()) {
             troubles.add(
-                    "%s: it is in MIG mode, but dcgm-exporter tells of no instance of it; what it does is not known. Use --backend nvml, or let the exporter see instances (its option --devices)."
+                    "%s: it is in MIG mode, but dcgm-exporter reports no instance of it, so its state is unknown. Use --backend nvml, or let the exporter see instances (its option --devices)."
                             .formatted(device.uuid));
             return Map.of();
         }
@@ -176,7 +176,7 @@ public final class DcgmReader {
                 Placements.only(device.label("modelName"), List.copyOf(device.profiles.values()));
         if (places.isEmpty()) {
             troubles.add(
-                    "%s: where its MIG instances (%s) lie is not told by dcgm-exporter and does not follow from their sizes; they are left out. Use --backend nvml."
+                    "%s: dcgm-exporter does not report the positions of its MIG instances (%s), and their sizes do not determine them; they are left out. Use --backend nvml."
                             .formatted(device.uuid, String.join(", ", device.profiles.values())));
             return Map.of();
         }
@@ -225,7 +225,7 @@ public final class DcgmReader {
         return Entity.usedIn(sample.build(), users(device));
     }
 
-    /** Of a GPU that is cut those of all its instances; a list that may lack somebody is none. */
+    /** The users of a GPU with instances are those of all its instances; an incomplete list is dropped. */
     private static Set<String> users(Device device) {
         var users = new TreeSet<>(device.whole.users());
         if (device.isMig()) {

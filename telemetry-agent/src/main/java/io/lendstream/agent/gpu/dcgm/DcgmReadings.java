@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What one scrape told.
+ * The result of one scrape.
  *
- * @param troubles for operators; none where all could be understood
+ * @param troubles problems, for operators; empty without any
  */
 public record DcgmReadings(
         List<Gpu> gpus, List<GpuSample> samples, Optional<String> driverVersion, List<String> troubles) {

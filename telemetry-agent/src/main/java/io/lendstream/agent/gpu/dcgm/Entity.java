@@ -10,9 +10,9 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The rows of one GPU, or of one of its MIG instances: a value a field. */
+/** The rows of one GPU or MIG instance: one value for each field. */
 final class Entity {
-    /** What DCGM writes for "blank" and the like, as integers and as floating-point numbers. */
+    /** DCGM's values for "blank" and similar, as integers and as floating-point numbers. */
     private static final double BLANK_64 = 0x1p63;
 
     private static final double BLANK_32 = 0x7ffffff0L;
@@ -25,7 +25,7 @@ final class Entity {
     private final Map<String, Integer> ranks = new HashMap<>();
     private final Set<String> users = new TreeSet<>();
 
-    /** Takes a row, unless its value is blank or a metric that comes first has told already. */
+    /** Applies a row, unless its value is blank or a preferred metric has already set the field. */
     void take(DcgmMapping.Row row, int rank, MetricSample sample) {
         if (isBlank(sample.value())) {
             return;
@@ -41,7 +41,7 @@ final class Entity {
         }
     }
 
-    /** Who has it, where the exporter was told to ask the kubelet or a directory of jobs; one that was not says nothing of it. */
+    /** The user of the device, if the exporter asks the kubelet or a directory of jobs; otherwise unknown. */
     void takeUser(MetricSample sample) {
         String pod = sample.label("pod").strip();
         String job = sample.label("hpc_job").strip();
@@ -57,12 +57,12 @@ final class Entity {
         }
     }
 
-    /** Those who are known to have it, in order; none where that is not told. */
+    /** The known users of the device, in order; empty if unknown. */
     Set<String> users() {
         return users;
     }
 
-    /** A sample with those who have it; that nobody does is not told. */
+    /** A sample with its users; the exporter never reports that a device is unused. */
     static GpuSample usedIn(GpuSample sample, Set<String> users) {
         return users.isEmpty() ? sample : sample.withUsers(List.copyOf(users));
     }
@@ -83,7 +83,7 @@ final class Entity {
         return Optional.ofNullable(values.get(field));
     }
 
-    /** A share of time or of what there is; rounding may have made it a little more than all. */
+    /** A fraction; rounding may have made it slightly larger than 1. */
     Optional<Double> share(String field) {
         return value(field).map(value -> Math.min(1, value));
     }
@@ -92,7 +92,7 @@ final class Entity {
         return value(field).map(Math::round);
     }
 
-    /** All of its memory: as told, or the sum of its parts. */
+    /** Total memory: as reported, or the sum of its parts. */
     Optional<Long> memoryTotalBytes() {
         if (value("memoryTotalBytes").isPresent()) {
             return whole("memoryTotalBytes");

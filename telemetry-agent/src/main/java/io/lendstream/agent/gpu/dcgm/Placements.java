@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Where instances lie, of which only the sizes are told: known only where there is but one way to place them. */
+/** Derives the positions of instances from their sizes: known only if there is a single possible placement. */
 final class Placements {
     private final List<MigPlace> placed = new ArrayList<>();
     private final List<List<MigPlace>> found = new ArrayList<>();
@@ -18,11 +18,11 @@ final class Placements {
     private Placements() {}
 
     /**
-     * The places of instances of these sizes, in the same order.
+     * Returns the positions of instances of these sizes, in the same order.
      *
-     * @param product name as the driver gives it, with spaces or without
-     * @return nothing where no GPU of that name has such sizes, or there are several ways: of two of a size, nobody knows which lies
-     *     where
+     * @param product product name from the driver, with or without spaces
+     * @return empty if no GPU of that name has such sizes, or if several placements are possible: two instances of
+     *     one size cannot be distinguished
      */
     static Optional<List<MigPlace>> only(String product, List<String> profiles) {
         Map<String, List<MigPlace>> ways = new HashMap<>();
@@ -41,7 +41,7 @@ final class Placements {
         return ways.size() == 1 ? ways.values().stream().findFirst() : Optional.empty();
     }
 
-    /** Whether a product is of this kind, or may be: not all names tell how much memory there is. */
+    /** Whether a product is, or may be, of this kind: not all names contain the memory size. */
     private static boolean isOf(MigGpu gpu, String product) {
         List<String> said = List.of(product.toUpperCase(Locale.ROOT).split("[^A-Z0-9]+"));
         String memory = gpu.model().substring(gpu.model().lastIndexOf('-') + 1);

@@ -1,4 +1,4 @@
-/** What dcgm-exporter's metrics mean in our records: a table, and how rows become GPUs. For nodes that will not run NVML twice. */
+/** Converts dcgm-exporter's metrics to our records, by a table. For nodes that should not run NVML twice. */
 @NullMarked
 package io.lendstream.agent.gpu.dcgm;
 

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * Calls on one device that answer with a value in memory. A value that is not to be had is empty, and why is told; a GPU that is
- * gone, or a driver, is thrown. For one thread: all calls share one piece of memory for what they answer.
+ * NVML calls on one device that return a value in memory. An unavailable value is empty, and the reason is recorded;
+ * the loss of a GPU or of the driver is thrown. For one thread: all calls share one memory buffer.
  */
 final class Calls {
     private static final int ROOM = 64 * 1024;
@@ -35,14 +35,14 @@ final class Calls {
     }
 
     /**
-     * Calls, and sorts out what the answer means.
+     * Makes a call and handles its status.
      *
-     * @param of whom to name where it goes wrong
+     * @param of the device's name in messages
      */
     Code call(String of, String function, Object... arguments) throws NvmlException, GpuGoneException {
         Code code = library.call(function, arguments);
         switch (code.meaning()) {
-            case DRIVER_GONE -> throw new NvmlException("NVML answers %s: %s".formatted(function, code));
+            case DRIVER_GONE -> throw new NvmlException("NVML function %s returned: %s".formatted(function, code));
             case GPU_GONE -> throw new GpuGoneException(code);
             default -> troubles.tell(of, function, code);
         }
@@ -53,26 +53,26 @@ final class Calls {
         return call(of, function, arguments).isSuccess();
     }
 
-    /** An unsigned int that follows the arguments. */
+    /** Reads an unsigned int, which is the last argument. */
     Optional<Long> unsigned(String of, String function, Object... arguments) throws NvmlException, GpuGoneException {
         return has(of, function, followedBy(arguments, answer))
                 ? Optional.of(Integer.toUnsignedLong(answer.getInt(0)))
                 : Optional.empty();
     }
 
-    /** An unsigned long long that follows the arguments; one that would be negative is a sentinel, and absent. */
+    /** Reads an unsigned long long, the last argument; a negative number is a sentinel for an absent value. */
     Optional<Long> big(String of, String function, Object... arguments) throws NvmlException, GpuGoneException {
         return has(of, function, followedBy(arguments, answer)) && answer.getLong(0) >= 0
                 ? Optional.of(answer.getLong(0))
                 : Optional.empty();
     }
 
-    /** A handle that follows the arguments. */
+    /** Reads a handle, which is the last argument. */
     Optional<Pointer> handle(String of, String function, Object... arguments) throws NvmlException, GpuGoneException {
         return has(of, function, followedBy(arguments, answer)) ? Optional.of(answer.getPointer(0)) : Optional.empty();
     }
 
-    /** A text whose length follows it; blank is absent. */
+    /** Reads a text, which is followed by its length; a blank text is absent. */
     Optional<String> text(String of, String function, Object... arguments) throws NvmlException, GpuGoneException {
         if (!has(of, function, followedBy(followedBy(arguments, answer), TEXT))) {
             return Optional.empty();

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What NVML answers to a call, and what that means to us.
+ * NVML's status of a call, and its meaning for the agent.
  *
  * @see <a href="https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceEnumvs.html">nvmlReturn_t</a>
  */
@@ -23,7 +23,7 @@ enum Code {
     TIMEOUT(10, Meaning.TROUBLE),
     IRQ_ISSUE(11, Meaning.TROUBLE),
     LIBRARY_NOT_FOUND(12, Meaning.DRIVER_GONE),
-    /** Also what we say of a symbol that the library lacks. */
+    /** Also used for a symbol that the library lacks. */
     FUNCTION_NOT_FOUND(13, Meaning.ABSENT),
     CORRUPTED_INFOROM(14, Meaning.TROUBLE),
     GPU_IS_LOST(15, Meaning.GPU_GONE),
@@ -42,21 +42,21 @@ enum Code {
     GPU_NOT_FOUND(28, Meaning.GPU_GONE),
     INVALID_STATE(29, Meaning.TROUBLE),
     RESET_TYPE_NOT_SUPPORTED(30, Meaning.TROUBLE),
-    /** And every code that a newer driver may add. */
+    /** Also every code that a newer driver may add. */
     UNKNOWN(999, Meaning.TROUBLE);
 
-    /** What is to be done about it. */
+    /** How a status is handled. */
     enum Meaning {
         DONE,
-        /** The device has no such thing; its value is absent, and nobody need hear of it. */
+        /** The device does not support it; the value is absent, without a message. */
         ABSENT,
-        /** The value is absent because of who we are; operators are told. */
+        /** The value is absent for lack of permission; operators are informed. */
         FORBIDDEN,
-        /** This GPU answers nothing any more; others do. */
+        /** This GPU no longer answers; others do. */
         GPU_GONE,
-        /** Nothing answers any more until the library is initialised again. */
+        /** The library no longer answers until it is initialised again. */
         DRIVER_GONE,
-        /** The value is absent this time; operators are told. */
+        /** The value is absent this time; operators are informed. */
         TROUBLE
     }
 
@@ -88,7 +88,7 @@ enum Code {
         return this == SUCCESS;
     }
 
-    /** In words, with NVML's number for those who look it up. */
+    /** The status as text, with NVML's number for reference. */
     @Override
     public String toString() {
         return "%s (%d)".formatted(name().toLowerCase(Locale.ROOT).replace('_', ' '), number);

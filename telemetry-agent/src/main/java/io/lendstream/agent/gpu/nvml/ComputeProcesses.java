@@ -8,22 +8,22 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The processes that compute on a GPU, those under MPS among them. */
+/** The processes that compute on a GPU, including those under MPS. */
 final class ComputeProcesses {
     private static final long INFOS_AT = 16;
     private static final int BYTES = 24;
     private static final int OLD_BYTES = 16;
     private static final int MOST = 2_000;
     private static final String ALONE = "nvmlDeviceGetComputeRunningProcesses";
-    /** Not there before MPS was. */
+    /** Not available in drivers before MPS support. */
     private static final String MPS = "nvmlDeviceGetMPSComputeRunningProcesses";
 
     private ComputeProcesses() {}
 
     /**
-     * All of a GPU's; empty where the driver does not tell.
+     * The processes of a GPU; empty if the driver does not report them.
      *
-     * @param instances by the driver's number; a process of none of them is the GPU's
+     * @param instances instances by driver number; a process outside of them belongs to the GPU
      */
     static Optional<List<RunningProcess>> of(
             Calls calls, String who, Pointer gpu, GpuId gpuId, Map<Integer, GpuId> instances)

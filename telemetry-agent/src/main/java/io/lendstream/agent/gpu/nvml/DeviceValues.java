@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a whole GPU tells of itself at a moment, in SI units. PCIe throughput is left to {@link Gpm}: NVML's other way to it
- * takes 20 ms a call.
+ * The current values of a whole GPU, in SI units. PCIe throughput comes from {@link Gpm}: NVML's other function for
+ * it takes 20 ms a call.
  */
 final class DeviceValues {
     private static final int SM_CLOCK = 1;
@@ -43,7 +43,7 @@ final class DeviceValues {
                 .ifPresent(
                         memory -> sample.memoryTotalBytes(memory.totalBytes()).memoryUsedBytes(memory.usedBytes()));
         Memory answer = calls.answer();
-        // under MIG some drivers refuse this and others say 0, which nobody must take for idle
+        // with MIG some drivers refuse this and others return 0, which must not be mistaken for idle
         if (!mig && calls.has(who, "nvmlDeviceGetUtilizationRates", gpu, answer)) {
             sample.utilization(share(answer.getInt(0))).memoryUtilization(share(answer.getInt(4)));
         }
@@ -70,7 +70,7 @@ final class DeviceValues {
         if (celsius.isPresent()) {
             return Optional.of((double) celsius.get().intValue());
         }
-        Memory answer = calls.answer(); // the newer call, for drivers that may drop the older
+        Memory answer = calls.answer(); // the newer function, for drivers that may drop the older one
         answer.setInt(0, 12 | 1 << 24);
         answer.setInt(4, 0);
         return calls.has(who, "nvmlDeviceGetTemperatureV", gpu, answer)
@@ -107,7 +107,7 @@ final class DeviceValues {
         traffic = Optional.of(after);
     }
 
-    /** Counters that went back were set to zero by somebody: that once, nothing is said. */
+    /** A counter that decreased was reset; it is reported as absent once. */
     private static void rates(GpuSampleBuilder sample, Traffic before, Traffic after) {
         Duration length = Duration.between(before.at, after.at);
         boolean forward = after.sentKib >= before.sentKib && after.receivedKib >= before.receivedKib;
@@ -118,7 +118,7 @@ final class DeviceValues {
         }
     }
 
-    /** Each value has a code and a type of its own. */
+    /** Each value has its own code and type. */
     private static Optional<Double> field(Memory fields, int place) {
         long at = (long) place * FIELD_BYTES;
         if (fields.getInt(at + 28) != 0) {

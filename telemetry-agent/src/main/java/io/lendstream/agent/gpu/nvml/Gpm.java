@@ -13,15 +13,15 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Activity of one GPU, or of each of its MIG instances, by NVIDIA's GPU performance monitoring: Hopper and later. It takes two
- * samples, so the first look at a device only seeds; and it is seeded anew where the last sample is too old, where time went
- * backwards, and where the instance is another one under the same number.
+ * Activity of one GPU, or of each of its MIG instances, by NVIDIA's GPU performance monitoring (Hopper and later). It
+ * takes two samples, so the first read of a device only stores one. It starts again if the last sample is too old, if
+ * time went backwards, and if another instance has the same number.
  */
 final class Gpm {
-    /** The driver refreshes its counters every 100 ms; between closer samples there is nothing. */
+    /** The driver refreshes its counters every 100 ms; closer samples have no result. */
     static final Duration SHORTEST = Duration.ofMillis(100);
 
-    /** An average over longer than this says nothing of now. */
+    /** An average over a longer time does not describe the present. */
     static final Duration LONGEST = Duration.ofMinutes(5);
 
     private static final int[] METRICS = {1, 2, 5, 10, 20, 21, 61, 60};
@@ -29,10 +29,13 @@ final class Gpm {
     private static final long METRIC_BYTES = 40;
     private static final double MIB = 1L << 20;
 
-    /** Drivers differ in how long their table of metrics is; the newest that we know has 477, of which we fill the first. */
+    /**
+     * The length of the metrics table differs between drivers; the newest known one has 477 entries, of which we use
+     * the first.
+     */
     private static final long ROOM = METRICS_AT + 1024 * METRIC_BYTES;
 
-    /** Shares of time or of what there is, and bytes per second; each absent where the device does not tell. */
+    /** Fractions of time or capacity, and bytes per second; each empty if the device does not report it. */
     record Activity(
             Optional<Double> graphics,
             Optional<Double> sm,
@@ -44,7 +47,7 @@ final class Gpm {
     /** Bytes per second of a link, in both directions. */
     record Traffic(Optional<Double> sent, Optional<Double> received) {}
 
-    /** A sample that was taken, one to take next, and what the two before said. */
+    /** The last sample, a buffer for the next one, and the previous result. */
     private static final class Window {
         private final String identity;
         private Pointer last;
@@ -74,7 +77,7 @@ final class Gpm {
         request.clear();
     }
 
-    /** Empty where the GPU has none. */
+    /** Empty if the GPU does not support it. */
     static Optional<Gpm> of(Calls calls, String who, Pointer gpu) throws NvmlException, GpuGoneException {
         Memory answer = calls.answer();
         answer.clear(8);
@@ -84,12 +87,12 @@ final class Gpm {
                 : Optional.empty();
     }
 
-    /** What the whole GPU has done since it was last asked for; not under MIG. */
+    /** The activity of the whole GPU since the last call; not with MIG. */
     Optional<Activity> ofGpu(Instant now) throws NvmlException, GpuGoneException {
         return read(OptionalInt.empty(), "", now);
     }
 
-    /** The same of a MIG instance, by its number and the uuid by which it is told from an earlier one of that number. */
+    /** The activity of a MIG instance, by its number and the UUID that distinguishes it from an earlier instance. */
     Optional<Activity> ofInstance(int instance, String uuid, Instant now) throws NvmlException, GpuGoneException {
         return read(OptionalInt.of(instance), uuid, now);
     }
@@ -177,7 +180,7 @@ final class Gpm {
         return metric(place).map(mebibytes -> mebibytes * MIB);
     }
 
-    /** Gives back the samples of whatever was not asked for since this was last called: instances that are gone. */
+    /** Frees the samples of instances without a call since the last cleanup: they no longer exist. */
     void sweep() {
         for (int key : Set.copyOf(windows.keySet())) {
             if (!asked.contains(key)) {
@@ -187,7 +190,7 @@ final class Gpm {
         asked.clear();
     }
 
-    /** Gives back all samples. */
+    /** Frees all samples. */
     void close() {
         Set.copyOf(windows.keySet()).forEach(this::drop);
     }

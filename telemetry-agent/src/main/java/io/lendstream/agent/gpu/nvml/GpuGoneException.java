@@ -1,6 +1,6 @@
 package io.lendstream.agent.gpu.nvml;
 
-/** Thrown where one GPU does not answer any more. */
+/** Reports that one GPU no longer answers. */
 final class GpuGoneException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -18,15 +18,15 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Reads one GPU: what it is, once; how it is cut, and what it does, at each look.
+ * Reads one GPU: its identity once, its MIG layout and state at each read.
  *
- * <p>After a GPU has been cut anew, a driver tells of the old cut for a second or two. So a cut that differs from the last one is
- * believed only once it has been seen unchanged for {@link #SETTLE}; until then the inventory is as it was.
+ * <p>After a repartition a driver reports the old layout for a second or two. A changed layout is therefore accepted
+ * only after it has been unchanged for {@link #SETTLE}; until then the previous inventory is reported.
  */
 final class GpuReader {
     static final Duration SETTLE = Duration.ofSeconds(2);
 
-    /** How a GPU is cut takes half of all calls to tell; looks that are closer than this go by what was seen last. */
+    /** Reading the layout takes half of all calls, so reads at shorter intervals use the last result. */
     private static final Duration CUT_EVERY = Duration.ofMillis(900);
 
     private record Cut(
@@ -51,7 +51,7 @@ final class GpuReader {
     private Optional<Instant> seenAt = Optional.empty();
     private Optional<Gpu> inventory = Optional.empty();
 
-    /** Asks what the GPU is, and believes how it is cut at once: nobody has changed it under our eyes. */
+    /** Reads the GPU's identity, and accepts its layout at once: there is no earlier one. */
     GpuReader(Calls calls, int index, Pointer handle, String uuid) throws NvmlException, GpuGoneException {
         this.calls = calls;
         this.rareCalls = new Calls(calls.library(), new Troubles());
@@ -101,14 +101,14 @@ final class GpuReader {
         return handle;
     }
 
-    /** Looks how the GPU is cut, and tells whether that is changing. */
+    /** Reads the layout, and determines whether it is changing. */
     boolean follow(Instant now, Xids xids) throws NvmlException, GpuGoneException {
         if (changedSince.isEmpty() && isRecent(now)) {
             return false;
         }
         seenAt = Optional.of(now);
         MigReader.Seen before = latest;
-        latest = mig.see().orElse(before); // what is not told has not changed
+        latest = mig.see().orElse(before); // an unreadable layout counts as unchanged
         if (latest.isPending() != before.isPending()) {
             inventory = Optional.empty();
         }
@@ -123,7 +123,7 @@ final class GpuReader {
         }
         if (Duration.between(changedSince.get(), now).compareTo(SETTLE) < 0) {
             calls.troubles()
-                    .say("%s is being cut anew; what it has become is told once it has not changed for %d s"
+                    .say("%s is being repartitioned; its new layout is reported after %d s without a change"
                             .formatted(who, SETTLE.toSeconds()));
             return true;
         }
@@ -159,12 +159,12 @@ final class GpuReader {
         return new Cut(seen, instances, table, rareCalls.troubles().all());
     }
 
-    /** What went wrong when it was last asked how the GPU is cut. */
+    /** The problems of the last read of the layout. */
     List<String> troublesOfCut() {
         return cut.troubles;
     }
 
-    /** What it is and how it is cut; the same object while that is the same. */
+    /** The inventory of the GPU; the same object while it does not change. */
     Gpu inventory() {
         Gpu now = inventory.orElseGet(this::described);
         inventory = Optional.of(now);
@@ -200,7 +200,7 @@ final class GpuReader {
         samples.add(whole.build());
         for (MigReader.Placed placed : cut.instances) {
             Optional<MigReader.MigDevice> device = latest.deviceOf(placed);
-            if (device.isPresent()) { // while the GPU is being cut anew, an instance that is gone has no sample
+            if (device.isPresent()) { // during a repartition, a removed instance has no sample
                 samples.add(instance(placed, device.get().handle(), now, xids, audible));
             }
         }
@@ -241,7 +241,7 @@ final class GpuReader {
         }
     }
 
-    /** Who computes on it; empty where the driver does not tell. */
+    /** The computing processes; empty if the driver does not report them. */
     Optional<List<RunningProcess>> processes() throws NvmlException, GpuGoneException {
         Map<Integer, GpuId> instances = new HashMap<>();
         cut.instances.forEach(

@@ -10,11 +10,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * NVML, loaded. Functions are looked up when they are first called, by the name with the version that we know, so that a driver
- * that lacks one lacks only that. Many threads may call.
+ * The loaded NVML library. Functions are looked up at their first call, by the name with the version that we know, so
+ * a driver without one of them lacks only that one. Safe for many threads.
  */
 final class Library implements AutoCloseable {
-    /** What the driver installs, and what only its development package does. */
+    /** The file names of the driver's library, and of its development package. */
     static final List<String> USUAL = List.of("libnvidia-ml.so.1", "nvidia-ml");
 
     private static final String FILE = "libnvidia-ml.so.1";
@@ -27,10 +27,10 @@ final class Library implements AutoCloseable {
     }
 
     /**
-     * Loads the first of these that can be loaded.
+     * Loads the first library that can be loaded.
      *
      * @param candidates directories, paths or names
-     * @throws NvmlException where none can be, saying what each was refused for
+     * @throws NvmlException if none can be loaded, with all reasons
      */
     static Library load(List<String> candidates) throws NvmlException {
         var refused = new StringBuilder();
@@ -40,7 +40,7 @@ final class Library implements AutoCloseable {
                     : candidate;
             try {
                 return new Library(NativeLibrary.getInstance(name));
-            } catch (LinkageError e) { // the library is missing, or JNA's own part of it is
+            } catch (LinkageError e) { // the library or JNA's native part is missing
                 refused.append(refused.isEmpty() ? "" : "; ").append(firstLine(e));
             }
         }
@@ -53,7 +53,7 @@ final class Library implements AutoCloseable {
         return String.valueOf(e.getMessage()).lines().findFirst().orElse(e.toString());
     }
 
-    /** Calls a function that answers with a code; one that is not there is {@link Code#FUNCTION_NOT_FOUND}. */
+    /** Calls a function that returns a status; a missing one returns {@link Code#FUNCTION_NOT_FOUND}. */
     Code call(String name, Object... arguments) {
         Optional<Function> function = function(name);
         return function.isPresent() ? Code.of(function.get().invokeInt(arguments)) : Code.FUNCTION_NOT_FOUND;
@@ -69,7 +69,7 @@ final class Library implements AutoCloseable {
         });
     }
 
-    /** Unloads it, so that the library of a driver that was updated meanwhile can be loaded. No call may be under way. */
+    /** Unloads it, so that an updated driver's library can be loaded. No call may be in progress. */
     @Override
     public void close() {
         loaded.close();

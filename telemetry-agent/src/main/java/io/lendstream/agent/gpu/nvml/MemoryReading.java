@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * Memory of a GPU, or of a MIG device.
  *
- * @param usedBytes by processes; where a driver is too old to tell apart, with what it keeps for itself
+ * @param usedBytes used by processes; with old drivers, including the driver's own reserve
  */
 record MemoryReading(long totalBytes, long usedBytes) {
     private static final int BYTES = 40;

@@ -13,19 +13,19 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Reads how a GPU is cut. Instances without a compute instance, which nobody can use, are not seen. */
+/** Reads a GPU's MIG layout. Instances without a compute instance cannot be used and are ignored. */
 final class MigReader {
     private static final int MIG_ENABLED = 1;
 
     /**
-     * What a GPU's MIG devices are at a moment: each is a compute instance. Handles are good until the layout changes.
+     * The MIG devices of a GPU at one time: each is a compute instance. Handles are valid until the layout changes.
      *
-     * @param isPending whether the mode is to change at the next reset
+     * @param isPending whether the mode changes at the next reset
      */
     record Seen(boolean enabled, boolean isPending, List<MigDevice> devices) {
         static final Seen NO_MIG = new Seen(false, false, List.of());
 
-        /** Whether the GPU is cut as it was then; handles may differ. */
+        /** Whether the layout is the same as at another time; handles may differ. */
         boolean isCutLike(Seen other) {
             return enabled == other.enabled && identities().equals(other.identities());
         }
@@ -36,7 +36,7 @@ final class MigReader {
                     .toList();
         }
 
-        /** The device by which to ask for an instance, if the instance is still there. */
+        /** The device handle of an instance, if the instance still exists. */
         Optional<MigDevice> deviceOf(Placed placed) {
             return devices.stream()
                     .filter(device -> device.gpuInstance == placed.driverId())
@@ -50,7 +50,7 @@ final class MigReader {
     /**
      * An instance.
      *
-     * @param identity uuids of its compute instances, by which it is told from another one under the same number
+     * @param identity UUIDs of its compute instances, which distinguish it from another one with the same number
      */
     record Placed(GpuInstance instance, int driverId, String identity) {}
 
@@ -65,7 +65,7 @@ final class MigReader {
         this.gpu = gpu;
     }
 
-    /** How the GPU is cut; empty where the driver does not tell just now, in use by another client, say. */
+    /** The layout; empty if the driver does not report it now, for example while another client uses it. */
     Optional<Seen> see() throws NvmlException, GpuGoneException {
         Memory answer = calls.answer();
         Code code = calls.call(who, "nvmlDeviceGetMigMode", gpu, answer, answer.share(4));
@@ -89,7 +89,7 @@ final class MigReader {
         return Optional.of(new Seen(enabled, pending, List.copyOf(devices)));
     }
 
-    /** A uuid is one compute instance's for as long as it is there: its numbers are asked for once. */
+    /** A UUID belongs to one compute instance for its lifetime, so its numbers are read once. */
     private Optional<MigDevice> device(Pointer handle) throws NvmlException, GpuGoneException {
         Optional<String> uuid = calls.text(who, "nvmlDeviceGetUUID", handle);
         MigDevice before = uuid.map(known::get).orElse(null);
@@ -106,7 +106,7 @@ final class MigReader {
         return Optional.of(device);
     }
 
-    /** Where each instance lies; those of which the driver does not tell this user are left out, and that is told. */
+    /** The position of each instance; instances that this user may not see are left out, which is reported. */
     List<Placed> place(Calls calls, Seen seen, String uuid, ProfileTable table) throws NvmlException, GpuGoneException {
         Map<Integer, List<MigDevice>> byInstance = new TreeMap<>();
         seen.devices()
@@ -121,7 +121,7 @@ final class MigReader {
         if (placed.size() < byInstance.size()) {
             calls.troubles()
                     .say(
-                            "%s: the driver does not tell where %d of its %d MIG instances lie, and they are left out. The agent needs the driver's capability mig/monitor: in a container NVIDIA_MIG_MONITOR_DEVICES=all, for which it must have CAP_SYS_ADMIN (the chart's agent.migMonitor); elsewhere root, or the device in /dev/nvidia-caps that docs/agent.md names."
+                            "%s: the driver does not report the positions of %d of its %d MIG instances, so they are left out. The agent needs the driver's capability mig/monitor: in a container NVIDIA_MIG_MONITOR_DEVICES=all, for which it must have CAP_SYS_ADMIN (the chart's agent.migMonitor); elsewhere root, or the device in /dev/nvidia-caps that docs/agent.md names."
                                     .formatted(who, byInstance.size() - placed.size(), byInstance.size()));
         }
         return List.copyOf(placed);

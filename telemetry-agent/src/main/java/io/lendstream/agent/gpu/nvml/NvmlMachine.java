@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * This machine's GPUs by NVML, which is initialised when it is first needed and stays so: one long-lived session, as NVIDIA's own
- * tools have. For one thread.
+ * This machine's GPUs through NVML, which is initialised at first use and stays open: one long-lived session, as in
+ * NVIDIA's own tools. For one thread.
  */
 public final class NvmlMachine {
-    /** A GPU that was lost may come back when NVML is initialised anew; to try too often would disturb the others. */
+    /** A lost GPU may return when NVML is initialised again; frequent attempts would disturb the other GPUs. */
     private static final Duration LOST_AGAIN = Duration.ofMinutes(1);
 
     private final List<String> libraries;
@@ -20,10 +20,10 @@ public final class NvmlMachine {
     private Instant openedAt = Instant.EPOCH;
 
     /**
-     * NVML from where it lies.
+     * NVML from given paths.
      *
-     * @param libraries directories, paths or names to load it from, tried in this order; none for the usual ones
-     * @param withProcesses whether to ask, at each look, which processes compute
+     * @param libraries directories, paths or names, tried in this order; empty for the usual ones
+     * @param withProcesses whether each read includes the computing processes
      */
     public NvmlMachine(List<String> libraries, boolean withProcesses) {
         this.withProcesses = withProcesses;
@@ -31,7 +31,7 @@ public final class NvmlMachine {
     }
 
     /**
-     * Whether NVML can be loaded here; whether a driver answers is not asked.
+     * Whether NVML can be loaded here; whether a driver answers is not checked.
      *
      * @param libraries as for the constructor
      */
@@ -45,9 +45,9 @@ public final class NvmlMachine {
     }
 
     /**
-     * Looks once.
+     * Reads once.
      *
-     * @throws NvmlException where NVML does not answer; it has been let go then, and the next look begins anew
+     * @throws NvmlException if NVML does not answer; it is then closed, and the next read opens it again
      */
     public Readings look(Instant now) throws NvmlException {
         if (session.isPresent() && session.get().hasLostGpus() && !now.isBefore(openedAt.plus(LOST_AGAIN))) {
@@ -65,7 +65,7 @@ public final class NvmlMachine {
         }
     }
 
-    /** Shuts NVML down: nothing of it is open any more, so that others may change MIG modes or update the driver. */
+    /** Closes NVML completely, so that others may change MIG modes or update the driver. */
     public void letGo() {
         session.ifPresent(NvmlSession::close);
         session = Optional.empty();

@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** NVML from its initialisation until it is shut down. For one thread; another one listens for XID errors meanwhile. */
+/** NVML between initialisation and shutdown. For one thread; another thread listens for XID errors. */
 final class NvmlSession {
     private final Library library;
     private final Xids xids;
@@ -39,7 +39,7 @@ final class NvmlSession {
             this.driverVersion = calls.text("driver", "nvmlSystemGetDriverVersion");
             this.count =
                     calls.unsigned("driver", "nvmlDeviceGetCount_v2").orElse(0L).intValue();
-        } catch (GpuGoneException e) { // GPU_NOT_FOUND: there is none
+        } catch (GpuGoneException e) { // GPU_NOT_FOUND: the machine has none
             throw new NvmlException("NVML finds no GPU: " + e.getMessage());
         }
         for (int index = 0; index < count; index++) {
@@ -52,9 +52,9 @@ final class NvmlSession {
     }
 
     /**
-     * Loads and initialises NVML, and asks what GPUs there are.
+     * Loads and initialises NVML, and lists the GPUs.
      *
-     * @throws NvmlException where that cannot be done now; nothing is left open then
+     * @throws NvmlException if that fails now; all resources are then released
      */
     static NvmlSession open(List<String> libraries, Xids xids) throws NvmlException {
         Library library = Library.load(libraries);
@@ -81,7 +81,7 @@ final class NvmlSession {
             if (uuid.isPresent()) {
                 readers.add(new GpuReader(calls, index, handle.get(), uuid.get()));
             } else {
-                troubles.say(who + " is left out: the driver does not tell its uuid");
+                troubles.say(who + " is left out: the driver does not report its UUID");
             }
         } catch (GpuGoneException e) {
             lost.put(index, goneMessage(who, e));
@@ -89,7 +89,7 @@ final class NvmlSession {
     }
 
     private static String goneMessage(String who, GpuGoneException e) {
-        return "%s does not answer: %s. It is left out; reset it, or the machine.".formatted(who, e.code());
+        return "%s does not answer: %s. It is left out; reset the GPU, or restart the machine.".formatted(who, e.code());
     }
 
     boolean hasLostGpus() {
@@ -97,9 +97,9 @@ final class NvmlSession {
     }
 
     /**
-     * Looks once.
+     * Reads once.
      *
-     * @param withProcesses whether to ask who computes
+     * @param withProcesses whether to read the computing processes
      */
     Readings look(Instant now, boolean withProcesses) throws NvmlException {
         troubles.clear();
@@ -142,7 +142,7 @@ final class NvmlSession {
         try {
             long now = calls.unsigned("driver", "nvmlDeviceGetCount_v2").orElse(0L);
             if (now != count) {
-                throw new NvmlException("there were %d GPUs, and now there are %d".formatted(count, now));
+                throw new NvmlException("the number of GPUs changed from %d to %d".formatted(count, now));
             }
         } catch (GpuGoneException e) {
             throw new NvmlException("NVML finds no GPU any more: " + e.getMessage());
@@ -157,20 +157,20 @@ final class NvmlSession {
         }
     }
 
-    /** A GPU that does not answer is told of by its errors alone. */
+    /** A GPU that does not answer is reported only by its errors. */
     private GpuSample lastWordsOf(GpuReader reader, Instant now) {
         GpuSampleBuilder sample = GpuSample.of(new GpuId(reader.uuid())).utilizationQuality(Quality.UNKNOWN);
         GpuReader.told(sample, xids.of(reader.uuid(), now), audible.contains(reader.uuid()));
         return sample.build();
     }
 
-    /** Gives everything back: events, samples, the driver, the library. */
+    /** Releases everything: events, samples, the driver, the library. */
     void close() {
         boolean quiet = listener.map(XidListener::stop).orElse(true);
         readers.forEach(GpuReader::close);
         library.call("nvmlShutdown");
         if (quiet) {
-            library.close(); // not under a thread that is still in it
+            library.close(); // not while a thread is still inside it
         }
     }
 }

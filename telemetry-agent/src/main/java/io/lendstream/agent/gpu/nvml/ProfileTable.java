@@ -11,18 +11,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The sizes of MIG instances that a GPU offers, as its driver tells.
+ * The sizes of MIG instances that a GPU offers, as its driver reports them.
  *
- * @param names by the driver's id of a profile
- * @param profiles those of which it is known where they may lie, too
+ * @param names by the driver's profile ID
+ * @param profiles profiles with known positions
  */
 record ProfileTable(Map<Integer, String> names, List<InstanceProfile> profiles) {
     static final ProfileTable NONE = new ProfileTable(Map.of(), List.of());
 
-    /** NVML numbers the kinds of profiles; what a GPU calls them, and their ids, is its own. */
+    /** NVML numbers the kinds of profiles; a GPU's own names and IDs for them differ. */
     private static final int KINDS = 0x12;
 
-    /** How the name of each kind ends, where a driver is too old to give names. */
+    /** The name ending of each kind, for drivers too old to report names. */
     private static final Map<Integer, String> SUFFIXES = Map.of(
             0x7, "+me", 0x8, "+me", 0xA, "+gfx", 0xB, "+gfx", 0xC, "+gfx", 0xD, "-me", 0xE, "-me", 0xF, "+me.all", 0x10,
             "+me.all", 0x11, "+gfx");
@@ -34,7 +34,7 @@ record ProfileTable(Map<Integer, String> names, List<InstanceProfile> profiles) 
     private static final long MIB = 1L << 20;
     private static final double GIB = 1L << 30;
 
-    /** One row as NVML gives it, before it is known where such an instance may lie. */
+    /** One row from NVML, without the positions of such an instance. */
     private record Row(int id, int computeSlices, int most, int multiprocessors, long memoryMib, String name) {}
 
     static ProfileTable read(Calls calls, String who, Pointer gpu, long gpuMemoryBytes)
@@ -66,7 +66,7 @@ record ProfileTable(Map<Integer, String> names, List<InstanceProfile> profiles) 
         return Optional.empty();
     }
 
-    /** Both layouts are the same but for a version in front, and a name behind. */
+    /** Both layouts are equal except for a version in front and a name at the end. */
     private static Row row(Memory info, long at, String name, int kind, long gpuMemoryBytes) {
         int slices = info.getInt(at + 8);
         long mib = info.getLong(at == 0 ? 40 : 48);
@@ -79,7 +79,7 @@ record ProfileTable(Map<Integer, String> names, List<InstanceProfile> profiles) 
                 name.isEmpty() ? named(slices, mib, gpuMemoryBytes) + SUFFIXES.getOrDefault(kind, "") : name);
     }
 
-    /** As NVIDIA's tools make names: memory in eighths of the GPU's, rounded up. */
+    /** A name as NVIDIA's tools build it: memory in eighths of the GPU's, rounded up. */
     static String named(int slices, long memoryMib, long gpuMemoryBytes) {
         double eighths = Math.ceil(memoryMib * MIB * 8.0 / gpuMemoryBytes);
         return "%dg.%dgb".formatted(slices, Math.round(eighths / 8 * Math.ceil(gpuMemoryBytes / GIB)));
@@ -109,7 +109,7 @@ record ProfileTable(Map<Integer, String> names, List<InstanceProfile> profiles) 
                     row.multiprocessors,
                     starts,
                     row.most));
-        } catch (IllegalArgumentException e) { // a kind of GPU that we do not know how to think of
+        } catch (IllegalArgumentException e) { // an unknown kind of GPU
             calls.troubles().say("%s: MIG profile %s is left out: %s".formatted(who, row.name, e.getMessage()));
             return Optional.empty();
         }

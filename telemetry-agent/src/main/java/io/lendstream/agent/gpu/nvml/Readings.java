@@ -8,13 +8,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What NVML told in one look.
+ * The result of one read through NVML.
  *
- * @param gpus that answer; one that is lost is not among them
- * @param samples of these, and of one that was lost since NVML was initialised
- * @param untold GPUs whose processes the driver does not tell
- * @param troubles for operators; none where all went well
- * @param settling whether a GPU is being cut anew, and {@code gpus} is still as it was before
+ * @param gpus GPUs that answer; a lost GPU is not among them
+ * @param samples of these, and of a GPU lost since NVML was initialised
+ * @param untold GPUs whose processes the driver does not report
+ * @param troubles problems, for operators; empty without any
+ * @param settling whether a GPU is being repartitioned, and {@code gpus} has its previous layout
  */
 public record Readings(
         List<Gpu> gpus,

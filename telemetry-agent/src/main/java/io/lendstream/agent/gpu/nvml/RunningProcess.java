@@ -7,6 +7,6 @@ import java.util.Optional;
  * A process that computes on a GPU.
  *
  * @param gpuId the GPU, or the MIG instance, on which it runs
- * @param memoryUsedBytes absent where the driver does not tell
+ * @param memoryUsedBytes empty if the driver does not report it
  */
 public record RunningProcess(GpuId gpuId, long pid, Optional<Long> memoryUsedBytes) {}

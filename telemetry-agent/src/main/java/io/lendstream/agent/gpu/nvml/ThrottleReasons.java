@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Why a GPU's clocks are lower than they could be.
+ * The reasons why a GPU's clocks are reduced.
  *
  * @see <a href="https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html">nvmlClocksEventReasons</a>
  */
@@ -24,7 +24,7 @@ public final class ThrottleReasons {
 
     private ThrottleReasons() {}
 
-    /** The bits as words, the lowest first; one that we do not know is told by its number. */
+    /** The bits as words, lowest first; an unknown bit is shown as its number. */
     public static List<String> words(long bits) {
         var words = new ArrayList<String>();
         for (long left = bits; left != 0; left &= left - 1) {

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** What did not go well in one look, put together so that operators can read it. */
+/** Collects the problems of one read as text for operators. */
 final class Troubles {
     private static final int SHOWN = 4;
 
@@ -24,7 +24,7 @@ final class Troubles {
                 callsByTrouble
                         .computeIfAbsent(gpu + ": " + code, added -> new TreeSet<>())
                         .add(function);
-            default -> {} // nothing to tell, or told by whoever catches it
+            default -> {} // no message, or the catcher reports it
         }
     }
 

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Waits for XID errors on a thread of its own, so that looking never waits. Ends itself when the driver goes. */
+/** Waits for XID errors on a thread of its own, so that reads never wait. Ends itself when the driver goes. */
 final class XidListener {
     private static final long XID_CRITICAL_ERROR = 8;
     private static final int NO_INSTANCE = -1;
@@ -21,15 +21,15 @@ final class XidListener {
     private static final long INSTANCE_AT = 24;
     private static final int EVENT_BYTES = 32;
 
-    /** How long closing may take at worst, and how often an idle thread wakes. */
+    /** The longest time that closing may take, and the wake-up period of an idle thread. */
     private static final Duration TURN = Duration.ofMillis(250);
 
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     /**
-     * An error that was heard of.
+     * A received error.
      *
-     * @param nanos when, by {@link System#nanoTime}
+     * @param nanos time by {@link System#nanoTime}
      */
     record Heard(String uuid, OptionalInt instance, int number, long nanos) {}
 
@@ -50,10 +50,10 @@ final class XidListener {
     }
 
     /**
-     * Begins to listen to GPUs.
+     * Starts to listen to GPUs.
      *
-     * @param uuids by handle; those that can be listened to are left in {@code audible}
-     * @return nothing where none can be
+     * @param uuids by handle; GPUs that support it are left in {@code audible}
+     * @return empty if no GPU supports it
      */
     static Optional<XidListener> listenTo(
             Library library, Map<Pointer, String> uuids, List<String> audible, Troubles troubles) {
@@ -92,7 +92,7 @@ final class XidListener {
                 take(event);
             } else if (code.meaning() == Code.Meaning.DRIVER_GONE || code == Code.FUNCTION_NOT_FOUND) {
                 return;
-            } else if (code != Code.TIMEOUT && !rested()) { // such as a GPU that is lost: others may yet speak
+            } else if (code != Code.TIMEOUT && !rested()) { // such as a lost GPU: others may still report errors
                 return;
             }
         }
@@ -120,7 +120,7 @@ final class XidListener {
         }
     }
 
-    /** What was heard of since this was last asked, in order. */
+    /** The errors since the last call, in order. */
     List<Heard> drain() {
         var all = new ArrayList<Heard>();
         for (Heard next = heard.poll(); next != null; next = heard.poll()) {
@@ -130,10 +130,10 @@ final class XidListener {
     }
 
     /**
-     * Stops listening and gives the event set back. Where the driver does not return from a wait, the set is left to it: freeing
-     * what another thread waits on would end the process.
+     * Stops listening and frees the event set. If the driver does not return from a wait, the set is not freed:
+     * freeing it while another thread waits on it would crash the process.
      *
-     * @return whether nothing of NVML is in use here any more
+     * @return whether nothing here uses NVML any longer
      */
     boolean stop() {
         closed = true;

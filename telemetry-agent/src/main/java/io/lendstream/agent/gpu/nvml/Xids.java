@@ -13,23 +13,23 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * The XID errors of a machine's GPUs, as heard of since the agent's start: NVML tells of none that came before. It outlives the
- * driver's being let go and taken up again. For one thread.
+ * The XID errors of a machine's GPUs since the agent's start: NVML does not report earlier ones. It survives a
+ * release of the driver. For one thread.
  */
 final class Xids {
     static final Duration WINDOW = Duration.ofMinutes(5);
 
-    /** So many in five minutes are more than anybody counts. */
+    /** More errors than this in five minutes are not counted. */
     private static final int MOST = 10_000;
 
     /**
      * One error.
      *
-     * @param instance the MIG instance's driver number, where it is one's; else it is the whole GPU's
+     * @param instance driver number of the MIG instance; empty for an error of the whole GPU
      */
     record Xid(String uuid, OptionalInt instance, int number, Instant at) {}
 
-    /** What a sample says of errors. */
+    /** The error data of a sample. */
     record Told(Optional<Xid> last, int inWindow) {}
 
     private final Deque<Xid> recent = new ArrayDeque<>();
@@ -45,12 +45,12 @@ final class Xids {
         last.add(xid);
     }
 
-    /** Those of a GPU and of all its instances. */
+    /** The errors of a GPU and of all its instances. */
     Told of(String uuid, Instant now) {
         return told(uuid, OptionalInt.empty(), now);
     }
 
-    /** Those of an instance, and those of its GPU that are no instance's: they hit all of them. */
+    /** The errors of an instance, and errors of its GPU without an instance, which affect all instances. */
     Told of(String uuid, int instance, Instant now) {
         return told(uuid, OptionalInt.of(instance), now);
     }
@@ -69,7 +69,7 @@ final class Xids {
         Optional<Xid> last = Optional.empty();
         for (Xid xid : lastByGpu.getOrDefault(uuid, List.of())) {
             if (concerns(xid, instance)) {
-                last = Optional.of(xid); // in the order in which they came
+                last = Optional.of(xid); // in order of arrival
             }
         }
         return new Told(last, count);
@@ -79,7 +79,7 @@ final class Xids {
         return instance.isEmpty() || xid.instance.isEmpty() || xid.instance.equals(instance);
     }
 
-    /** The driver uses numbers of instances again: a new one has not had the old one's errors. */
+    /** The driver reuses numbers of instances: a new instance has not had the errors of the old one. */
     void forgetInstance(String uuid, int instance) {
         recent.removeIf(xid -> xid.uuid.equals(uuid) && xid.instance.equals(OptionalInt.of(instance)));
         lastByGpu.getOrDefault(uuid, new ArrayList<>()).removeIf(xid -> xid.instance.equals(OptionalInt.of(instance)));

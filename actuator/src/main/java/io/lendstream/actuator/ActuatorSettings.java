@@ -53,80 +53,80 @@ record ActuatorSettings(
     static final Key<String> NAME = Key.name(
             "actuator.name",
             "actuator",
-            "Its name in reports; one that starts anew under the same name goes on where it stopped.");
+            "Name in reports. A restart under the same name continues from the saved state.");
     static final Key<List<String>> DOMAINS =
-            Key.names("actuator.domains", "", "The domains whose decisions it carries out; nothing for all.");
+            Key.names("actuator.domains", "", "Domains whose decisions it executes; empty for all.");
     static final Key<Optional<Path>> STATE_DIR = Key.path(
                     "actuator.state-dir",
                     ".",
-                    "Directory in which it keeps what it has done; without one it reads the topics from their beginning when it starts.")
+                    "Directory of its state. Without it the actuator reads the topics from the beginning at start.")
             .optional();
     static final Key<DriverKind> DRIVER =
-            Key.choice("actuator.driver", DriverKind.SIMULATED, "What carries decisions out.");
+            Key.choice("actuator.driver", DriverKind.SIMULATED, "Driver that executes decisions.");
     static final Key<Boolean> DRY_RUN = Key.flag(
             "actuator.dry-run",
             false,
-            "Whether it only says in the log what the driver would do, exactly, and reports it in force at once.");
+            "Only log what the driver would do, and report success at once.");
     static final Key<Path> PROGRAMS = Key.path(
             "actuator.process.programs",
             "/etc/lendstream/programs",
-            "Directory that says what this node runs, as jobs/APPLICATION.json and services/SERVICE.json.");
+            "Directory of this node's programs: jobs/APPLICATION.json and services/SERVICE.json.");
     static final Key<List<String>> ENVIRONMENT = Key.words(
             "actuator.environment",
             "",
-            "Environment variables that jobs, replicas and commands inherit beside PATH, HOME, LANG, TZ, CUDA_* and the like; NAME* for all that start so. LENDSTREAM_* never pass.");
+            "Environment variables that jobs, replicas and commands inherit, beside PATH, HOME, LANG, TZ, CUDA_* and similar. NAME* matches a prefix. LENDSTREAM_* never pass.");
     static final Key<List<String>> COMMAND = Key.words(
             "actuator.command",
             "",
-            "Program and arguments that the command driver runs for every order, which it gets as JSON on its standard input.");
+            "Program and arguments of the command driver. It gets each order as JSON on standard input.");
     static final Key<String> WEBHOOK =
             Key.text("actuator.webhook.url", "", "Address that gets every order of the webhook driver as JSON (POST).");
     static final Key<Optional<Path>> TOKEN = Key.path(
                     "actuator.webhook.token-file",
                     ".",
-                    "File with the bearer token for that address; nothing for none.")
+                    "File with the bearer token for that address; empty for none.")
             .optional();
     static final Key<Integer> CONCURRENCY = Key.count(
-            "actuator.concurrency", 1, 1000, 8, "Orders that the command and the webhook driver carry out at once.");
+            "actuator.concurrency", 1, 1000, 8, "Parallel orders of the command and webhook drivers.");
     static final Key<Double> RATE = Key.decimal(
             "actuator.rate",
             0.01,
             1000,
             10,
-            "Orders that the command and the webhook driver begin in a second; killing is never kept waiting.");
+            "Orders per second that the command and webhook drivers start. Kills never wait.");
     static final Key<Duration> TIMEOUT =
-            Key.period("actuator.timeout", "60s", "How long one try of the command or the webhook driver may take.");
+            Key.period("actuator.timeout", "60s", "Timeout of one attempt of the command or webhook driver.");
     static final Key<Duration> LEASE_NOTICE = Key.period(
             "actuator.lease-notice",
             "45s",
-            "How long a job gets to leave a GPU whose lease ran out, before it is forced to.");
+            "How long a job may take to leave a GPU after its lease has expired; then it is forced off the GPU.");
     static final Key<Duration> STOCK_EVERY = Key.period(
             "actuator.stock-every",
             "60s",
-            "How often it reports who has which GPU, changed or not, so that the scheduler finds what it has missed. Not in accelerated runs.");
+            "Interval of ownership reports, from which the scheduler detects ownership drift. Off in accelerated runs.");
     static final Key<Boolean> PUBLISHED = Key.flag(
             "actuator.simulated.published-timing",
             false,
-            "Delays as in DeepBoot's published simulator: GPUs change hands at once, and a job's pause starts anew with every change.");
+            "Delays of DeepBoot's published simulator: instant transfers; each change starts a job's pause again.");
     static final Key<Duration> AFE_RELEASE = Key.duration(
             "actuator.simulated.afe-release",
             "1s",
-            "From an elastic job's shrink to the training step at whose end workers leave.");
+            "From a job's shrink to the end of the training step at which workers leave.");
     static final Key<Duration> RESTART_RELEASE = Key.duration(
-            "actuator.simulated.restart-release", "4s", "From a job's restart to its old processes being gone.");
+            "actuator.simulated.restart-release", "4s", "From a job's restart to the end of its old processes.");
     static final Key<Duration> BIND =
-            Key.duration("actuator.simulated.bind", "3s", "Until a job's process runs on a GPU that it gained.");
+            Key.duration("actuator.simulated.bind", "3s", "Until a job's process runs on a gained GPU.");
     static final Key<Duration> DRAIN =
-            Key.duration("actuator.simulated.drain", "2s", "Until a replica that is to stop is gone.");
+            Key.duration("actuator.simulated.drain", "2s", "Until a stopped replica is gone.");
     static final Key<Double> JITTER = Key.decimal(
-            "actuator.simulated.jitter", 0, 0.99, 0, "Fraction by which every delay may be longer or shorter.");
+            "actuator.simulated.jitter", 0, 0.99, 0, "Largest random change of every delay, as a fraction of it.");
     static final Key<Double> STUCK = Key.fraction(
-            "actuator.simulated.stuck-releases", 0, "Share of releases in which the tenant has to be killed.");
+            "actuator.simulated.stuck-releases", 0, "Share of releases in which the tenant must be killed.");
     static final Key<Double> FAILED =
-            Key.fraction("actuator.simulated.failed-binds", 0, "Share of binds in which the tenant does not come up.");
+            Key.fraction("actuator.simulated.failed-binds", 0, "Share of binds in which the tenant does not start.");
     static final Key<Double> SILENCE =
-            Key.fraction("actuator.simulated.silence", 0, "Share of decisions that are carried out without a report.");
-    static final Key<Long> SEED = Key.number("actuator.simulated.seed", 0, "Seed of jitter and trouble.");
+            Key.fraction("actuator.simulated.silence", 0, "Share of decisions that are executed without a report.");
+    static final Key<Long> SEED = Key.number("actuator.simulated.seed", 0, "Seed of jitter and failures.");
 
     static final List<Key<?>> KEYS = List.of(
             NAME,

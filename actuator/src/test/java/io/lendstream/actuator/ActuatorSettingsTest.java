@@ -68,8 +68,8 @@ class ActuatorSettingsTest {
     void sharesOfTroubleThatExceedOneTogetherAreRefused() {
         assertThatThrownBy(() -> settings("actuator.simulated.silence=0.6", "actuator.simulated.failed-binds=0.6"))
                 .hasMessage("actuator.simulated.stuck-releases, actuator.simulated.failed-binds and"
-                        + " actuator.simulated.silence are 0.0, 0.6 and 0.6, more than 1 together. They are shares of the"
-                        + " same decisions: lower one.");
+                        + " actuator.simulated.silence are 0.0, 0.6 and 0.6, but must be at most 1 together: they are"
+                        + " shares of the same decisions. Lower one of them.");
     }
 
     @Test

@@ -109,7 +109,7 @@ class WithoutBrokerTest {
         turnAt(actuator, 321);
         assertThat(outcomes()).endsWith("2 RELEASED i1").doesNotHaveDuplicates();
         assertThat(health.whyNotReady())
-                .hasValueSatisfying(why -> assertThat(why).contains("actuator.state-dir", "make room"));
+                .hasValueSatisfying(why -> assertThat(why).contains("actuator.state-dir", "free disk space"));
         assertThat(health.whyDead()).isEmpty();
 
         Files.delete(inTheWay);

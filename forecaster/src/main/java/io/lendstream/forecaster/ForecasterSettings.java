@@ -109,59 +109,59 @@ record ForecasterSettings(
     private static final Key<String> MODEL = Key.word(
             "forecaster.model",
             ForecastSettings.DEFAULT.model(),
-            "The forecast model and its settings, as name:key=value. 'lendstream models' lists them.");
+            "Forecast model, as name:key=value; see 'lendstream models'.");
     private static final Key<Duration> STEP = Key.period(
             "forecaster.step",
             Units.text(ForecastSettings.DEFAULT.step()),
-            "Length of a step of demand. A change resets all forecasts.");
+            "Length of a step of demand. A change restarts all forecasts without history.");
     private static final Key<List<Duration>> HORIZONS = new Key<>(
             "forecaster.horizons",
             "durations separated by commas",
             ForecastSettings.DEFAULT.horizons().stream().map(Units::text).collect(Collectors.joining(",")),
-            "Forecast horizons in increasing order, each a whole number of steps. A change resets all forecasts.",
+            "Forecast horizons, increasing, each a whole number of steps. A change restarts all forecasts without history.",
             ForecasterSettings::durations);
     private static final Key<String> GROUP_ID = Key.word(
             "forecaster.group-id",
             "lendstream-forecaster",
-            "Consumer group, and prefix of the names of Kafka clients and transactions.");
+            "Consumer group, and prefix of Kafka client names and transactional ids.");
     private static final Key<Mode> MODE = Key.choice(
             "forecaster.mode",
             Mode.EMBEDDED,
-            "Whether the Flink job runs in this process or on a Flink cluster to which it is submitted.");
+            "With embedded, the Flink job runs in this process. With cluster, it runs on the Flink cluster to which it is submitted.");
     private static final Key<ForecastDelivery> DELIVERY = Key.choice(
             "forecaster.delivery",
             ForecastDelivery.AT_LEAST_ONCE,
-            "Delivery of forecasts: at once, with duplicates after a failure; or exactly once, at the next checkpoint.");
+            "With at-least-once, forecasts are published at once, and perhaps repeated after a failure. With exactly-once, each is published once, with the next checkpoint.");
     private static final Key<Integer> PARALLELISM =
-            Key.count("forecaster.parallelism", 1, MAX_PARALLELISM, 1, "Number of parallel tasks that share the services.");
+            Key.count("forecaster.parallelism", 1, MAX_PARALLELISM, 1, "Number of parallel tasks.");
     private static final Key<Duration> DISORDER = Key.duration(
             "forecaster.disorder",
             "10s",
-            "How far event time stays behind the newest record. A source later than that is not waited for.");
+            "Lag of event time behind the newest record before a silent source is given up.");
     private static final Key<Duration> IDLE_AFTER = Key.period(
             "forecaster.idle-after",
             "30s",
-            "Time without records after which a partition no longer holds event time back.");
+            "Silence after which a partition no longer holds back event time.");
     private static final Key<Duration> FORGET_AFTER = Key.period(
-            "forecaster.forget-after", "14d", "Time without records after which a service's state is dropped.");
+            "forecaster.forget-after", "14d", "Silence after which a service's state is removed.");
     private static final Key<Duration> CHECKPOINT_INTERVAL =
-            Key.period("forecaster.checkpoint-interval", "10s", "Interval between checkpoints of the state.");
+            Key.period("forecaster.checkpoint-interval", "10s", "Interval of checkpoints.");
     private static final Key<Optional<Path>> STATE_DIRECTORY = Key.path(
                     "forecaster.state-dir",
                     ".",
-                    "Directory for checkpoints, from which the next start restores state. Empty: a restart begins without state.")
+                    "Directory of saved state, restored at start; empty for no saved state.")
             .optional();
 
     private static final Key<StateBackend> STATE_BACKEND = Key.choice(
             "forecaster.state-backend",
             StateBackend.HEAP,
-            "Where state is kept: heap is fastest; rocksdb can exceed memory and checkpoints only changes.");
+            "Store of the state: heap is fastest; rocksdb holds more than memory, with incremental checkpoints.");
     private static final Key<Integer> SERVICE_METRICS = Key.count(
             "forecaster.service-metrics",
             0,
             1_000_000,
             1000,
-            "Number of services for which each task reports individual metrics.");
+            "Number of services with own metrics in each task.");
 
     static final List<Key<?>> KEYS = List.of(
             MODEL,

@@ -46,7 +46,7 @@ class RateReaderTest {
         assertThat(poison("hello".getBytes(UTF_8)).kind()).endsWith(".MalformedFrameException");
         assertThat(poison(new byte[] {0, 0, 0, 0, 1, 7}).kind()).endsWith(".SerializationException");
         assertThat(poison(new byte[0]).kind()).endsWith(".MalformedFrameException");
-        assertThat(poison(null).reason()).isEqualTo("request rates are never deleted, but this record has no value");
+        assertThat(poison(null).reason()).isEqualTo("a record of request rates needs a value, but has none");
     }
 
     @ParameterizedTest
@@ -125,8 +125,8 @@ class RateReaderTest {
         assertThat(read(FramedAvro.framed(allowed))).isInstanceOf(Incoming.Measured.class);
         assertThat(poison(FramedAvro.framed(ahead)).reason())
                 .isEqualTo(
-                        "the record is of 2026-01-05T01:05:01Z, more than max-clock-skew (300 s) ahead of this machine's"
-                                + " clock, 2026-01-05T01:00:00Z");
+                        "the record has the time 2026-01-05T01:05:01Z, more than max-clock-skew (300 s) ahead of this"
+                                + " machine's clock (2026-01-05T01:00:00Z)");
     }
 
     @Test

@@ -133,6 +133,11 @@ final class LoadCommand extends ServiceCommand {
     }
 
     @Override
+    protected boolean runsUnattended() {
+        return false;
+    }
+
+    @Override
     protected void check(ServiceContext context) {
         played = workload(context, context.isVirtual() ? Workload.EPOCH : nextMinute());
         quantum(context.settings(), played);

@@ -27,73 +27,73 @@ public final class SchedulerKeys {
     static final Key<String> POLICY = Key.word(
             "scheduler.policy",
             "deepboot",
-            "The policy and its settings, as name:key=value. 'lendstream policies' lists them.");
+            "Policy, as name:key=value; see 'lendstream policies' and docs/policies.md.");
     static final Key<Boolean> LENDING =
-            Key.flag("scheduler.lending", DEFAULTS.lending(), "Whether to lend idle inference GPUs to training.");
+            Key.flag("scheduler.lending", DEFAULTS.lending(), "Lend idle inference GPUs to training.");
     static final Key<Boolean> AFE = Key.flag(
             "scheduler.afe",
             DEFAULTS.afe(),
-            "Whether elastic jobs grow and shrink in place. If false, every change restarts the job.");
+            "Elastic jobs change GPUs in place; if false, every change restarts the job.");
     static final Key<Duration> NOTICE = Key.period(
-            "scheduler.notice", text(DEFAULTS.notice()), "How long a job has to give GPUs up before they are taken by force.");
+            "scheduler.notice", text(DEFAULTS.notice()), "Notice: time of a job to release GPUs before they are taken by force.");
     static final Key<Duration> BIND_DEADLINE = Key.period(
             "scheduler.bind-deadline",
             text(DEFAULTS.bindDeadline()),
-            "How long an actuator may take to bind a GPU to a job.");
+            "Deadline for an actuator to bind a GPU to a job.");
     static final Key<Duration> LEASE =
-            Key.period("scheduler.lease", text(DEFAULTS.lease()), "Duration of a loan, unless it is renewed.");
+            Key.period("scheduler.lease", text(DEFAULTS.lease()), "Duration of a lease, unless it is renewed.");
     static final Key<Duration> NODE_STALE_AFTER = Key.period(
             "scheduler.node-stale-after",
             text(DEFAULTS.nodeStaleAfter()),
-            "Time without telemetry from a node after which its state is stale.");
+            "Silence after which a node's telemetry is stale.");
     static final Key<Double> MAX_SHARE_LENT = Key.fraction(
             "scheduler.max-share-lent",
             DEFAULTS.changeLimits().maxShareLent(),
-            "Largest share of inference GPUs that may be lent at the same time, rounded down to whole GPUs. Idle GPUs beyond it stay in reserve.");
+            "Largest lent share of inference GPUs, rounded down. Idle GPUs beyond it are reserve.");
     static final Key<Integer> MAX_LOANS_PER_MINUTE = Key.count(
             "scheduler.max-loans-per-minute",
             0,
             Integer.MAX_VALUE,
             DEFAULTS.changeLimits().maxLoansPerMinute(),
-            "Most GPUs newly lent per minute.");
+            "Most GPUs newly lent in a minute.");
     static final Key<Integer> MAX_TRANSFERS = Key.count(
             "scheduler.max-transfers",
             1,
             Integer.MAX_VALUE,
             DEFAULTS.changeLimits().maxTransfers(),
-            "Most GPUs that may be in transfer to or from training before a plan starts more transfers; halved while a service misses its SLO. A job that would gain more at once waits.");
+            "Most GPUs in transfer to or from training before a plan adds more. Halved while a service misses its SLO. A job that gains more at once waits.");
     static final Key<Duration> MIN_HOLD = Key.duration(
             "scheduler.min-hold",
             text(DEFAULTS.changeLimits().minHold()),
-            "Cooldown: how long plans leave a job unchanged after a change. Reclaims for inference do not wait for it.");
+            "Time for which plans leave a changed job alone. Reclaims for inference do not wait.");
     static final Key<String> QUIET_WINDOWS = Key.text(
             "scheduler.quiet-windows",
             "",
-            "Times of the week, in UTC, without plans, separated by commas: 08:00-10:00, or mon-fri 17:30-18:30. Inference still gets the GPUs it needs.");
+            "Times of the week (UTC) without plans: 08:00-10:00, or mon-fri 17:30-18:30, between commas. Inference still gets its GPUs.");
     static final Key<Boolean> REPARTITION = Key.flag(
             "scheduler.repartition",
             DEFAULTS.repartition(),
-            "Whether to repartition inference GPUs with MIG for services with a known latency. It uses GPUs that are in MIG mode or may be put into it.");
+            "Repartition inference GPUs in MIG mode, or switchable to it, for services with learned latency; see docs/elasticbatch.md.");
     static final Key<Duration> REPARTITION_EVERY = Key.period(
             "scheduler.repartition-every",
             text(DEFAULTS.repartitionEvery()),
-            "How often to plan a new MIG partitioning while the current one is sufficient.");
+            "Interval of new partition plans while the present one suffices.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
-            "Application ID, shared by all scheduler instances; its internal topics start with it. Empty: the topic prefix followed by 'scheduler'.");
+            "Common name of the scheduler's instances and prefix of its internal topics; empty for the topic prefix and 'scheduler'.");
     static final Key<Forecaster> FORECASTER = Key.choice(
             "scheduler.forecaster",
             Forecaster.FLINK,
-            "Where forecasts come from. With none, an accelerated run does not wait for forecasts.");
+            "Source of forecasts. With none, an accelerated run does not wait for forecasts.");
     static final Key<Duration> FORECAST_STEP = Key.period(
             "scheduler.forecast-step",
             "60s",
-            "In accelerated runs: length of the forecaster's steps of demand, used until a service's first forecast arrives.");
+            "In accelerated runs: length of a forecast step until the first forecast of a service.");
     static final Key<Duration> FORECAST_PATIENCE = Key.duration(
             "scheduler.forecast-patience",
             "30s",
-            "In accelerated runs: wall-clock time to wait for a forecast before continuing without it.");
+            "In accelerated runs: wall-clock wait for a forecast before the run continues without it.");
     /** The limits of a domain by default. */
     static final DomainLimits DEFAULT_LIMITS = new DomainLimits(1_000, 10_000, 1_024, 5_000, 50_000, 1_000);
 
@@ -102,33 +102,33 @@ public final class SchedulerKeys {
     static final Key<Integer> MAX_DOMAINS = limit(
             "scheduler.max-domains",
             DEFAULT_LIMITS.domains(),
-            "Most domains in one partition of the inputs. Records of further domains are refused; existing domains stay.");
+            "Most domains of one input partition. Records of a further domain are refused; existing domains stay.");
     static final Key<Integer> MAX_NODES = limit(
             "scheduler.max-nodes",
             DEFAULT_LIMITS.nodes(),
-            "Most nodes of a domain. Further nodes are refused; a node's tombstone frees its place.");
+            "Most nodes of a domain. A further node is refused; a tombstone frees a place.");
     static final Key<Integer> MAX_GPUS_PER_NODE = limit(
             "scheduler.max-gpus-per-node",
             DEFAULT_LIMITS.gpusPerNode(),
-            "Most GPUs of a node, and ten times as many GPUs and MIG instances together. An inventory with more is refused.");
+            "Most GPUs of a node; ten times as many GPUs and MIG instances together. A larger inventory is refused.");
     static final Key<Integer> MAX_SERVICES = limit(
             "scheduler.max-services",
             DEFAULT_LIMITS.services(),
-            "Most inference services of a domain. Further services are refused.");
+            "Most inference services of a domain. A further service is refused.");
     static final Key<Integer> MAX_JOBS = limit(
             "scheduler.max-jobs",
             DEFAULT_LIMITS.jobs(),
-            "Most unfinished training jobs of a domain, and ten times as many including jobs that ended in the last 24 h. Further jobs are refused; a job that ends frees its place.");
+            "Most unfinished training jobs of a domain; ten times as many with those that ended in the last 24 h. A further job is refused; an ended job frees its place.");
     static final Key<Integer> MAX_RATE_SOURCES = limit(
             "scheduler.max-rate-sources",
             DEFAULT_LIMITS.sources(),
-            "Most sources that report the request rates of one service. Further sources are refused; a source that is silent for ten minutes frees its place.");
+            "Most sources of request rates of a service. A further source is refused; ten silent minutes free a place.");
     static final Key<Integer> MAX_LABELLED_DOMAINS = Key.count(
             "scheduler.max-labelled-domains",
             0,
             Integer.MAX_VALUE,
             DEFAULT_LABELLED_DOMAINS,
-            "Most domains with a label of their own in an instance's metrics. All others are summed up under the label other.");
+            "Most domains in the labels of an instance's metrics. All others are summed as 'other'.");
 
     static final List<Key<?>> ALL = List.of(
             POLICY,

@@ -42,7 +42,7 @@ final class Standby {
     /** Who is in the group. */
     enum Holder {
         OTHERS,
-        NOBODY,
+        NONE,
         /** The group is rebalancing, so its members' assignors are not known. */
         UNCLEAR
     }
@@ -111,10 +111,10 @@ final class Standby {
                     .get(name));
             return group(described.get(), assignor);
         } catch (ExecutionException e) {
-            return new Group(Holder.NOBODY, "group %s cannot be read: %s".formatted(name, e.getCause()));
+            return new Group(Holder.NONE, "group %s cannot be read: %s".formatted(name, e.getCause()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return new Group(Holder.NOBODY, "interrupted");
+            return new Group(Holder.NONE, "interrupted");
         }
     }
 
@@ -123,7 +123,7 @@ final class Standby {
         String name = found.groupId();
         boolean isFree = found.groupState() == GroupState.EMPTY || found.groupState() == GroupState.DEAD;
         if (isFree || found.partitionAssignor().equals(assignor)) {
-            return new Group(Holder.NOBODY, "no instance of another topology is in group " + name);
+            return new Group(Holder.NONE, "no instance of another topology is in group " + name);
         }
         if (found.partitionAssignor().isEmpty()) {
             return new Group(Holder.UNCLEAR, "group %s is %s".formatted(name, found.groupState()));

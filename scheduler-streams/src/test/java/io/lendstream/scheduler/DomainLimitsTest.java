@@ -92,8 +92,8 @@ class DomainLimitsTest {
 
         loop.tell(node("c", "test", 1));
         assertThat(refusal(TopicCatalogue.NODES))
-                .contains("node c would be one more than the 2 of domain test: scheduler.max-nodes is 2."
-                        + " Write tombstones for nodes that are gone, or raise the setting.");
+                .contains("node c is new, but domain test already has 2 nodes: scheduler.max-nodes is 2."
+                        + " Delete nodes that no longer exist by tombstones, or raise the setting.");
         loop.tell(node("b", "test", 2));
         assertThat(refusal(TopicCatalogue.NODES)).as("one that is there").isEmpty();
         loop.tell(new NodeLeft(new NodeId("a"), Scenario.DOMAIN, Loop.WALL_CLOCK))
@@ -113,7 +113,7 @@ class DomainLimitsTest {
 
         assertThat(refusal(TopicCatalogue.NODES))
                 .contains(
-                        "node a has 4 GPUs: scheduler.max-gpus-per-node is 3. Correct its inventory, or raise the setting.");
+                        "node a has 4 GPUs: scheduler.max-gpus-per-node is 3. Correct the node's inventory, or raise the setting.");
         loop.tell(node("a", "test", 3));
         assertThat(refusal(TopicCatalogue.NODES)).isEmpty();
     }
@@ -126,7 +126,7 @@ class DomainLimitsTest {
         assertThat(refusal(TopicCatalogue.SERVICES))
                 .get()
                 .asString()
-                .startsWith("service code would be one more than the 1 of domain test: scheduler.max-services is 1.");
+                .startsWith("service code is new, but domain test already has 1 services: scheduler.max-services is 1.");
         loop.tell(story.service("chat", 1).log().get(3).event());
         assertThat(refusal(TopicCatalogue.SERVICES)).isEmpty();
     }
@@ -139,7 +139,7 @@ class DomainLimitsTest {
         assertThat(refusal(TopicCatalogue.TRAINING_JOBS))
                 .get()
                 .asString()
-                .startsWith("job three would be one more than the 2 of domain test that are not over:"
+                .startsWith("job three is new, but domain test already has 2 unfinished jobs:"
                         + " scheduler.max-jobs is 2.");
         TrainingProgress over = (TrainingProgress) story.job("one", 1)
                 .progress("one", JobPhase.FINISHED)
@@ -160,7 +160,7 @@ class DomainLimitsTest {
         assertThat(refusal(TopicCatalogue.REQUEST_RATES))
                 .get()
                 .asString()
-                .startsWith("source three of the rates of service chat would be one more than the 2 there are:"
+                .startsWith("source three is new, but service chat already has 2 sources of request rates:"
                         + " scheduler.max-rate-sources is 2.");
         loop.tell(rate("chat", "one"));
         assertThat(refusal(TopicCatalogue.REQUEST_RATES)).isEmpty();
@@ -177,7 +177,7 @@ class DomainLimitsTest {
         loop.tell(node("a", "east", 1)).tell(node("b", "west", 1)).tell(node("c", "north", 1));
 
         assertThat(refusal(TopicCatalogue.NODES))
-                .contains("domain north would be one more than the 2 of its partition: scheduler.max-domains is 2."
+                .contains("domain north is new, but its partition already has 2 domains: scheduler.max-domains is 2."
                         + " Correct the record's domain, or raise the setting.");
         assertThat(loop.events()).extracting(event -> event.domain().value()).containsOnly("east", "west");
         assertThat(loop.labels("lendstream.gpus")).containsExactly("east", "west");

@@ -41,7 +41,7 @@ class InstanceConditionTest {
         refused(1, unreadable);
         assertThat(condition.complaint(NOW))
                 .contains(
-                        "20 of the last 20 records were refused, most as unreadable in request-rates (20); the dead letters of that topic say why");
+                        "20 of the last 20 records were refused, most as unreadable in request-rates (20); see the dead letters of that topic for the reason");
         taken(20);
         assertThat(condition.complaint(NOW)).as("a half is not most").isEmpty();
         assertThat(condition.refusedShare(NOW)).isEqualTo(0.5);
@@ -60,7 +60,7 @@ class InstanceConditionTest {
 
         assertThat(condition.complaint(NOW))
                 .contains(
-                        "21 of the last 21 records were refused for clock skew: the median of 21 is 16m ahead of this machine's clock; have this machine and the writers follow NTP");
+                        "21 of the last 21 records were refused for clock skew: the median of 21 records is 16m ahead of this machine's clock; synchronize this machine and the writers by NTP");
     }
 
     @Test
@@ -70,7 +70,7 @@ class InstanceConditionTest {
 
         assertThat(condition.refusedShare(NOW)).isZero();
         assertThat(condition.complaint(NOW))
-                .contains("1 of its domains stand still, and nothing is decided there: east (it failed)");
+                .contains("1 of its domains are stopped and make no decisions: east (it failed)");
         condition.notStopped(new DomainId("east"));
         assertThat(condition.complaint(NOW)).isEmpty();
     }
@@ -94,7 +94,7 @@ class InstanceConditionTest {
                     .get()
                     .asString()
                     .isEqualTo(
-                            "30 of the last 30 records were refused for clock skew: the median of 30 is 10m ahead of this machine's clock; have this machine and the writers follow NTP");
+                            "30 of the last 30 records were refused for clock skew: the median of 30 records is 10m ahead of this machine's clock; synchronize this machine and the writers by NTP");
 
             loop.pass(slow);
             for (int i = 0; i < 31; i++) {

@@ -74,7 +74,7 @@ class NodeDomainsTest {
 
         assertThatThrownBy(() -> declare(domains, "c", EAST))
                 .isInstanceOf(Poison.class)
-                .hasMessageContaining("node c would be one more than the 2 of domain east: scheduler.max-nodes is 2");
+                .hasMessageContaining("node c is new, but domain east already has 2 nodes: scheduler.max-nodes is 2");
         assertThat(noted()).containsExactlyInAnyOrder("a", "b");
 
         NodeDomains restarted = opened();
@@ -94,7 +94,7 @@ class NodeDomainsTest {
 
         assertThatThrownBy(() -> declare(domains, "c", new DomainId("south")))
                 .isInstanceOf(Poison.class)
-                .hasMessageContaining("domain south would be one more than the 2 of its partition");
+                .hasMessageContaining("domain south is new, but its partition already has 2 domains");
         domains.remove(TOPICS.name(NODES), "b");
         declare(domains, "c", new DomainId("south"));
 

@@ -19,14 +19,14 @@ class SchedulerMainTest {
     }
 
     @Test
-    void aPolicyThatIsNotThereIsToldBeforeABrokerIsAsked() {
+    void anUnknownPolicyStopsTheStartBeforeABrokerIsAsked() {
         System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
 
         int exit = ServiceCommand.execute(new SchedulerMain(), "--set", "scheduler.policy=foo");
 
         assertThat(exit).isEqualTo(2);
         assertThat(said.toString(StandardCharsets.UTF_8))
-                .startsWith("scheduler.policy is foo, but there is no policy 'foo'; policies are [deepboot")
+                .contains(" ERROR ServiceCommand scheduler.policy is foo, but there is no policy 'foo'; policies are [deepboot")
                 .hasLineCount(1);
     }
 }

@@ -59,7 +59,7 @@ class StandbyTest {
     void anInstanceThatTheBrokerKeepsOutOfAnotherTopologysGroupWaitsForItsEnd() {
         Throwable failure = new StreamsException(new InconsistentGroupProtocolException("another assignor"));
 
-        assertThat(errors(standby(3, Standby.Holder.NOBODY, 100)).handle(failure))
+        assertThat(errors(standby(3, Standby.Holder.NONE, 100)).handle(failure))
                 .isEqualTo(StreamThreadExceptionResponse.REPLACE_THREAD);
 
         assertThat(seen)
@@ -80,7 +80,7 @@ class StandbyTest {
 
     @Test
     void whoIsRefusedAgainAndAgainThoughNobodyIsThereEnds() {
-        UncaughtErrors errors = errors(standby(0, Standby.Holder.NOBODY, 100));
+        UncaughtErrors errors = errors(standby(0, Standby.Holder.NONE, 100));
         List<StreamThreadExceptionResponse> answers = new ArrayList<>();
         for (int i = 0; i < 21; i++) {
             answers.add(errors.handle(new InconsistentGroupProtocolException("another assignor")));
@@ -91,15 +91,15 @@ class StandbyTest {
 
     @Test
     void whoIsToEndDoesNotWait() {
-        standby(1_000_000, Standby.Holder.NOBODY, 2).await();
+        standby(1_000_000, Standby.Holder.NONE, 2).await();
 
         assertThat(seen).hasSize(3);
     }
 
     @Test
     void aGroupIsTheirsWhereItHasAnotherAssignorAndNotClearWhileItAgreesOnOne() {
-        assertThat(look(GroupState.EMPTY, "").holder()).isEqualTo(Standby.Holder.NOBODY);
-        assertThat(look(GroupState.STABLE, "ours").holder()).isEqualTo(Standby.Holder.NOBODY);
+        assertThat(look(GroupState.EMPTY, "").holder()).isEqualTo(Standby.Holder.NONE);
+        assertThat(look(GroupState.STABLE, "ours").holder()).isEqualTo(Standby.Holder.NONE);
         assertThat(look(GroupState.PREPARING_REBALANCE, "").holder()).isEqualTo(Standby.Holder.UNCLEAR);
         assertThat(look(GroupState.STABLE, "theirs"))
                 .isEqualTo(new Standby.Group(
@@ -135,7 +135,7 @@ class StandbyTest {
 
     @Test
     void anErrorThatNoTryCanMendIsNotWaitedFor() {
-        assertThat(errors(standby(1, Standby.Holder.NOBODY, 100)).handle(new IllegalStateException("a bug")))
+        assertThat(errors(standby(1, Standby.Holder.NONE, 100)).handle(new IllegalStateException("a bug")))
                 .isEqualTo(StreamThreadExceptionResponse.SHUTDOWN_CLIENT);
         assertThat(seen).isEmpty();
     }
@@ -166,7 +166,7 @@ class StandbyTest {
         Throwable failure = new StreamsException(
                 "Error encountered trying to commit a transaction", new InvalidTxnStateException("an invalid state"));
 
-        assertThat(errors(standby(1, Standby.Holder.NOBODY, 100)).handle(failure))
+        assertThat(errors(standby(1, Standby.Holder.NONE, 100)).handle(failure))
                 .isEqualTo(StreamThreadExceptionResponse.REPLACE_THREAD);
         assertThat(seen).isEmpty();
     }

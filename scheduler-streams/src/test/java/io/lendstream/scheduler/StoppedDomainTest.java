@@ -146,10 +146,10 @@ class StoppedDomainTest {
                 .get()
                 .asString()
                 .isEqualTo(
-                        "1 of its domains stand still, and nothing is decided there: test (IllegalStateException: nobody thought of this)");
+                        "1 of its domains are stopped and make no decisions: test (IllegalStateException: nobody thought of this)");
         assertThat(letters(TopicCatalogue.REQUEST_RATES)).singleElement().satisfies(letter -> {
             assertThat(Loop.header(letter, DeadLetters.ERROR_MESSAGE))
-                    .startsWith("domain test is stopped since ")
+                    .startsWith("domain test has been stopped since ")
                     .contains("nobody thought of this");
             assertThat(Loop.header(letter, DeadLetters.ERROR_CLASS))
                     .as("what doctor looks for")

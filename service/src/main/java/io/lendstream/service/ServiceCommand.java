@@ -134,6 +134,11 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return true;
     }
 
+    /** Whether this run is a service, whose errors go to the log with time and level; otherwise they are plain lines. */
+    protected boolean runsUnattended() {
+        return true;
+    }
+
     /** Further texts for Prometheus by their HTTP paths, beside health and metrics. */
     protected Map<String, Supplier<String>> pages() {
         return Map.of();
@@ -277,10 +282,10 @@ public abstract class ServiceCommand implements Callable<Integer> {
             LOG.error("stopped by a failure", failure);
             return FAILED;
         }
-        if (checkOnly) {
+        if (checkOnly || !runsUnattended()) {
             System.err.println(Printable.line(String.valueOf(failure.getMessage())));
         } else {
-            LOG.error("{}", failure.getMessage()); // with time and level, as the rest of the service's log
+            LOG.error("{}", failure.getMessage());
         }
         return failure instanceof SettingsException ? WRONG_USE : FAILED;
     }

@@ -7,6 +7,6 @@ import org.junit.jupiter.api.Test;
 class ConfigurationDocsTest {
     @Test
     void thePageDescribesEverySettingAsItIs() {
-        ConfigurationPage.mustHave("every service", "Settings that every service has.", CommonKeys.ALL);
+        ConfigurationPage.mustHave("every service", "Settings of every service.", CommonKeys.ALL);
     }
 }

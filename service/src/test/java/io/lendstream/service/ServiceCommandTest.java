@@ -38,8 +38,10 @@ class ServiceCommandTest {
     void aWrongSettingIsOneLineAndExitsWithTwo() {
         assertThat(run(new Sample(false), "--set", "actuator.cuont=5")).isEqualTo(2);
         assertThat(text())
-                .isEqualTo(
-                        "actuator.cuont (--set) is not a setting; did you mean actuator.count? Correct it, or leave it"
+                .hasLineCount(1)
+                .matches("(?s)\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z +ERROR ServiceCommand .*")
+                .endsWith(
+                        " actuator.cuont (--set) is not a setting; did you mean actuator.count? Correct it, or leave it"
                                 + " out.\n");
     }
 
@@ -93,11 +95,11 @@ class ServiceCommandTest {
     }
 
     @Test
-    void aHostThatNobodyKnowsIsOneLineAndExitsWithOne() {
-        assertThat(run(new Sample(true), "--bootstrap-server", "nobody.invalid:9092"))
+    void anUnknownHostIsOneLineAndExitsWithOne() {
+        assertThat(run(new Sample(true), "--bootstrap-server", "unknown.invalid:9092"))
                 .isEqualTo(1);
         assertThat(text())
-                .endsWith("kafka.bootstrap.servers is nobody.invalid:9092, but no host of that name is known. Give the"
+                .endsWith("kafka.bootstrap.servers is unknown.invalid:9092, but no host of that name is known. Give the"
                         + " right address with --bootstrap-server.\n");
     }
 
@@ -111,7 +113,7 @@ class ServiceCommandTest {
     void itsOwnSettingsAreCheckedBeforeABrokerIsAsked() {
         assertThat(run(new Sample(true), "--bootstrap-server", "127.0.0.1:1", "--set", "actuator.count=8"))
                 .isEqualTo(2);
-        assertThat(text()).isEqualTo("eight\n");
+        assertThat(text()).endsWith(" ERROR ServiceCommand eight\n");
     }
 
     @Test
@@ -120,6 +122,7 @@ class ServiceCommandTest {
                 .isZero();
         assertThat(run(new Sample(true), "--check", "--bootstrap-server", "127.0.0.1:1", "--set", "actuator.count=8"))
                 .isEqualTo(2);
+        assertThat(text()).as("a check prints, it does not log").isEqualTo("eight\n");
     }
 
     @Test

@@ -173,6 +173,11 @@ final class AgentCommand extends ServiceCommand {
     }
 
     @Override
+    protected boolean runsUnattended() {
+        return !dryRun && !once;
+    }
+
+    @Override
     protected Map<String, Supplier<String>> pages() {
         return Map.of("/dcgm/metrics", () -> page(GpuPages::dcgm), "/hw/metrics", () -> page(GpuPages::hardware));
     }

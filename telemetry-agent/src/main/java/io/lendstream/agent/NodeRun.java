@@ -144,7 +144,7 @@ final class NodeRun {
      */
     static void tell(Health health, Optional<String> ended, Optional<String> trouble) {
         ended.ifPresent(health::failed);
-        trouble.ifPresentOrElse(why -> health.notReady("records wait: " + why), health::ready);
+        trouble.ifPresentOrElse(why -> health.notReady("records are queued: " + why), health::ready);
     }
 
     /** Running reads are finished before the last records are sent. */

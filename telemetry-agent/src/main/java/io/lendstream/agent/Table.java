@@ -48,7 +48,7 @@ final class Table {
                                 shown(sample.flatMap(of -> of.power().powerWatts()), "W"),
                                 shown(sample.flatMap(of -> of.temperature().temperatureCelsius()), "C"),
                                 sample.flatMap(GpuSample::usedBy)
-                                        .map(users -> users.isEmpty() ? "nobody" : String.join(" ", users))
+                                        .map(users -> users.isEmpty() ? "none" : String.join(" ", users))
                                         .orElse(""))
                         .stripTrailing());
             }

@@ -253,10 +253,10 @@ class AgentCommandTest {
 
         assertThat(exit).isZero();
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
-                .anyMatch(line -> line.contains(" GPU-") && !line.contains("nobody"))
-                .anyMatch(line -> line.startsWith("the kubelet does not tell which pods have GPUs: ")
+                .anyMatch(line -> line.contains(" GPU-") && !line.contains("none"))
+                .anyMatch(line -> line.startsWith("the kubelet does not return the pods of GPUs: ")
                         && line.endsWith(
-                                "kubelet.sock is not there, or not for this user to see (agent.pod-resources)"));
+                                "kubelet.sock does not exist, or this user may not access it (agent.pod-resources)"));
     }
 
     /** What the simulated backend prints of a node. */
@@ -335,7 +335,7 @@ class AgentCommandTest {
         assertThat(said.toString(StandardCharsets.UTF_8))
                 .contains(
                         "1 records (nodes) were printed, but not published: kafka.bootstrap.servers is 127.0.0.1:1",
-                        "take --dry-run");
+                        "use --dry-run");
     }
 
     @Test

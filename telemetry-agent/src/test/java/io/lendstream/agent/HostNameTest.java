@@ -52,8 +52,8 @@ class HostNameTest {
         assertThatThrownBy(() -> HostName.checked("my host"))
                 .isInstanceOf(SettingsException.class)
                 .hasMessage(
-                        "agent.node is not set, and this machine's host name cannot stand in for it: a node's name may have printable"
-                                + " ASCII characters without blanks, quotes (\" ' `) and backslashes, but character 3 of 'my host' is"
+                        "agent.node is not set, and this machine's host name cannot be used instead: a node's name may"
+                                + " have printable ASCII characters without blanks, quotes (\" ' `) and backslashes, but character 3 of 'my host' is"
                                 + " U+0020; rename it, or set agent.node to another name.");
     }
 }

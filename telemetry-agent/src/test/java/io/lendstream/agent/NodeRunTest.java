@@ -13,7 +13,7 @@ class NodeRunTest {
     void anAgentWhoseRecordsWaitIsNotReadyButLives() {
         NodeRun.tell(health, Optional.empty(), Optional.of("no broker"));
 
-        assertThat(health.whyNotReady()).contains("records wait: no broker");
+        assertThat(health.whyNotReady()).contains("records are queued: no broker");
         assertThat(health.whyDead()).isEmpty();
     }
 

@@ -91,7 +91,7 @@ class CommandDriverTest {
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
                         DriverEvent.Failed.class,
-                        failed -> assertThat(failed.reason()).contains("ended with 3: no such job"));
+                        failed -> assertThat(failed.reason()).contains("exited with status 3: no such job"));
     }
 
     @Test
@@ -206,7 +206,7 @@ class CommandDriverTest {
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
                         DriverEvent.Failed.class,
-                        failed -> assertThat(failed.reason()).endsWith("ended with 3: the end"));
+                        failed -> assertThat(failed.reason()).endsWith("exited with status 3: the end"));
     }
 
     @Test
@@ -344,7 +344,7 @@ class CommandDriverTest {
         assertThat(new CommandDriver(List.of("act.sh"), ENVIRONMENT, new DriverLimits(1, 1, ofSeconds(1)), heard)
                         .complaints()
                         .get(0))
-                .contains("no absolute path");
+                .contains("not an absolute path");
         assertThat(new CommandDriver(List.of("/no/such"), ENVIRONMENT, new DriverLimits(1, 1, ofSeconds(1)), heard)
                         .complaints()
                         .get(0))

@@ -40,13 +40,13 @@ class DeviceSlotsTest {
                 .containsExactly(new Slot(INSTANCE, "MIG-7"));
         assertThatThrownBy(() -> DeviceSlots.of(Orders.gpus("GPU-a/4:4"), ClusterLookup.NOTHING))
                 .isInstanceOf(Programs.ProgramException.class)
-                .hasMessageContaining("no inventory tells its uuid");
+                .hasMessageContaining("without a UUID in the inventory");
     }
 
     @Test
     void aNameThatIsNoDevicesIsRefused() {
         assertThatThrownBy(() -> DeviceSlots.of(Orders.gpus("GPU-a,GPU-b"), ClusterLookup.NOTHING))
                 .isInstanceOf(Programs.ProgramException.class)
-                .hasMessageContaining("names one GPU or instance");
+                .hasMessageContaining("must be one GPU or instance");
     }
 }

@@ -255,7 +255,7 @@ class ProcessDriverTest {
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds())
                         .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Failed failed
-                                && failed.reason().contains("names one GPU or instance")));
+                                && failed.reason().contains("must be one GPU or instance")));
     }
 
     private static TrainingJob job(JobId id, String application) {
@@ -303,7 +303,7 @@ class ProcessDriverTest {
         await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() >= 2);
         assertThat(heard.deeds())
                 .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Failed failed
-                        && failed.reason().contains("no inventory tells its uuid"));
+                        && failed.reason().contains("without a UUID in the inventory"));
         assertThat(heard.deeds()).anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Cut cut && !cut.done());
     }
 

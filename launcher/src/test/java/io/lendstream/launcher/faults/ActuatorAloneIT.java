@@ -131,7 +131,7 @@ final class ActuatorAloneIT {
                 first.kill();
                 last = site.startActuator(settings);
                 Instance second = last;
-                await().atMost(Site.PATIENCE).until(() -> second.printed().contains("works without a broker"));
+                await().atMost(Site.PATIENCE).until(() -> second.printed().contains("is working without a broker"));
                 assertThat(second.printed()).contains("waiting for the broker at " + brokers.bootstrapServers());
             }
             assertThat(worker.isAlive()).as("the lease has not ended").isTrue();

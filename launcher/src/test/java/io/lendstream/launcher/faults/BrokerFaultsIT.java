@@ -176,7 +176,7 @@ final class BrokerFaultsIT {
                 actuator.kill();
                 Instance alone = site.startActuator(settings);
                 Thread.sleep(LEASE_AND_NOTICE_MILLIS);
-                assertThat(alone.printed()).contains("works without a broker");
+                assertThat(alone.printed()).contains("is working without a broker");
                 brokers.proxy().unblock();
                 Site.awaitReady(alone);
                 Ordeals.repair(watch, traffic);

@@ -146,7 +146,7 @@ final class FaultsIT {
             assertThat(site.active()).as("an older one decides still").isEqualTo(older.get(1));
             assertThat(List.of(first, second)).allSatisfy(newer -> {
                 assertThat(newer.epoch()).isEmpty();
-                assertThat(newer.printed()).contains("'lendstream-topology-1'").contains("this one stands by");
+                assertThat(newer.printed()).contains("'lendstream-topology-1'").contains("this instance stays on standby");
             });
 
             long epoch = watch.epoch();
@@ -281,7 +281,7 @@ final class FaultsIT {
                 int least = poison.size() + (topic.cleanup() == Topic.Cleanup.DELETE ? 1 : 0);
                 await().atMost(Site.PATIENCE).until(() -> site.deadLetters(topic) >= least);
             }
-            assertThat(site.active().printed()).doesNotContain("a thread of the scheduler failed");
+            assertThat(site.active().printed()).doesNotContain("a stream thread failed");
         });
     }
 

@@ -49,7 +49,7 @@ final class HostileFaultsIT {
             assertThat(site.running()).allMatch(Instance::isAlive);
             assertThat(actuator.isAlive()).as("the actuator").isTrue();
             assertThat(active.printed())
-                    .doesNotContain("a thread of the scheduler failed")
+                    .doesNotContain("a stream thread failed")
                     .doesNotContain("\u001b")
                     .doesNotContain("\0");
             for (Topic<?> topic :

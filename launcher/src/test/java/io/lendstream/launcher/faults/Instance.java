@@ -26,7 +26,7 @@ import java.util.regex.Pattern;
 /** One process of a service or a broker, with what it prints. */
 record Instance(String name, Process process, Path log) {
     private static final Pattern HEALTH = Pattern.compile("health and metrics on (http://\\S+)");
-    private static final Pattern TAKEOVER = Pattern.compile("domain \\S+ is ours, in epoch (\\d+)");
+    private static final Pattern TAKEOVER = Pattern.compile("took over domain \\S+ in epoch (\\d+)");
     private static final HttpClient HTTP =
             HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
 

@@ -92,7 +92,7 @@ class FlatRecordTest {
 
         assertThatThrownBy(() -> RecordMapper.of(Clash.class, schema))
                 .isInstanceOf(MismatchException.class)
-                .hasMessageContaining("are the same field name; rename one of them");
+                .hasMessageContaining("map to the same field name; rename one of them");
         assertThatThrownBy(() -> SchemaDerivation.of(Clash.class)).hasMessageContaining("Duplicate field name");
     }
 

@@ -127,7 +127,7 @@ final class RegistryBoundsTest {
                                             "200"))
                             .subjects())
                     .isInstanceOf(RegistryUnavailableException.class)
-                    .hasMessageContaining("no whole answer within 400 ms");
+                    .hasMessageContaining("no complete answer within 400 ms");
         } finally {
             over.countDown();
             slow.stop(0);

@@ -52,6 +52,6 @@ final class RegistryLearnTest {
 
         assertThatThrownBy(() -> client.schemaById(theirs))
                 .isInstanceOf(UnreadableSchemaException.class)
-                .hasMessageContaining("is kept from this user");
+                .hasMessageContaining("this user may not read schema id");
     }
 }

@@ -51,13 +51,13 @@ final class RegistrySettingsTest {
         assertThatThrownBy(() -> RegistrySettings.from(Map.of()))
                 .hasMessageContaining("schema.registry.url is not set");
         assertThatThrownBy(() -> RegistrySettings.at("registry:8081")).hasMessageContaining("'registry:8081'");
-        assertThatThrownBy(() -> RegistrySettings.at(" , ")).hasMessageContaining("names no address");
+        assertThatThrownBy(() -> RegistrySettings.at(" , ")).hasMessageContaining("has no address");
         assertThatThrownBy(() -> RegistrySettings.from(
                         Map.of(RegistrySettings.URL, "http://one:8081", RegistrySettings.RETRIES, "many")))
                 .hasMessageContaining("max.retries must be a whole number of at least 0, but was 'many'");
         assertThatThrownBy(() -> RegistrySettings.from(Map.of(
                         RegistrySettings.URL, "http://one:8081", RegistrySettings.CREDENTIALS_SOURCE, "USER_INFO")))
-                .hasMessageContaining("basic.auth.user.info is not set, but basic.auth.credentials.source asks for it");
+                .hasMessageContaining("basic.auth.user.info is not set, but basic.auth.credentials.source requires it");
         assertThatThrownBy(() -> RegistrySettings.from(Map.of(
                         RegistrySettings.URL, "http://one:8081", RegistrySettings.CREDENTIALS_SOURCE, "SASL_INHERIT")))
                 .hasMessageContaining("must be URL or USER_INFO");

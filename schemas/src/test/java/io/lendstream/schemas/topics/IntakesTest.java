@@ -27,7 +27,7 @@ final class IntakesTest {
         assertThatThrownBy(() -> Intakes.parse("team-a=")).hasMessageContaining("'team-a=' is no intake");
         assertThatThrownBy(() -> Intakes.parse("team-a=east+")).hasMessageContaining("domains joined by '+'");
         assertThatThrownBy(() -> Intakes.parse("team-a=east+*")).hasMessageContaining("'*' alone");
-        assertThatThrownBy(() -> Intakes.parse("a=east,a=west")).hasMessageContaining("intake a is there twice");
+        assertThatThrownBy(() -> Intakes.parse("a=east,a=west")).hasMessageContaining("intake a is listed twice");
         for (String name : new String[] {"Team", "a.b", "-a", "a-", "x-dlq", "a".repeat(31), "a/b"}) {
             assertThatThrownBy(() -> Intakes.parse(name + "=east"))
                     .as(name)

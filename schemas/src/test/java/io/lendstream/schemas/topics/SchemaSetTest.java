@@ -68,8 +68,8 @@ final class SchemaSetTest {
 
         assertThat(reports.get(0).status()).isEqualTo(Status.INCOMPATIBLE);
         assertThat(reports.get(0).messages())
-                .anyMatch(text -> text.contains("version 1 cannot read what is written now"))
-                .anyMatch(text -> text.contains("what version 1 wrote cannot be read now"));
+                .anyMatch(text -> text.contains("version 1 cannot read records of this version"))
+                .anyMatch(text -> text.contains("this version cannot read records of version 1"));
         assertThat(client.versions("lendstream.nodes-value")).containsExactly(1);
         assertThat(reports.subList(1, reports.size())).allMatch(SubjectReport::fine);
     }

@@ -17,15 +17,13 @@ public final class CommonKeys {
             "intakes",
             "intakes as NAME=DOMAIN[+DOMAIN...] or NAME=* between commas, such as team-a=east+west,oncall=*",
             "",
-            "Groups of writers with their own input topics, and the domains that each may write about. Use the same value for"
-                    + " all services and commands of a site. Empty: base topics only.",
+            "Groups of writers with own input topics, and their domains. Must be equal for all services and commands of a site. Empty for base topics only.",
             CommonKeys::intakes);
     public static final Key<Optional<String>> INTAKE = new Key<>(
                     "intake",
                     "the name of an intake",
                     "team-a",
-                    "The intake that an agent, the load generator or a control command writes to, instead of the base"
-                            + " topics. Empty: base topics.",
+                    "The intake that an agent, the load generator or a control command writes to; empty for the base topics.",
                     CommonKeys::intake)
             .optional();
     public static final Key<Optional<Integer>> HEALTH_PORT = Key.count(
@@ -33,42 +31,42 @@ public final class CommonKeys {
                     0,
                     65535,
                     0,
-                    "Port of /health/live, /health/ready and /metrics. 0: any free port. Empty: no such server.")
+                    "Port of /health/live, /health/ready and /metrics; 0 for any free port, empty for none.")
             .optional();
     public static final Key<String> HEALTH_ADDRESS = Key.word(
             "health.address",
             "127.0.0.1",
-            "Address on which health and metrics are served; 0.0.0.0 makes them reachable from other machines.");
+            "Address of health and metrics; 0.0.0.0 opens them to other machines.");
     public static final Key<String> HEALTH_USERNAME = Key.text(
             "health.username",
             "",
-            "User name required for /metrics, by HTTP basic authentication. Empty: no login. /health/live and /health/ready never need a login.");
+            "User name for /metrics (HTTP basic authentication); empty for none. /health/live and /health/ready are open.");
     public static final Key<String> HEALTH_PASSWORD = Key.text(
             "health.password",
             "",
-            "Password of health.username. Prefer health.password-file, which keeps it out of the command line.");
+            "Password of health.username. Prefer health.password-file.");
     public static final Key<Optional<Path>> HEALTH_PASSWORD_FILE = Key.path(
-                    "health.password-file", ".", "File with the password of health.username, read at start-up.")
+                    "health.password-file", ".", "File with the password of health.username, read at start.")
             .optional();
     public static final Key<Optional<Path>> HEALTH_KEYSTORE = Key.path(
                     "health.ssl.keystore.location",
                     ".",
-                    "Keystore with the certificate and key for HTTPS, in the format of Kafka's ssl.keystore.location. Empty: plain HTTP.")
+                    "Keystore with certificate and key for HTTPS, as Kafka's ssl.keystore.location; empty for HTTP.")
             .optional();
     public static final Key<String> HEALTH_KEYSTORE_TYPE =
             Key.word("health.ssl.keystore.type", "PKCS12", "Type of the keystore: PKCS12, JKS or PEM.");
     public static final Key<String> HEALTH_KEYSTORE_PASSWORD =
-            Key.text("health.ssl.keystore.password", "", "Password of the keystore. Empty for PEM.");
+            Key.text("health.ssl.keystore.password", "", "Password of the keystore; empty for PEM.");
     public static final Key<String> HEALTH_KEY_PASSWORD = Key.text(
-            "health.ssl.key.password", "", "Password of the key in the keystore. Empty: the same as the keystore's.");
+            "health.ssl.key.password", "", "Password of the key; empty if it is that of the keystore.");
     public static final Key<Duration> CONNECT_TIMEOUT = Key.period(
             "connect-timeout",
             "10s",
-            "How long one attempt to reach the broker, and then the registry, may take.");
+            "Timeout of one attempt to reach the broker, and then the registry.");
     public static final Key<Optional<Duration>> WAIT_FOR_BROKER = Key.duration(
                     "wait-for-broker",
                     "10s",
-                    "How long a service waits at start-up for a broker and a registry that do not answer. Empty: without limit. 0s: a single attempt.")
+                    "Longest wait for broker and registry at start; empty for no limit, 0s for one attempt.")
             .optional();
     public static final Key<Duration> MAX_CLOCK_SKEW = Key.duration(
             "max-clock-skew",
@@ -77,11 +75,11 @@ public final class CommonKeys {
     public static final Key<Long> MAX_RECORD_BYTES = Key.bytes(
             "max-record-bytes",
             "1MiB",
-            "Largest size of a record after decompression, with its key and headers. Larger records are not decoded and go to the dead letters.");
+            "Largest record with key and headers, uncompressed. Larger records go to the dead letters without decoding.");
     public static final Key<TimeMode> TIME = Key.choice(
             "time",
             TimeMode.WALL,
-            "The clock to use: this machine's, or the virtual clock of an accelerated run, which the load generator drives.");
+            "The clock: wall is the machine's; virtual is that of an accelerated run, driven by the load generator.");
 
     public static final List<Key<?>> ALL = List.of(
             TOPIC_PREFIX,

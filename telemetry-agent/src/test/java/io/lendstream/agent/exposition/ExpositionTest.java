@@ -217,22 +217,22 @@ class ExpositionTest {
             delimiter = '|',
             value = {
                 "a                            | the value is missing",
-                "a b                          | 'b' is no number",
-                "a 1d                         | '1d' is no number",
-                "a 0x10                       | '0x10' is no number",
+                "a b                          | 'b' is not a number",
+                "a 1d                         | '1d' is not a number",
+                "a 0x10                       | '0x10' is not a number",
                 "a 1 2 3                      | '3' is left over",
-                "a 1 1.5                      | '1.5' is no time in whole milliseconds",
+                "a 1 1.5                      | '1.5' is not a time in whole milliseconds",
                 "a{b} 1                       | label b must be followed by =",
                 "a{b=1} 1                     | the value of label b must be in quotes",
-                "a{b=\"1} 1                   | the value of label b does not end",
+                "a{b=\"1} 1                   | the value of label b has no closing quote",
                 "a{b=\"\\t\"} 1               | escape that is none",
                 "a{b=\"1\" c=\"2\"} 1         | a comma or a closing brace",
-                "a{b=\"1\",b=\"2\"} 1         | label b is there twice",
+                "a{b=\"1\",b=\"2\"} 1         | label b occurs twice",
                 "a{b=\"1\"                    | a comma or a closing brace",
                 "a{,} 1                       | the name of a label cannot begin with ','",
                 "9a 1                         | the name of a metric cannot begin with '9'",
-                "a-b 1                        | '-b' is no number",
-                "# TYPE a thing               | 'thing' is no type of metric",
+                "a-b 1                        | '-b' is not a number",
+                "# TYPE a thing               | 'thing' is not a metric type",
                 "# TYPE                       | the name of a metric is missing",
             })
     void whatIsNotValidIsRefusedWithItsLineAndItsCause(String line, String cause) {
@@ -248,7 +248,7 @@ class ExpositionTest {
         assertThatThrownBy(() -> Exposition.parse("a 1\n# TYPE a gauge\n"))
                 .hasMessageContaining("TYPE of a must come before its samples");
         assertThatThrownBy(() -> Exposition.parse("# TYPE a gauge\n# TYPE a counter\n"))
-                .hasMessageContaining("TYPE of a is there twice and differs");
+                .hasMessageContaining("TYPE of a occurs twice with a difference");
     }
 
     @Test
@@ -269,7 +269,7 @@ class ExpositionTest {
     @ParameterizedTest
     @ValueSource(strings = {"a 1 1e999999999", "a 1 1e-999999999", "a 1 soon"})
     void aTimeThatIsNoneIsRefusedAndCostsNothing(String line) {
-        assertThatThrownBy(() -> Exposition.parse(line + "\n# EOF")).hasMessageContaining("is no time in seconds");
+        assertThatThrownBy(() -> Exposition.parse(line + "\n# EOF")).hasMessageContaining("is not a time in seconds");
     }
 
     @Test

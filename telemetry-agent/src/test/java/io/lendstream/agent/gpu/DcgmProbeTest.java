@@ -67,7 +67,7 @@ class DcgmProbeTest {
         GpuSnapshot sight = probe.look(NOON.plusSeconds(15));
 
         assertThat(sight.status()).isEqualTo(NodeStatus.UNAVAILABLE);
-        assertThat(sight.why()).contains("/metrics: line 3: ", "tried again after 1 s");
+        assertThat(sight.why()).contains("/metrics: line 3: ", "retry after 1 s");
         assertThat(sight.gpus()).hasSize(1);
         assertThat(sight.samples()).isEmpty();
     }
@@ -78,7 +78,7 @@ class DcgmProbeTest {
         assertThat(probe.look(NOON).why()).contains("HTTP status 503");
         status = 200;
         page = "# TYPE up gauge\nup 1\n";
-        assertThat(probe.look(NOON.plusSeconds(15)).why()).contains("it tells of no GPU");
+        assertThat(probe.look(NOON.plusSeconds(15)).why()).contains("the page has no GPU");
         page = PAGE;
 
         assertThat(probe.look(NOON.plusSeconds(16)).status()).isEqualTo(NodeStatus.UNAVAILABLE);

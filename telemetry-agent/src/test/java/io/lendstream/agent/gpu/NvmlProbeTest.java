@@ -424,7 +424,7 @@ class NvmlProbeTest {
         nvml.plays(Machines.a100MigOff());
 
         assertThat(hung.status()).isEqualTo(NodeStatus.UNAVAILABLE);
-        assertThat(hung.why()).isEqualTo("no answer within PT0.2S; it is waited for further");
+        assertThat(hung.why()).isEqualTo("no answer within PT0.2S; still waiting");
         assertThat(took).isBetween(Duration.ofMillis(190), Duration.ofSeconds(2));
         await().atMost(Duration.ofSeconds(10)).until(() -> look(probe).status() == NodeStatus.READY);
     }
@@ -439,7 +439,7 @@ class NvmlProbeTest {
         GpuSnapshot noticed = look(probe);
         GpuSnapshot after = look(probe);
 
-        assertThat(noticed.why()).contains("there were 2 GPUs, and now there are 1");
+        assertThat(noticed.why()).contains("the number of GPUs changed from 2 to 1");
         assertThat(after.gpus()).hasSize(1).allMatch(Gpu::migPending);
     }
 

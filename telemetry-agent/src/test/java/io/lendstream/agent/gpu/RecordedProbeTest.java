@@ -193,7 +193,7 @@ class RecordedProbeTest {
     void aRecordingIsOfOneNodeAndBeginsWithItsInventory() throws IOException {
         Path several = file(node("a", NodeStatus.READY), telemetry("b", 0.5));
         assertThatThrownBy(() -> GpuProbes.recorded(several, false))
-                .hasMessageContaining("line 2: is of node b, but lines before it are of a");
+                .hasMessageContaining("line 2: has node b, but earlier lines have a");
 
         Path headless = file(telemetry("a", 0.5));
         assertThatThrownBy(() -> GpuProbes.recorded(headless, false))

@@ -219,7 +219,7 @@ class KubeletTest {
             assertThat(kubelet.list()).hasSize(1);
             server.orElseThrow().shutdownNow().awaitTermination();
             Files.deleteIfExists(socket);
-            assertThatThrownBy(kubelet::list).isInstanceOf(IOException.class).hasMessageContaining("is not there");
+            assertThatThrownBy(kubelet::list).isInstanceOf(IOException.class).hasMessageContaining("does not exist");
 
             serve(response());
             assertThat(kubelet.list()).isEmpty();
@@ -234,7 +234,7 @@ class KubeletTest {
 
         assertThatThrownBy(this::list)
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("it refuses with gRPC status 8: rejected by rate limit");
+                .hasMessageContaining("the answer has gRPC status 8: rejected by rate limit");
     }
 
     @Test
@@ -292,7 +292,7 @@ class KubeletTest {
 
         assertThatThrownBy(this::list)
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("answers what is no list of pods' devices")
+                .hasMessageContaining("returned something other than a list of pods' devices")
                 .hasMessageContaining("a field of 127 bytes, but 1 are left");
     }
 }

@@ -96,7 +96,7 @@ class PodUsersTest {
                         "GPU-2", "?",
                         "GPU-2/0:4", "?",
                         "GPU-2/4:4", "?"));
-        assertThat(sight.why()).contains("(k8s.gpu.nvidia.com/claim=7-gpu-1)", "who has 3 GPUs is not known");
+        assertThat(sight.why()).contains("(k8s.gpu.nvidia.com/claim=7-gpu-1)", "the users of 3 GPUs are unknown");
     }
 
     @Test
@@ -113,7 +113,7 @@ class PodUsersTest {
             assertThat(Seen.users(without).values()).containsOnly("?");
             assertThat(without.why())
                     .isEqualTo(
-                            "the kubelet does not tell which pods have GPUs: /kubelet.sock is not there (agent.pod-resources)");
+                            "the kubelet does not return the pods of GPUs: /kubelet.sock is not there (agent.pod-resources)");
 
             kubelet.answer.set(Optional.of(List.of(gpu("chat-0", "GPU-0"))));
             await().atMost(Duration.ofSeconds(5))
@@ -143,7 +143,7 @@ class PodUsersTest {
                     .untilAsserted(
                             () -> assertThat(Seen.users(users.in(Seen.with())).values())
                                     .containsOnly("?"));
-            assertThat(users.in(Seen.with()).why()).contains("told last", "not believed");
+            assertThat(users.in(Seen.with()).why()).contains("last returned", "are not used");
         }
     }
 

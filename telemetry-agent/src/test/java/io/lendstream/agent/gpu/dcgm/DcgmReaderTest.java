@@ -263,7 +263,7 @@ class DcgmReaderTest {
         DcgmReadings readings = read(row("DCGM_FI_DEV_GPU_TEMP", "gpu=\"0\"", "41"), "# TYPE up gauge\nup 1\n");
 
         assertThat(readings.gpus()).isEmpty();
-        assertThat(readings.troubles()).containsExactly("1 samples have no label UUID and are passed over");
+        assertThat(readings.troubles()).containsExactly("1 samples have no label UUID and are ignored");
     }
 
     @Test

@@ -1,7 +1,7 @@
 """A small training job that may be resized: regression with a multi-layer perceptron on data made from a seed.
 
 Alone: python3 train.py. With torchrun: torchrun --nproc-per-node 2 train.py. Under Lendstream: as it is.
-With --log it notes each completed step in DIR/<process id>.jsonl, which Lendstream's tests and benchmark read.
+With --log it records each completed step in DIR/<process id>.jsonl, which Lendstream's tests and benchmark read.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--local-batch", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--step-seconds", type=float, default=0.0, help="sleep so long in each step")
+    parser.add_argument("--step-seconds", type=float, default=0.0, help="seconds to sleep in each step")
     parser.add_argument("--checkpoint")
     parser.add_argument("--checkpoint-seconds", type=float, default=60.0)
     parser.add_argument("--log")

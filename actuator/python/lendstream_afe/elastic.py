@@ -30,17 +30,17 @@ class Elastic:
                 step.backward(loss_function(model(inputs), targets))
             step.finish()
 
-    :param data: a data set, or a data loader whose data set, batch size and collation are used
-    :param epochs: how often every sample is taken
-    :param local_batch: samples that one replica computes at a time, until somebody decides otherwise
-    :param accumulation: how many of them before gradients are summed
-    :param initial_batch: samples of a step that the learning rate was tuned for; that of one replica if not given
-    :param seed: of the order of samples
-    :param scheduler: of the learning rate; it is stepped here, once a step
+    :param data: a data set, or a data loader whose data set, batch size and collation function are used
+    :param epochs: how often every sample is processed
+    :param local_batch: samples that one replica computes at once, until the scheduler changes it
+    :param accumulation: number of such batches before gradients are summed
+    :param initial_batch: samples of a step for which the learning rate was tuned; by default those of one replica
+    :param seed: seed of the order of samples
+    :param scheduler: scheduler of the learning rate; it is stepped here, once a step
     :param scaler: a gradient scaler for mixed precision
-    :param rehearse: computes the loss of a collated batch; a worker that will join a running job calls it beforehand,
-        so that what is slow only once is over by then. The optimiser is tried too, with gradients and rate zero.
-    :param checkpoint: file for the state, written beside training by rank 0, read when a job starts
+    :param rehearse: computes the loss of a collated batch; a worker that will join a running job calls it before,
+        to finish one-time work first. The optimiser is exercised too, with gradients and rate zero.
+    :param checkpoint: file for the state, written in the background by rank 0, read when a job starts
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Elastic:
         if isinstance(data, DataLoader):
             local_batch, collate, data = local_batch or data.batch_size, data.collate_fn, data.dataset
         if not local_batch or local_batch < 1 or accumulation < 1:
-            raise ValueError(f"local_batch and accumulation must be at least 1, but were {local_batch}, {accumulation}")
+            raise ValueError(f"local_batch and accumulation must be at least 1, but are {local_batch}, {accumulation}")
         self.device = next(model.parameters()).device
         self.batching = Batching(local_batch, accumulation)
         self._initial_batch = initial_batch or self.batching.step_samples(1)
@@ -80,7 +80,7 @@ class Elastic:
         self._checkpoint_seconds, self._report_seconds = checkpoint_seconds, report_seconds
         backend = os.environ.get("LENDSTREAM_AFE_BACKEND", "nccl" if self.device.type == "cuda" else "gloo")
         self._membership = memberships.of_environment(backend, self.device)
-        self._usable = True  # false while a peer's state is coming in
+        self._usable = True  # false while a peer's state is being received
         self._candidate: Optional[Transition] = None
         self._sending: Optional[Sending] = None
         self._seconds: Deque[float] = deque(maxlen=_MEDIAN_OF)
@@ -115,7 +115,7 @@ class Elastic:
             step = Step(self)
             yield step
             if not step._over:
-                raise RuntimeError("the loop went on before step.finish()")
+                raise RuntimeError("the loop continued before step.finish() was called")
             if step._lost is not None:
                 self._take(self._replacement(step._lost))
             elif step._last:
@@ -187,7 +187,7 @@ class Elastic:
         print(f"lendstream_afe: a rank was lost, waiting for a group without it ({str(error)[:200]})", flush=True)
         sending, self._sending = self._sending, None
         seat = self._membership.recover(self._state.position.step if self._usable else -1)
-        del sending  # its memory was needed until nothing was under way
+        del sending  # its memory was needed until all transfers had ended
         self._gradients.renew()
         self._ended_before_seat = self._ended
         return seat
@@ -335,13 +335,13 @@ class Step:
     def finish(self) -> bool:
         """Sums gradients over all ranks and updates the model.
 
-        False if a rank was lost: nothing happened then, and the next step takes these samples again.
+        False if a rank was lost: the step had no effect, and the next step processes these samples again.
         """
         job = self._job
         self._over = True
         self._sum_from_here()
         if job._scaler is not None:
-            job._scaler.scale(torch.zeros((), device=job.device))  # a rank without samples has not set it up
+            job._scaler.scale(torch.zeros((), device=job.device))  # a rank without samples has not initialised it
         job._candidate = job._membership.candidate()
         began = time.monotonic()
         notes = torch.tensor(
@@ -353,7 +353,7 @@ class Step:
             job._gradients.finish(notes, local_squared_at=2)
             if job._sending is not None:
                 job._sending.wait()
-            knowing, stopping, local_squared = notes.tolist()  # on a GPU, this is where the sums are waited for
+            knowing, stopping, local_squared = notes.tolist()  # on a GPU, this waits for the sums
             if job._seat.group.aborted:
                 raise RuntimeError("the group was broken")
         except RuntimeError as error:
@@ -376,7 +376,7 @@ class Step:
         if self._boundary and not job._candidate.checkpoint:
             job._membership.passes(job._candidate, job._state.position.step + 1)
             leaves = job._candidate.leave
-        if not leaves:  # who leaves needs no model any more
+        if not leaves:  # a leaving rank needs no model
             job._apply()
             job._gradients.clear()
         job._completed(len(self.samples), sync_seconds)

@@ -1,8 +1,8 @@
-"""Summing gradients over ranks while the backward pass still runs, and what they say about the noise.
+"""Summing gradients over ranks while the backward pass still runs, and estimating the gradient noise from them.
 
 Why not DistributedDataParallel: it is bound to the group it was constructed with, its constructor broadcasts all
-parameters and buffers, which a resize does not need, and what it gives beyond that (buckets, overlap with the backward
-pass) is this file.
+parameters and buffers, which a resize does not need, and its other features (buckets, overlap with the backward
+pass) are in this file.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class Gradients:
                 parameter.grad = view
 
     def renew(self) -> None:
-        """Other memory: a broken group may still write to what it was given."""
+        """Other memory: a broken group may still write to its buffers."""
         for bucket in self._buckets:
             bucket.allocate()
         self.clear()
@@ -80,9 +80,9 @@ class Gradients:
             bucket.missing = len(bucket.parameters)
 
     def finish(self, notes: torch.Tensor, local_squared_at: int) -> None:
-        """Sums what the backward pass did not touch, then ``notes``, and waits for everything.
+        """Sums the gradients that the backward pass did not reach, then ``notes``, and waits for all sums.
 
-        Raises what the first failed collective raised, when none of them touches memory any more.
+        Raises the error of the first failed collective, after all of them have stopped using memory.
         """
         group, self._group = self._group, None
         while self._launched < len(self._buckets):
@@ -105,7 +105,7 @@ class Gradients:
             if self._group is None:
                 return
             bucket.missing -= 1
-            # Always in the same order, whatever order the backward pass of this rank takes.
+            # Always in the same order, independent of this rank's backward pass.
             while self._launched < len(self._buckets) and self._buckets[self._launched].missing <= 0:
                 self._launch(self._group)
 
@@ -123,7 +123,7 @@ class Gradients:
         if self._failure is None:
             try:
                 self._works.append(group.sum(tensor))
-            except RuntimeError as error:  # told by finish: here it would come out of the script's backward pass
+            except RuntimeError as error:  # raised by finish: here it would come out of the script's backward pass
                 self._failure = error
 
 
@@ -148,16 +148,16 @@ def _on_accumulated(parameter: torch.nn.Parameter, hook: Callable[..., None]) ->
         return parameter.register_post_accumulate_grad_hook(hook)
     node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
     node.register_hook(hook)
-    return node  # must be kept, or the hook goes
+    return node  # must be kept, or the hook is removed
 
 
 @dataclass
 class Noise:
     """Running estimates of how large and how noisy gradients are.
 
-    A replica's gradient is a mean over fewer samples than the step's, so the difference of their squared norms tells
+    A replica's gradient is a mean over fewer samples than the step's, so the difference of their squared norms gives
     the variance: Qiao et al., Pollux, OSDI 2021, section 3.1, after McCandlish et al., arXiv 1812.06162, appendix A.1.
-    A single replica says nothing: the last estimates stand.
+    A single replica gives no estimate: the last estimates remain.
     """
 
     squared: Optional[float] = None
@@ -168,7 +168,7 @@ class Noise:
 
         :param local: mean over replicas of the squared norm of the replica's gradient
         :param total: squared norm of the step's gradient
-        :param batch_ratio: samples of the step over those of the initial batch, at which the variance is told
+        :param batch_ratio: samples of the step over those of the initial batch, at which the variance is reported
         """
         if replicas < 2:
             return

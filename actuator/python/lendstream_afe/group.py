@@ -9,9 +9,9 @@ from typing import Callable, List, Optional, Sequence, Set, Tuple
 import torch
 import torch.distributed as dist
 
-# Nothing waits for it: a group whose member died is broken by the node process's word.
+# The timeout never matters: the node process breaks a group whose member died.
 _TIMEOUT = timedelta(hours=6)
-# How often a wait looks up, and how long after the group was broken it is given up.
+# How often a wait checks for a broken group, and how long after the break it gives up.
 _PATIENCE = timedelta(milliseconds=200)
 
 
@@ -34,20 +34,20 @@ class Group:
         else:
             self._group = dist.ProcessGroupGloo(store, rank, size, _TIMEOUT)
             self._descriptors, self._sockets = _local_sockets(_descriptors() - before)
-        # The first collective sets up what is set up lazily, and proves that everybody is there.
+        # The first collective completes lazy initialisation, and proves that all members are present.
         self.sum(torch.zeros(1, device=device)).wait()
         if device.type == "cuda":
             torch.cuda.synchronize(device)
 
     def sum(self, tensor: torch.Tensor) -> "dist.Work":
-        """Adds up a tensor over all ranks, in place; what it returns is to be waited for."""
+        """Adds up a tensor over all ranks, in place; returns a handle to wait for."""
         return self._group.allreduce([tensor], dist.AllreduceOptions())
 
     def copy(self, tensors: Sequence[torch.Tensor], transfers: Sequence[Tuple[int, int]]) -> List["dist.Work"]:
         """Overwrites tensors of some ranks with those of others; ``transfers`` are pairs of sender and receiver.
 
-        Each pair sends to and fro by itself between CPUs; elsewhere, where links are wide and NCCL's pairs need
-        communicators of their own, the first sender tells all.
+        Between CPUs each pair sends and receives separately. With NCCL, whose pairs need
+        communicators of their own, the first sender broadcasts to all.
         """
         if not self._direct:
             options = dist.BroadcastOptions()
@@ -66,7 +66,7 @@ class Group:
         return bool(transfers) and (not self._direct or any(self.rank in pair for pair in transfers))
 
     def finish(self, works: Sequence["dist.Work"]) -> None:
-        """Waits until none is under way any more, then raises what the first that failed raised."""
+        """Waits until all transfers have ended, then raises the error of the first that failed."""
         _finish(works, self._wait)
 
     def finish_copy(self, works: Sequence["dist.Work"]) -> None:
@@ -84,7 +84,7 @@ class Group:
                 return
             except RuntimeError:
                 if work.is_completed():
-                    work.wait()  # says how it ended, be it in time
+                    work.wait()  # raises its error, if it ended in time
                     return
             if aborted:
                 self._abandon()
@@ -93,10 +93,10 @@ class Group:
     def _abandon(self) -> None:
         """Leaves the group to itself for the life of the process.
 
-        gloo in PyTorch 1.13 can miss the end of a connection: when a message has come in part and its receiver has
-        failed meanwhile, it neither reads on nor gives up, but tries to write for ever, and whoever waits for that peer
-        waits too. Another file under its descriptor's number takes the connection away from it, so that it is at
-        least quiet; its memory is not used again, and it is never destroyed, for that would wait for it.
+        gloo in PyTorch 1.13 can miss the end of a connection: when a message has arrived in part and its receiver has
+        failed meanwhile, it neither reads on nor gives up, but tries to write forever, and a rank that waits for that peer
+        waits too. Another file under its descriptor's number takes the connection away from it, so that it becomes
+        idle; its memory is not used again, and it is never destroyed, because that would block.
         """
         self._abandoned = True
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -113,14 +113,14 @@ class Group:
     def abort(self) -> None:
         """Makes every collective of the group fail now, in this process and, with gloo, in its peers.
 
-        One of NCCL ends without saying so, and its result is void: whoever waited must look at ``aborted``.
+        With NCCL it ends without an error, and its result is invalid: the caller must check ``aborted``.
         """
         self.aborted = True
         for each in self._sockets:
             try:
                 each.shutdown(socket.SHUT_RDWR)
             except OSError:
-                pass  # the peer was quicker
+                pass  # the peer closed it first
         if not self._sockets:
             for name in ("abort", "_abort"):  # NCCL, by the version of PyTorch
                 if hasattr(self._group, name):
@@ -155,14 +155,14 @@ def _local_sockets(descriptors: Set[int]) -> Tuple[List[int], List[socket.socket
     """Those descriptors that are connections within this machine, and duplicates of them.
 
     gloo in PyTorch 1.13 cannot be interrupted, but it notices at once that its connections were shut down. Duplicates,
-    because a number may be given to another file as soon as gloo closes its own.
+    because a descriptor number may be reused as soon as gloo closes its own.
     """
     own, found = [], []
     for descriptor in descriptors:
         try:
             duplicate = os.dup(descriptor)
         except OSError:
-            continue  # closed meanwhile: the listing of descriptors itself, for one
+            continue  # closed meanwhile, such as the listing of descriptors itself
         try:
             candidate = socket.socket(fileno=duplicate)
         except OSError:

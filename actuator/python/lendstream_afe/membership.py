@@ -1,4 +1,4 @@
-"""Which ranks train together, as the node process says, and as the environment says where there is none."""
+"""Which ranks train together, as ordered by the node process, or by the environment without one."""
 
 import os
 import signal
@@ -25,11 +25,11 @@ class Plan:
     """A membership epoch, seen by one of its ranks."""
 
     epoch: int
-    kind: str  # start: nobody trains yet; change: between two steps; recover: after a rank was lost
+    kind: str  # start: no rank trains yet; change: between two steps; recover: after a rank was lost
     rank: int
     size: int
-    newcomers: Tuple[int, ...] = ()  # ranks that take no samples in their first step: the state is on its way to them
-    transfers: Tuple[Tuple[int, int], ...] = ()  # who tells whom the state
+    newcomers: Tuple[int, ...] = ()  # ranks without samples in their first step, while they receive the state
+    transfers: Tuple[Tuple[int, int], ...] = ()  # pairs of sender and receiver of the state
     batching: Optional[Batching] = None
 
     @staticmethod
@@ -86,10 +86,10 @@ class NodeMembership:
 
     @property
     def stopping(self) -> bool:
-        return False  # the node process says so by a transition
+        return False  # the node process starts a transition for it
 
     def join(self) -> Seat:
-        """Says that this worker could train, and waits until it may."""
+        """Reports that this worker is ready to train, and waits for the order."""
         self._enter("ready", -1)
         self._connection.send({"type": "ready"})
         return self._await_seat()
@@ -104,7 +104,7 @@ class NodeMembership:
         self._connection.send({"type": "boundary", "epoch": transition.epoch, "step": step})
 
     def switch(self, transition: Transition, step: int) -> Seat:
-        """Follows a transition when the step before it is complete. Does not return if it says to leave."""
+        """Follows a transition when the step before it is complete. Does not return if this rank must leave."""
         with self._changed:
             retired = [self._seat.group] if self._seat is not None else []
             if self._done < transition.epoch:
@@ -116,7 +116,7 @@ class NodeMembership:
                 self._committed = None
             self._phase = "leaving" if transition.leave else "training"
             while transition.leave and self._done < transition.epoch:
-                self._changed.wait()  # a peer may still need us for its last collective
+                self._changed.wait()  # a peer may still need this rank for its last collective
             while not transition.leave and transition.epoch not in self._built and self._aborted < transition.epoch:
                 self._changed.wait()
             self._seat = self._built.pop(transition.epoch, None)
@@ -186,13 +186,13 @@ class NodeMembership:
 
     def _on_message(self, message: Message) -> None:
         handle = getattr(self, "_on_" + message["type"], None)
-        if handle is not None:  # a newer node process may say more than we need to know
+        if handle is not None:  # a newer node process may send messages unknown to this version
             handle(message)
 
     def _on_prepare(self, message: Message) -> None:
         plan = Plan.of(message)
         with self._changed:
-            # What this rank has passed into, or agreed to, it will take when its step is complete.
+            # An epoch that this rank has entered or agreed to takes effect when its step is complete.
             needed = self._passed, self._committed.epoch if self._committed else 0
             outdated = [self._built.pop(epoch).group for epoch in list(self._built) if epoch not in needed]
         _close_behind(outdated)
@@ -202,7 +202,7 @@ class NodeMembership:
         try:
             store = NodeStore(self._connection, plan.epoch)
             group = Group(self._backend, store, plan.rank, plan.size, self._device)
-        except Exception as error:  # whatever it was, the node process tries again or goes on without us
+        except Exception as error:  # for any error the node process retries or continues without this rank
             self._connection.send({"type": "unprepared", "epoch": plan.epoch, "why": str(error)[:500]})
             return
         with self._changed:
@@ -222,7 +222,7 @@ class NodeMembership:
             self._changed.notify_all()
 
     def _on_done(self, message: Message) -> None:
-        """All have passed into the epoch: nobody needs the group before any more."""
+        """All ranks have entered the epoch: the previous group is no longer needed."""
         with self._changed:
             self._done = message["epoch"]
             retired, self._retired = self._retired, []
@@ -251,7 +251,7 @@ class NodeMembership:
 class PlainMembership:
     """The ranks that the environment names, as torchrun sets it, for as long as the process lives.
 
-    SIGTERM ends training after the step under way, on all ranks, with a checkpoint.
+    SIGTERM ends training after the current step, on all ranks, with a checkpoint.
     """
 
     def __init__(self, backend: str, device: torch.device, observer: Optional[Connection]) -> None:
@@ -266,7 +266,7 @@ class PlainMembership:
         if "RANK" in os.environ:
             store, rank, size = next(dist.rendezvous("env://"))
         self._group = Group(self._backend, dist.PrefixStore("lendstream", store), rank, size, self._device)
-        self._store = store  # with static rendezvous it lives in rank 0, and must not go
+        self._store = store  # with static rendezvous it lives in rank 0, and must be kept
         transfers = tuple((0, receiver) for receiver in range(1, size))
         return Seat(Plan(1, "start", rank, size, (), transfers, _batching_of_environment()), self._group)
 
@@ -274,13 +274,13 @@ class PlainMembership:
         return None
 
     def passes(self, transition: Transition, step: int) -> None:
-        raise AssertionError("without a node process nothing changes")
+        raise AssertionError("without a node process there are no transitions")
 
     def switch(self, transition: Transition, step: int) -> Seat:
-        raise AssertionError("without a node process nothing changes")
+        raise AssertionError("without a node process there are no transitions")
 
     def recover(self, step: int) -> Seat:
-        raise RuntimeError(f"a rank was lost after step {step}, and there is no node process that would replace it")
+        raise RuntimeError(f"a rank was lost after step {step}, and there is no node process to replace it")
 
     def completed(self, step: int) -> None:
         pass
@@ -290,7 +290,7 @@ class PlainMembership:
             self._observer.send(message)
 
     def finish(self) -> None:
-        self._group.sum(torch.zeros(1, device=self._device)).wait()  # nobody goes before the others are through
+        self._group.sum(torch.zeros(1, device=self._device)).wait()  # no rank leaves before the others have finished
         self.tell({"type": "bye"})
 
     def _stop(self, *_: Any) -> None:
@@ -298,7 +298,7 @@ class PlainMembership:
 
 
 def of_environment(backend: str, device: torch.device) -> Any:
-    """What the node process asks for by environment variables; without any, the plain membership."""
+    """The membership set by environment variables of the node process; without them, the plain one."""
     path = os.environ.get("LENDSTREAM_AFE_SOCKET")
     if path is None:
         return PlainMembership(backend, device, None)

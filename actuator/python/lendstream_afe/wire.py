@@ -23,8 +23,8 @@ class Refused(Exception):
 class Connection:
     """Keeps a worker in touch with the node process, over restarts of the latter.
 
-    ``on_message`` runs on the connection's own thread. ``hello`` says who the worker is and where it stands; it is
-    asked for each time that a connection is made.
+    ``on_message`` runs on the connection's own thread. ``hello`` returns the worker's identity and phase; it is
+    called for each new connection.
     """
 
     def __init__(self, path: str, hello: Callable[[], Message], on_message: Callable[[Message], None]) -> None:
@@ -42,7 +42,7 @@ class Connection:
         threading.Thread(target=self._read_for_ever, args=(connection,), name="afe-control", daemon=True).start()
 
     def send(self, message: Message, body: bytes = b"") -> bool:
-        """False if nobody is there to hear it; the next hello then tells what matters."""
+        """False without a connection; the next hello then reports the current state."""
         with self._sending:
             if self._socket is None:
                 return False
@@ -60,7 +60,7 @@ class Connection:
             self._answers[number] = None
         try:
             if not self.send({**message, "id": number}, body):
-                raise ConnectionError("the node process is not there")
+                raise ConnectionError("the node process is not reachable")
             with self._asking:
                 while self._answers[number] is None:
                     self._asking.wait()
@@ -101,11 +101,11 @@ class Connection:
         with self._asking:
             waiting = [number for number, answer in self._answers.items() if answer is None]
         for number in waiting:
-            self._answer(number, {"error": "the node process went away"}, b"")
+            self._answer(number, {"error": "the node process closed the connection"}, b"")
         while True:
             try:
                 return self._connect()
-            except Refused as refusal:  # it has forgotten us: nobody would ever end this process
+            except Refused as refusal:  # it no longer knows this worker and would never end this process
                 print(f"lendstream_afe: {refusal}", file=sys.stderr, flush=True)
                 os._exit(1)
             except OSError:

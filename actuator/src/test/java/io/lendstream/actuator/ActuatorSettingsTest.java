@@ -79,7 +79,7 @@ class ActuatorSettingsTest {
     }
 
     @Test
-    void aMemoryThatIsDamagedIsMadeAnew() throws Exception {
+    void aDamagedStateFileIsRebuilt() throws Exception {
         Files.writeString(folder.resolve("actuator.avro"), "not Avro");
 
         assertThat(StateFile.in(folder).load()).isEmpty();

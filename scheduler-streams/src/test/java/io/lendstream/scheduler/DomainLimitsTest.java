@@ -33,7 +33,10 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What would be more than a domain may have is refused with the name of the setting, and a place that is freed can be taken. */
+/**
+ * What would be more than a domain may have is refused with the name of the setting, and a place that is freed can be
+ * taken.
+ */
 class DomainLimitsTest {
     private static final DomainLimits LIMITS = new DomainLimits(2, 2, 3, 1, 2, 2);
 

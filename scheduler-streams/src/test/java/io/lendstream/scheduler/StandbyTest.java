@@ -79,7 +79,7 @@ class StandbyTest {
     }
 
     @Test
-    void whoIsRefusedAgainAndAgainThoughNobodyIsThereEnds() {
+    void anInstanceThatIsRefusedRepeatedlyByAnEmptyGroupEnds() {
         UncaughtErrors errors = errors(standby(0, Standby.Holder.NONE, 100));
         List<StreamThreadExceptionResponse> answers = new ArrayList<>();
         for (int i = 0; i < 21; i++) {
@@ -162,7 +162,7 @@ class StandbyTest {
     }
 
     @Test
-    void whoStoodStillUntilTheBrokerEndedItsTransactionBeginsAnew() {
+    void anInstanceThatPausedBeyondItsTransactionTimeoutStartsANewThread() {
         Throwable failure = new StreamsException(
                 "Error encountered trying to commit a transaction", new InvalidTxnStateException("an invalid state"));
 

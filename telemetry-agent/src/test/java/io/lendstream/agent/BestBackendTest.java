@@ -29,7 +29,7 @@ class BestBackendTest {
         "agent.slurm=true, false, true, NVML, ''",
         "agent.backend=simulated, true, true, SIMULATED, ''"
     })
-    void theBestThatIsThereIsTakenWhereNothingIsSaid(
+    void theBestAvailableBackendIsTheDefault(
             String said, boolean nvml, boolean exporter, Backend best, String remark) {
         Settings settings = Settings.of(AgentKeys.ALL, SettingsFile.NONE, Map.of(), List.of(said));
 

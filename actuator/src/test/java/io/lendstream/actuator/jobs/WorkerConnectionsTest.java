@@ -28,7 +28,7 @@ class WorkerConnectionsTest {
     }
 
     @Test
-    void aWorkerOfAnotherVersionIsToldBothVersions() {
+    void theRefusalOfAWorkerOfAnotherVersionNamesBothVersions() {
         assertThat(refusal("{'type': 'hello', 'version': 99, 'worker': 'w'}", true))
                 .hasValueSatisfying(why -> assertThat(why).contains("speaks version 99", "speaks 1"));
         assertThat(refusal("{}", true))

@@ -118,7 +118,7 @@ final class RecordMapperTest {
     }
 
     @Test
-    void whatDoesNotFitIsSaidAtConstructionWithItsPlace() {
+    void aMismatchIsReportedAtConstructionWithItsPlace() {
         Schema noOffset = SchemaBuilder.record("Origin")
                 .fields()
                 .requiredString("topic")

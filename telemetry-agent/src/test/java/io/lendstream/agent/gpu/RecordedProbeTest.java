@@ -109,7 +109,7 @@ class RecordedProbeTest {
             assertThat(probe.look(NOON).samples()).containsExactly(sample(0.75));
             GpuSnapshot ended = probe.look(NOON);
             assertThat(ended.status()).isEqualTo(NodeStatus.UNAVAILABLE);
-            assertThat(ended.why()).endsWith("recording.jsonl ended after 4 sights");
+            assertThat(ended.why()).endsWith("recording.jsonl ended after 4 snapshots");
             assertThat(ended.gpus()).containsExactly(gpu());
         }
     }

@@ -387,7 +387,7 @@ class NvmlProbeTest {
 
         assertThat(sight.status()).isEqualTo(NodeStatus.READY);
         assertThat(sight.why())
-                .contains("does not tell where 3 of its 3 MIG instances lie")
+                .contains("does not report the positions of 3 of its 3 MIG instances")
                 .contains("forbids this user")
                 .contains("nvmlDeviceGetComputeRunningProcesses_v3");
         assertThat(instances(sight)).isEmpty();

@@ -176,7 +176,7 @@ class RecordedProbeTest {
             value = {
                 "{                                  | line 2: is not JSON",
                 "{} {}                              | line 2: is not JSON",
-                "[]                                 | line 2: is neither a node's inventory",
+                "[]                                 | line 2: is not a node's inventory",
                 "{\"sequence\": 1}                  | line 2: GpuTelemetry.nodeId is missing",
                 "{\"sequence\": 1, \"colour\": 2}   | line 2: GpuTelemetry has no field colour",
                 "{\"status\": \"READY\", \"nodeId\": 7} | line 2: Node.nodeId must be a text, but is 7",

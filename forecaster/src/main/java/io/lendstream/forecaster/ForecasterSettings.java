@@ -116,7 +116,7 @@ record ForecasterSettings(
             "Length of a step of demand. A change restarts all forecasts without history.");
     private static final Key<List<Duration>> HORIZONS = new Key<>(
             "forecaster.horizons",
-            "durations separated by commas",
+            "durations between commas",
             ForecastSettings.DEFAULT.horizons().stream().map(Units::text).collect(Collectors.joining(",")),
             "Forecast horizons, increasing, each a whole number of steps. A change restarts all forecasts without history.",
             ForecasterSettings::durations);

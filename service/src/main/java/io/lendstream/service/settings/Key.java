@@ -55,7 +55,7 @@ public record Key<T>(
     public static Key<List<String>> names(String name, String otherwise, String description) {
         return new Key<>(
                 name,
-                "names separated by commas, each of 1 to %d printable ASCII characters without blanks, quotes and backslashes, and no part between slashes that is '.' or '..'"
+                "names between commas, each of 1 to %d printable ASCII characters without blanks, quotes and backslashes, and no part between slashes that is '.' or '..'"
                         .formatted(Limits.LONGEST_NAME),
                 otherwise,
                 description,
@@ -84,7 +84,7 @@ public record Key<T>(
 
     /** Words separated by commas; none for an empty text. */
     public static Key<List<String>> words(String name, String otherwise, String description) {
-        return new Key<>(name, "words separated by commas", otherwise, description, text -> Optional.of(parts(text)));
+        return new Key<>(name, "words between commas", otherwise, description, text -> Optional.of(parts(text)));
     }
 
     private static List<String> parts(String text) {

@@ -63,10 +63,8 @@ record ActuatorSettings(
             .optional();
     static final Key<DriverKind> DRIVER =
             Key.choice("actuator.driver", DriverKind.SIMULATED, "Driver that executes decisions.");
-    static final Key<Boolean> DRY_RUN = Key.flag(
-            "actuator.dry-run",
-            false,
-            "Only log what the driver would do, and report success at once.");
+    static final Key<Boolean> DRY_RUN =
+            Key.flag("actuator.dry-run", false, "Only log what the driver would do, and report success at once.");
     static final Key<Path> PROGRAMS = Key.path(
             "actuator.process.programs",
             "/etc/lendstream/programs",
@@ -82,12 +80,10 @@ record ActuatorSettings(
     static final Key<String> WEBHOOK =
             Key.text("actuator.webhook.url", "", "Address that gets every order of the webhook driver as JSON (POST).");
     static final Key<Optional<Path>> TOKEN = Key.path(
-                    "actuator.webhook.token-file",
-                    ".",
-                    "File with the bearer token for that address; empty for none.")
+                    "actuator.webhook.token-file", ".", "File with the bearer token for that address; empty for none.")
             .optional();
-    static final Key<Integer> CONCURRENCY = Key.count(
-            "actuator.concurrency", 1, 1000, 8, "Parallel orders of the command and webhook drivers.");
+    static final Key<Integer> CONCURRENCY =
+            Key.count("actuator.concurrency", 1, 1000, 8, "Parallel orders of the command and webhook drivers.");
     static final Key<Double> RATE = Key.decimal(
             "actuator.rate",
             0.01,

@@ -99,10 +99,11 @@ final class StateSaver {
         try {
             to.save(state);
         } catch (UncheckedIOException e) {
-            String reason = "actuator.state-dir is %s, which cannot be written (%s); free disk space, or repair the disk"
-                    .formatted(
-                            settings.stateDir().orElseThrow(),
-                            Objects.requireNonNull(e.getCause()).getMessage());
+            String reason =
+                    "actuator.state-dir is %s, which cannot be written (%s); free disk space, or repair the disk"
+                            .formatted(
+                                    settings.stateDir().orElseThrow(),
+                                    Objects.requireNonNull(e.getCause()).getMessage());
             if (!unwritable.equals(Optional.of(reason))) {
                 LOG.error("{}. The actuator continues without saving and retries every second.", reason);
             }

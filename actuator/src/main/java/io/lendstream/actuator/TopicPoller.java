@@ -167,8 +167,9 @@ final class TopicPoller implements Runnable {
         long now = System.nanoTime();
         if (handed == 0 && now - heardAt > SILENCE.toNanos()) {
             if (!topics.isAnswered(ANSWER)) {
-                String why = "the broker at %s does not answer; leases and deadlines are enforced, %d records are queued"
-                        .formatted(clients.where(), outbox.size());
+                String why =
+                        "the broker at %s does not answer; leases and deadlines are enforced, %d records are queued"
+                                .formatted(clients.where(), outbox.size());
                 trouble = Optional.of(why);
                 wait.goesOn(why);
                 return false;

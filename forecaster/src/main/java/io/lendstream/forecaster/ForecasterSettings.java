@@ -139,11 +139,9 @@ record ForecasterSettings(
             "10s",
             "Lag of event time behind the newest record before a silent source is given up.");
     private static final Key<Duration> IDLE_AFTER = Key.period(
-            "forecaster.idle-after",
-            "30s",
-            "Silence after which a partition no longer holds back event time.");
-    private static final Key<Duration> FORGET_AFTER = Key.period(
-            "forecaster.forget-after", "14d", "Silence after which a service's state is removed.");
+            "forecaster.idle-after", "30s", "Silence after which a partition no longer holds back event time.");
+    private static final Key<Duration> FORGET_AFTER =
+            Key.period("forecaster.forget-after", "14d", "Silence after which a service's state is removed.");
     private static final Key<Duration> CHECKPOINT_INTERVAL =
             Key.period("forecaster.checkpoint-interval", "10s", "Interval of checkpoints.");
     private static final Key<Optional<Path>> STATE_DIRECTORY = Key.path(
@@ -157,11 +155,7 @@ record ForecasterSettings(
             StateBackend.HEAP,
             "Store of the state: heap is fastest; rocksdb holds more than memory, with incremental checkpoints.");
     private static final Key<Integer> SERVICE_METRICS = Key.count(
-            "forecaster.service-metrics",
-            0,
-            1_000_000,
-            1000,
-            "Number of services with own metrics in each task.");
+            "forecaster.service-metrics", 0, 1_000_000, 1000, "Number of services with own metrics in each task.");
 
     static final List<Key<?>> KEYS = List.of(
             MODEL,
@@ -228,7 +222,8 @@ record ForecasterSettings(
             return forecast;
         } catch (IllegalArgumentException e) {
             throw new SettingsException(
-                    "forecaster.model, forecaster.step and forecaster.horizons do not fit together: " + e.getMessage(), e);
+                    "forecaster.model, forecaster.step and forecaster.horizons do not fit together: " + e.getMessage(),
+                    e);
         }
     }
 

@@ -54,10 +54,7 @@ final class RateReader extends TopicReader<RequestRate, Incoming> {
 
     @Override
     void deleted(ConsumerRecord<byte[], byte[]> record, Collector<Incoming> out) {
-        poison(
-                record,
-                new IllegalArgumentException("a record of request rates needs a value, but has none"),
-                out);
+        poison(record, new IllegalArgumentException("a record of request rates needs a value, but has none"), out);
     }
 
     @Override

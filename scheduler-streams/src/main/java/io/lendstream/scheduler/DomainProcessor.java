@@ -130,7 +130,8 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
     private void bury(DomainId id, Topic<?> topic, RoutedRecord arrival, long timestamp, Poison poison) {
         Origin origin = arrival.passage().origin();
         refusals.warn(
-                wallClock(), "%s of domain %s was written to the dead letters: %s".formatted(origin, id, poison.getMessage()));
+                wallClock(),
+                "%s of domain %s was written to the dead letters: %s".formatted(origin, id, poison.getMessage()));
         metrics.dead(topic.suffix(), poison, wallClock());
         Record<byte[], byte[]> asItCame = new Record<>(arrival.key(), arrival.value(), timestamp);
         context().forward(DeadLetter.of(origin, asItCame, poison), SchedulerTopology.DEAD_EVENT);

@@ -35,7 +35,9 @@ public final class SchedulerKeys {
             DEFAULTS.afe(),
             "Elastic jobs change GPUs in place; if false, every change restarts the job.");
     static final Key<Duration> NOTICE = Key.period(
-            "scheduler.notice", text(DEFAULTS.notice()), "Notice: time of a job to release GPUs before they are taken by force.");
+            "scheduler.notice",
+            text(DEFAULTS.notice()),
+            "Notice: time of a job to release GPUs before they are taken by force.");
     static final Key<Duration> BIND_DEADLINE = Key.period(
             "scheduler.bind-deadline",
             text(DEFAULTS.bindDeadline()),

@@ -209,9 +209,7 @@ public final class SchedulerMain extends ServiceCommand {
             }
             log.info("closing");
             if (!streams.close(CLOSE_WITHIN)) {
-                log.error(
-                        "not closed within {}; uncommitted work is repeated after the next start",
-                        CLOSE_WITHIN);
+                log.error("not closed within {}; uncommitted work is repeated after the next start", CLOSE_WITHIN);
                 return FAILED;
             }
             return DONE;

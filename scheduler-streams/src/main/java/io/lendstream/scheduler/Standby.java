@@ -81,7 +81,9 @@ final class Standby {
         String said = "";
         for (long looks = 1; mayGoOn && now.holder() == Holder.OTHERS && !closing.getAsBoolean(); looks++) {
             if (!now.text().equals(said) || looks % LOOKS_BETWEEN_WORDS == 0) {
-                log.warn("{}; this instance stays on standby and takes over once the last of them has stopped", now.text());
+                log.warn(
+                        "{}; this instance stays on standby and takes over once the last of them has stopped",
+                        now.text());
                 said = now.text();
             }
             mayGoOn = pause();

@@ -26,7 +26,8 @@ class SchedulerMainTest {
 
         assertThat(exit).isEqualTo(2);
         assertThat(said.toString(StandardCharsets.UTF_8))
-                .contains(" ERROR ServiceCommand scheduler.policy is foo, but there is no policy 'foo'; policies are [deepboot")
+                .contains(
+                        " ERROR ServiceCommand scheduler.policy is foo, but there is no policy 'foo'; policies are [deepboot")
                 .hasLineCount(1);
     }
 }

@@ -101,7 +101,8 @@ public abstract class ServiceCommand implements Callable<Integer> {
 
     @Option(
             names = "--check",
-            description = "Check that the settings are valid on this machine, without contacting other services, and exit.")
+            description =
+                    "Check that the settings are valid on this machine, without contacting other services, and exit.")
     private boolean checkOnly;
 
     /** The service's name, which is the prefix of its settings. */
@@ -182,8 +183,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
             System.out.print(ReferencePage.section(
                     service().toString(), "Settings of `lendstream %s`.".formatted(service()), keys()));
             System.out.println();
-            System.out.print(
-                    ReferencePage.section("every service", "Settings of every service.", CommonKeys.ALL));
+            System.out.print(ReferencePage.section("every service", "Settings of every service.", CommonKeys.ALL));
             return DONE;
         }
         Settings settings = settings(System.getenv());

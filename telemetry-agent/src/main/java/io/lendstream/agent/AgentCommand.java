@@ -30,8 +30,9 @@ import picocli.CommandLine.TypeConversionException;
 /** Publishes inventory and telemetry of nodes, and the request rates of their servers. */
 @Command(
         name = "agent",
-        description = "Publishes a node's inventory (nodes), samples of its GPUs (gpu-telemetry), and the rate of requests to its"
-                + " servers (request-rates).",
+        description =
+                "Publishes a node's inventory (nodes), samples of its GPUs (gpu-telemetry), and the rate of requests to its"
+                        + " servers (request-rates).",
         footer = {
             "",
             "Rate presets, for agent.rate-endpoints=PRESET@URL:",
@@ -88,7 +89,10 @@ final class AgentCommand extends ServiceCommand {
     @Option(names = "--domain", paramLabel = "D", description = "Short for --set agent.domain=D.")
     private Optional<String> domain = Optional.empty();
 
-    @Option(names = "--nodes", paramLabel = "N", description = "Number of simulated nodes. Short for --set agent.nodes=N.")
+    @Option(
+            names = "--nodes",
+            paramLabel = "N",
+            description = "Number of simulated nodes. Short for --set agent.nodes=N.")
     private Optional<String> nodes = Optional.empty();
 
     @Option(

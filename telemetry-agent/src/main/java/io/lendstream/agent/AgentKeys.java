@@ -17,19 +17,15 @@ public final class AgentKeys {
             .optional();
     public static final Key<String> DOMAIN =
             Key.name("agent.domain", "default", "Domain of the nodes, within which GPUs may be lent.");
-    public static final Key<Duration> PERIOD =
-            Key.period("agent.period", "15s", "Interval of samples.");
+    public static final Key<Duration> PERIOD = Key.period("agent.period", "15s", "Interval of samples.");
 
     public static final Key<Optional<String>> NODE = Key.name(
                     "agent.node", "node", "Name of this node; empty for the host name.")
             .optional();
-    public static final Key<Pool> POOL = Key.choice(
-            "agent.pool",
-            List.of(Pool.INFERENCE, Pool.TRAINING),
-            Pool.INFERENCE,
-            "Pool of this node.");
-    public static final Key<Duration> INVENTORY_EVERY = Key.period(
-            "agent.inventory-every", "30s", "Interval of the inventory if nothing changes.");
+    public static final Key<Pool> POOL =
+            Key.choice("agent.pool", List.of(Pool.INFERENCE, Pool.TRAINING), Pool.INFERENCE, "Pool of this node.");
+    public static final Key<Duration> INVENTORY_EVERY =
+            Key.period("agent.inventory-every", "30s", "Interval of the inventory if nothing changes.");
     public static final Key<List<String>> NVML_LIBRARIES = Key.words(
             "agent.nvml-libraries",
             "",
@@ -75,9 +71,7 @@ public final class AgentKeys {
             "/var/run/secrets/kubernetes.io/serviceaccount",
             "Directory of the service account with token and ca.crt.");
     public static final Key<List<String>> POD_NAMESPACES = Key.words(
-            "agent.pod-namespaces",
-            "",
-            "Namespaces whose pods may be counted, between commas; empty for all.");
+            "agent.pod-namespaces", "", "Namespaces whose pods may be counted, between commas; empty for all.");
 
     public static final Key<List<String>> RATE_ENDPOINTS = Key.words(
             "agent.rate-endpoints",
@@ -89,8 +83,7 @@ public final class AgentKeys {
             "15s",
             "Interval of counting requests. Shorter windows give no useful rate.",
             text -> Units.duration(text).filter(length -> length.compareTo(Duration.ofSeconds(5)) >= 0));
-    public static final Key<Duration> RATE_TIMEOUT =
-            Key.period("agent.rate-timeout", "3s", "Timeout of an endpoint.");
+    public static final Key<Duration> RATE_TIMEOUT = Key.period("agent.rate-timeout", "3s", "Timeout of an endpoint.");
     public static final Key<Long> RATE_LARGEST =
             Key.bytes("agent.rate-largest", "16MiB", "Largest answer of an endpoint, uncompressed.");
     public static final Key<Optional<Path>> RATE_TOKEN_FILE = Key.path(
@@ -101,14 +94,10 @@ public final class AgentKeys {
                     "presets",
                     "File with own presets; they replace built-in ones of the same name.")
             .optional();
-    public static final Key<List<String>> RATE_SERVICES = Key.words(
-            "agent.rate-services",
-            "",
-            "Service names for servers' names: NAME=SERVICE between commas.");
-    public static final Key<Boolean> RATE_ONLY_NAMED = Key.flag(
-            "agent.rate-only-named",
-            false,
-            "Ignore servers' names that agent.rate-services does not list.");
+    public static final Key<List<String>> RATE_SERVICES =
+            Key.words("agent.rate-services", "", "Service names for servers' names: NAME=SERVICE between commas.");
+    public static final Key<Boolean> RATE_ONLY_NAMED =
+            Key.flag("agent.rate-only-named", false, "Ignore servers' names that agent.rate-services does not list.");
     public static final Key<String> RATE_SERVICE =
             Key.text("agent.rate-service", "", "Service for counters without a name; empty to ignore them.");
 

@@ -28,8 +28,7 @@ record Maintenance(Optional<Path> marker, Optional<Path> labels, Supplier<Option
         }
         return labels.filter(Files::isReadable)
                 .filter(file -> PENDING.matcher(read(file)).find())
-                .map(file ->
-                        "MIG is being changed: nvidia.com/mig.config.state is pending in %s".formatted(file))
+                .map(file -> "MIG is being changed: nvidia.com/mig.config.state is pending in %s".formatted(file))
                 .or(migChange);
     }
 

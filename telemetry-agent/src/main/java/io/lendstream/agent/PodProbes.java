@@ -85,10 +85,7 @@ final class PodProbes {
     }
 
     private RateProbe made(PodTarget pod) {
-        LOG.info(
-                "counting requests of pod {} at {}",
-                pod.name(),
-                pod.endpoint().url());
+        LOG.info("counting requests of pod {} at {}", pod.name(), pod.endpoint().url());
         RateProbe probe = maker.apply(pod);
         pod.started().filter(since::isBefore).ifPresent(probe::countFrom);
         return probe;

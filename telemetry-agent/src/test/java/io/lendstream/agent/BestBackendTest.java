@@ -29,8 +29,7 @@ class BestBackendTest {
         "agent.slurm=true, false, true, NVML, ''",
         "agent.backend=simulated, true, true, SIMULATED, ''"
     })
-    void theBestAvailableBackendIsTheDefault(
-            String said, boolean nvml, boolean exporter, Backend best, String remark) {
+    void theBestAvailableBackendIsTheDefault(String said, boolean nvml, boolean exporter, Backend best, String remark) {
         Settings settings = Settings.of(AgentKeys.ALL, SettingsFile.NONE, Map.of(), List.of(said));
 
         var choice = new BestBackend(libraries -> nvml, url -> exporter).of(settings);

@@ -43,13 +43,14 @@ public final class CommandDriver extends ExternalDriver {
         }
         Path program = Path.of(command.get(0));
         if (!program.isAbsolute()) {
-            return List.of(
-                    "actuator.command begins with '%s', which is not an absolute path; give the full path".formatted(program));
+            return List.of("actuator.command begins with '%s', which is not an absolute path; give the full path"
+                    .formatted(program));
         }
         return Files.isExecutable(program)
                 ? List.of()
-                : List.of("actuator.command begins with %s, which this user cannot run; correct the path or its permissions"
-                        .formatted(program));
+                : List.of(
+                        "actuator.command begins with %s, which this user cannot run; correct the path or its permissions"
+                                .formatted(program));
     }
 
     @Override
@@ -64,8 +65,8 @@ public final class CommandDriver extends ExternalDriver {
                 case 0 -> new Attempt.Done();
                 case AGAIN -> new Attempt.Again(Duration.ofSeconds(1), run.lastLine());
                 default ->
-                    new Attempt.Hopeless(
-                            "%s exited with status %d: %s".formatted(command.get(0), status.getAsInt(), run.lastLine()));
+                    new Attempt.Hopeless("%s exited with status %d: %s"
+                            .formatted(command.get(0), status.getAsInt(), run.lastLine()));
             };
         } catch (IOException e) {
             return new Attempt.Hopeless("cannot run %s: %s".formatted(command.get(0), e.getMessage()));

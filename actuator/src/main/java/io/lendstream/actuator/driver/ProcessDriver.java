@@ -78,7 +78,8 @@ public final class ProcessDriver implements Driver {
                             service -> () -> services.force(service.service(), force)))
                     .run();
         } else {
-            DriverEvents.failureOf(order, "the process driver cannot execute this kind of order").ifPresent(driverListener::tell);
+            DriverEvents.failureOf(order, "the process driver cannot execute this kind of order")
+                    .ifPresent(driverListener::tell);
         }
     }
 

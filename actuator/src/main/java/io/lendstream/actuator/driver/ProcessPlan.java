@@ -44,7 +44,8 @@ public final class ProcessPlan {
             return List.of(
                     order instanceof Order.Force force
                             ? "kill (SIGKILL) the processes of %s on %s".formatted(force.tenant(), names(force.units()))
-                            : "refuse %s: the process driver cannot execute this kind of order".formatted(OrderJson.of(order)));
+                            : "refuse %s: the process driver cannot execute this kind of order"
+                                    .formatted(OrderJson.of(order)));
         } catch (Programs.ProgramException e) {
             return List.of("fail %s: %s".formatted(order.decision(), e.getMessage()));
         }

@@ -89,7 +89,8 @@ final class Programs {
     private Path file(String kind, String name) throws ProgramException {
         if (!NAME.matcher(name).matches()) {
             throw new ProgramException(
-                    "'%s' is not a valid file name; it may have letters, digits, '.', '_' and '-' only".formatted(name));
+                    "'%s' is not a valid file name; it may have letters, digits, '.', '_' and '-' only"
+                            .formatted(name));
         }
         return directory.resolve(kind).resolve(name + ".json");
     }

@@ -153,7 +153,8 @@ final class TrainingProcesses implements AutoCloseable {
 
     private static Batching batching(Order.Place place) throws Programs.ProgramException {
         Allocation allocation = place.allocation()
-                .orElseThrow(() -> new Programs.ProgramException("no batch size is known for the job; submit it with one"));
+                .orElseThrow(
+                        () -> new Programs.ProgramException("no batch size is known for the job; submit it with one"));
         return new Batching(
                 Math.max(1, allocation.localBatch()), allocation.accumulation() + 1, allocation.learningRateScale());
     }

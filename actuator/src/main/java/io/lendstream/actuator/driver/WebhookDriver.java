@@ -72,8 +72,9 @@ public final class WebhookDriver extends ExternalDriver {
             return List.of("actuator.webhook.url is '%s', but must be an http or https address".formatted(shown));
         }
         if (token.isPresent() && !Files.isReadable(token.get())) {
-            return List.of("actuator.webhook.token-file is %s, which this user cannot read; correct the path or its permissions"
-                    .formatted(token.get()));
+            return List.of(
+                    "actuator.webhook.token-file is %s, which this user cannot read; correct the path or its permissions"
+                            .formatted(token.get()));
         }
         return List.of();
     }
@@ -116,7 +117,8 @@ public final class WebhookDriver extends ExternalDriver {
         try {
             return attempt(answer.get(limits().timeout().toNanos(), TimeUnit.NANOSECONDS));
         } catch (TimeoutException e) {
-            return new Attempt.Again(AGAIN, "%s gave no complete answer within %s".formatted(shown, limits().timeout()));
+            return new Attempt.Again(
+                    AGAIN, "%s gave no complete answer within %s".formatted(shown, limits().timeout()));
         } catch (ExecutionException e) {
             return new Attempt.Again(AGAIN, "%s does not answer: %s".formatted(shown, e.getCause()));
         } catch (InterruptedException e) {

@@ -245,7 +245,8 @@ public final class ReplicaHost implements AutoCloseable {
         try {
             return JSON.readValue(file().toFile(), new TypeReference<List<Kept>>() {});
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read %s, which lists the replicas of this node".formatted(file()), e);
+            throw new UncheckedIOException(
+                    "cannot read %s, which lists the replicas of this node".formatted(file()), e);
         }
     }
 

@@ -146,7 +146,9 @@ final class FaultsIT {
             assertThat(site.active()).as("an older one decides still").isEqualTo(older.get(1));
             assertThat(List.of(first, second)).allSatisfy(newer -> {
                 assertThat(newer.epoch()).isEmpty();
-                assertThat(newer.printed()).contains("'lendstream-topology-1'").contains("this instance stays on standby");
+                assertThat(newer.printed())
+                        .contains("'lendstream-topology-1'")
+                        .contains("this instance stays on standby");
             });
 
             long epoch = watch.epoch();

@@ -33,16 +33,12 @@ import java.util.Optional;
 public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> own) {
     public static final String DEFAULT_PREFIX = "lendstream.";
 
-    public static final Topic<Node> NODES = compacted(Role.INTAKE, "nodes", "nodeId", Node.class, "inventory of a node");
+    public static final Topic<Node> NODES =
+            compacted(Role.INTAKE, "nodes", "nodeId", Node.class, "inventory of a node");
     public static final Topic<GpuTelemetry> GPU_TELEMETRY = kept(
-            Role.INTAKE,
-            "gpu-telemetry",
-            "nodeId",
-            Duration.ofDays(1),
-            GpuTelemetry.class,
-            "sample of a node's GPUs");
-    public static final Topic<InferenceService> SERVICES = compacted(
-            Role.INTAKE, "services", "service", InferenceService.class, "an inference service and its SLO");
+            Role.INTAKE, "gpu-telemetry", "nodeId", Duration.ofDays(1), GpuTelemetry.class, "sample of a node's GPUs");
+    public static final Topic<InferenceService> SERVICES =
+            compacted(Role.INTAKE, "services", "service", InferenceService.class, "an inference service and its SLO");
     public static final Topic<RequestRate> REQUEST_RATES = kept(
             Role.INTAKE,
             "request-rates",
@@ -100,15 +96,10 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             Duration.ofDays(30),
             ActuationReport.class,
             "result of a decision");
-    public static final Topic<ControlCommand> CONTROL = kept(
-            Role.INTAKE,
-            "control",
-            "domain",
-            Duration.ofDays(30),
-            ControlCommand.class,
-            "command of an operator");
-    public static final Topic<Progress> PROGRESS = compacted(
-            Role.TIME, "progress", "service name", Progress.class, "event time that a service has reached");
+    public static final Topic<ControlCommand> CONTROL =
+            kept(Role.INTAKE, "control", "domain", Duration.ofDays(30), ControlCommand.class, "command of an operator");
+    public static final Topic<Progress> PROGRESS =
+            compacted(Role.TIME, "progress", "service name", Progress.class, "event time that a service has reached");
 
     public static final List<Topic<?>> ALL = List.of(
             NODES,

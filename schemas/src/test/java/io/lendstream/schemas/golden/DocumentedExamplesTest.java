@@ -33,8 +33,7 @@ final class DocumentedExamplesTest {
                 .toList();
 
         assertThat(examples).hasSize(5).allSatisfy(example -> {
-            Topic<?> topic =
-                    TopicCatalogue.standard().find(example.group(1)).orElseThrow();
+            Topic<?> topic = TopicCatalogue.standard().find(example.group(1)).orElseThrow();
             assertThat(Codecs.decode(topic, PlainJson.read(Codecs.schema(topic), json(example.group(2)), Map.of())))
                     .isNotNull();
         });

@@ -35,7 +35,8 @@ final class TopicsPage {
             "<!-- The part below is made from TopicCatalogue and schemas/src/main/avro by TopicsDocsTest; ./dev docs writes it. -->";
 
     /** Defaults that the page does not name for each field. */
-    private static final Set<String> USUAL_DEFAULTS = Set.of("null", "[]", "{}", "\"\"", "0", "0.0", "false", "\"UNKNOWN\"");
+    private static final Set<String> USUAL_DEFAULTS =
+            Set.of("null", "[]", "{}", "\"\"", "0", "0.0", "false", "\"UNKNOWN\"");
 
     private final StringBuilder page = new StringBuilder();
 
@@ -103,8 +104,7 @@ final class TopicsPage {
     }
 
     private void bounds() {
-        page.append(
-                """
+        page.append("""
                 ## Bounds
 
                 Records with a value out of bounds are refused:
@@ -123,20 +123,19 @@ final class TopicsPage {
                 `lendstream-headers-left-out` name the missing parts.
 
                 """.formatted(
-                        Limits.LONGEST_NAME,
-                        Limits.MOST_ENTRIES,
-                        day(Limits.EARLIEST),
-                        day(Limits.LATEST),
-                        Duration.ofMillis(Limits.lengths(TrainingJob.class, "any")
-                                        .most())
-                                .toDays(),
-                        Duration.ofMillis(Limits.lengths(InferenceService.class, "warmUp")
-                                        .most())
-                                .toHours(),
-                        Limits.LONGEST_WINDOW.toHours(),
-                        Limits.wholes(RequestRate.class, "arrivals", long.class).most(),
-                        Limits.wholes(TrainingJob.class, "maxGpus", int.class).most(),
-                        Limits.LONGEST_TEXT));
+                Limits.LONGEST_NAME,
+                Limits.MOST_ENTRIES,
+                day(Limits.EARLIEST),
+                day(Limits.LATEST),
+                Duration.ofMillis(Limits.lengths(TrainingJob.class, "any").most())
+                        .toDays(),
+                Duration.ofMillis(
+                                Limits.lengths(InferenceService.class, "warmUp").most())
+                        .toHours(),
+                Limits.LONGEST_WINDOW.toHours(),
+                Limits.wholes(RequestRate.class, "arrivals", long.class).most(),
+                Limits.wholes(TrainingJob.class, "maxGpus", int.class).most(),
+                Limits.LONGEST_TEXT));
     }
 
     private static String day(Instant time) {
@@ -195,7 +194,9 @@ final class TopicsPage {
                                     .map(field -> "`%s` (%s)"
                                             .formatted(
                                                     field.name(),
-                                                    type(field.schema().getTypes().get(1))))
+                                                    type(field.schema()
+                                                            .getTypes()
+                                                            .get(1))))
                                     .collect(Collectors.joining(", "))));
             return;
         }

@@ -34,17 +34,13 @@ public final class CommonKeys {
                     "Port of /health/live, /health/ready and /metrics; 0 for any free port, empty for none.")
             .optional();
     public static final Key<String> HEALTH_ADDRESS = Key.word(
-            "health.address",
-            "127.0.0.1",
-            "Address of health and metrics; 0.0.0.0 opens them to other machines.");
+            "health.address", "127.0.0.1", "Address of health and metrics; 0.0.0.0 opens them to other machines.");
     public static final Key<String> HEALTH_USERNAME = Key.text(
             "health.username",
             "",
             "User name for /metrics (HTTP basic authentication); empty for none. /health/live and /health/ready are open.");
-    public static final Key<String> HEALTH_PASSWORD = Key.text(
-            "health.password",
-            "",
-            "Password of health.username. Prefer health.password-file.");
+    public static final Key<String> HEALTH_PASSWORD =
+            Key.text("health.password", "", "Password of health.username. Prefer health.password-file.");
     public static final Key<Optional<Path>> HEALTH_PASSWORD_FILE = Key.path(
                     "health.password-file", ".", "File with the password of health.username, read at start.")
             .optional();
@@ -57,12 +53,10 @@ public final class CommonKeys {
             Key.word("health.ssl.keystore.type", "PKCS12", "Type of the keystore: PKCS12, JKS or PEM.");
     public static final Key<String> HEALTH_KEYSTORE_PASSWORD =
             Key.text("health.ssl.keystore.password", "", "Password of the keystore; empty for PEM.");
-    public static final Key<String> HEALTH_KEY_PASSWORD = Key.text(
-            "health.ssl.key.password", "", "Password of the key; empty if it is that of the keystore.");
-    public static final Key<Duration> CONNECT_TIMEOUT = Key.period(
-            "connect-timeout",
-            "10s",
-            "Timeout of one attempt to reach the broker, and then the registry.");
+    public static final Key<String> HEALTH_KEY_PASSWORD =
+            Key.text("health.ssl.key.password", "", "Password of the key; empty if it is that of the keystore.");
+    public static final Key<Duration> CONNECT_TIMEOUT =
+            Key.period("connect-timeout", "10s", "Timeout of one attempt to reach the broker, and then the registry.");
     public static final Key<Optional<Duration>> WAIT_FOR_BROKER = Key.duration(
                     "wait-for-broker",
                     "10s",

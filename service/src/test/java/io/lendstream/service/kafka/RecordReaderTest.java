@@ -88,8 +88,9 @@ class RecordReaderTest {
                 .containsEntry("lendstream.error.service", "test")
                 .containsKey("lendstream.error.message");
         assertThat(headers(letters.get(4)).get("lendstream.error.message"))
-                .isEqualTo("the record has the time 2026-01-01T12:06:00Z, more than max-clock-skew (300 s) ahead of this"
-                        + " machine's clock (2026-01-01T12:00:00Z)");
+                .isEqualTo(
+                        "the record has the time 2026-01-01T12:06:00Z, more than max-clock-skew (300 s) ahead of this"
+                                + " machine's clock (2026-01-01T12:00:00Z)");
         assertThat(metrics.counter("lendstream.dead.letters", "topic", NODES).count())
                 .isEqualTo(5);
     }

@@ -35,7 +35,8 @@ public record GpuSnapshot(
         processes = List.copyOf(processes);
         untold = Set.copyOf(untold);
         if (status != NodeStatus.READY && why.isBlank()) {
-            throw new IllegalArgumentException("a snapshot with status %s must have a reason, but has none".formatted(status));
+            throw new IllegalArgumentException(
+                    "a snapshot with status %s must have a reason, but has none".formatted(status));
         }
     }
 

@@ -170,7 +170,8 @@ final class ObjectWatch<T> implements AutoCloseable {
             }
         }
         if (of.isEmpty()) {
-            throw new IOException("%s returned something other than a list of %s".formatted(server, question.objects()));
+            throw new IOException(
+                    "%s returned something other than a list of %s".formatted(server, question.objects()));
         }
         byUid.clear();
         byUid.putAll(found);

@@ -78,7 +78,8 @@ final class Kubelet implements PodUsers.Lister {
             return PodResources.read(await(answer.message(), until));
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    "%s returned something other than a list of pods' devices: %s".formatted(socket, e.getMessage()), e);
+                    "%s returned something other than a list of pods' devices: %s".formatted(socket, e.getMessage()),
+                    e);
         } finally {
             session.close(ErrorCode.NO_ERROR.code, null, Callback.NOOP);
         }

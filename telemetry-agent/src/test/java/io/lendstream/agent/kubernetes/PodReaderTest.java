@@ -111,7 +111,9 @@ class PodReaderTest {
 
         assertThat(reader.apply(pod).flatMap(PodTarget::started)).hasValue(Instant.parse("2026-01-01T12:05:00Z"));
         PodTarget target = reader.apply(unknown).orElseThrow();
-        assertThat(target.started()).as("the port belongs to no known container").isEmpty();
+        assertThat(target.started())
+                .as("the port belongs to no known container")
+                .isEmpty();
         assertThat(target.running()).isTrue();
     }
 

@@ -89,7 +89,8 @@ final class NvmlSession {
     }
 
     private static String goneMessage(String who, GpuGoneException e) {
-        return "%s does not answer: %s. It is left out; reset the GPU, or restart the machine.".formatted(who, e.code());
+        return "%s does not answer: %s. It is left out; reset the GPU, or restart the machine."
+                .formatted(who, e.code());
     }
 
     boolean hasLostGpus() {

@@ -1,4 +1,4 @@
-"""Summing gradients over ranks while the backward pass still runs, and what they say about the noise.
+"""Summing gradients over ranks while the backward pass still runs, and estimating the gradient noise from them.
 
 Why not DistributedDataParallel: it is bound to the group it was constructed with, its constructor broadcasts all
 parameters and buffers, which a resize does not need, and its other features (buckets, overlap with the backward
@@ -67,7 +67,7 @@ class Gradients:
                 parameter.grad = view
 
     def renew(self) -> None:
-        """Other memory: a broken group may still write to what it was given."""
+        """Other memory: a broken group may still write to its buffers."""
         for bucket in self._buckets:
             bucket.allocate()
         self.clear()
@@ -80,7 +80,7 @@ class Gradients:
             bucket.missing = len(bucket.parameters)
 
     def finish(self, notes: torch.Tensor, local_squared_at: int) -> None:
-        """Sums what the backward pass did not touch, then ``notes``, and waits for everything.
+        """Sums the gradients that the backward pass did not reach, then ``notes``, and waits for all sums.
 
         Raises the error of the first failed collective, after all of them have stopped using memory.
         """

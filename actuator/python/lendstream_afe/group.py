@@ -40,7 +40,7 @@ class Group:
             torch.cuda.synchronize(device)
 
     def sum(self, tensor: torch.Tensor) -> "dist.Work":
-        """Adds up a tensor over all ranks, in place; what it returns is to be waited for."""
+        """Adds up a tensor over all ranks, in place; returns a handle to wait for."""
         return self._group.allreduce([tensor], dist.AllreduceOptions())
 
     def copy(self, tensors: Sequence[torch.Tensor], transfers: Sequence[Tuple[int, int]]) -> List["dist.Work"]:
@@ -93,10 +93,10 @@ class Group:
     def _abandon(self) -> None:
         """Leaves the group to itself for the life of the process.
 
-        gloo in PyTorch 1.13 can miss the end of a connection: when a message has arrived in part and its receiver has
-        failed meanwhile, it neither reads on nor gives up, but tries to write forever, and a rank that waits for that peer
-        waits too. Another file under its descriptor's number takes the connection away from it, so that it becomes
-        idle; its memory is not used again, and it is never destroyed, because that would block.
+        gloo in PyTorch 1.13 can miss the end of a connection: when a message has arrived in part and its receiver
+        has failed meanwhile, it neither reads on nor gives up, but tries to write forever, and a rank that waits
+        for that peer waits too. Another file under its descriptor's number takes the connection away from it, so
+        that it becomes idle; its memory is not used again, and it is never destroyed, because that would block.
         """
         self._abandoned = True
         nothing = os.open(os.devnull, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Which ranks train together, as the node process says, and as the environment says where there is none."""
+"""Which ranks train together, as ordered by the node process, or by the environment without one."""
 
 import os
 import signal
@@ -89,7 +89,7 @@ class NodeMembership:
         return False  # the node process starts a transition for it
 
     def join(self) -> Seat:
-        """Says that this worker could train, and waits until it may."""
+        """Reports that this worker is ready to train, and waits for the order."""
         self._enter("ready", -1)
         self._connection.send({"type": "ready"})
         return self._await_seat()
@@ -104,7 +104,7 @@ class NodeMembership:
         self._connection.send({"type": "boundary", "epoch": transition.epoch, "step": step})
 
     def switch(self, transition: Transition, step: int) -> Seat:
-        """Follows a transition when the step before it is complete. Does not return if it says to leave."""
+        """Follows a transition when the step before it is complete. Does not return if this rank must leave."""
         with self._changed:
             retired = [self._seat.group] if self._seat is not None else []
             if self._done < transition.epoch:
@@ -298,7 +298,7 @@ class PlainMembership:
 
 
 def of_environment(backend: str, device: torch.device) -> Any:
-    """What the node process asks for by environment variables; without any, the plain membership."""
+    """The membership set by environment variables of the node process; without them, the plain one."""
     path = os.environ.get("LENDSTREAM_AFE_SOCKET")
     if path is None:
         return PlainMembership(backend, device, None)

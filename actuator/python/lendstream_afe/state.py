@@ -1,4 +1,4 @@
-"""What a rank must know to train on: handed from peer to peer, or kept in a checkpoint."""
+"""The training state of a rank: sent from peer to peer, or kept in a checkpoint."""
 
 import os
 import pickle
@@ -37,7 +37,7 @@ class TrainingState:
         self._device = device
 
     def send(self, group: Group, transfers: Sequence[Tuple[int, int]]) -> "Sending":
-        """Starts to tell peers the state as it is now.
+        """Starts to send the current state to peers.
 
         Until it has finished, the model's parameters and the optimiser's state must not change. All else may change:
         it is copied, so the next forward and backward pass may run meanwhile.

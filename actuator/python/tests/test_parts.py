@@ -1,4 +1,4 @@
-"""What can be tried in one process. Run: python3 -m unittest discover -s tests, in actuator/python."""
+"""Tests within one process. Run: python3 -m unittest discover -s tests, in actuator/python."""
 
 import copy
 import unittest

@@ -2,7 +2,7 @@
  * A library with NVML's ABI that plays machines: a double for tests, for computers without an NVIDIA GPU.
  *
  * What it plays stands in the file "machine" beside it, or in the file that NVML_DOUBLE_MACHINE names; it is read again when it
- * changes, so a test changes the machine under way. Machine.java writes such files and says what their lines mean. How
+ * changes, so a test can change the machine at run time. Machine.java writes such files and says what their lines mean. How
  * often the library was initialised, and what of it was left open, stands in the file "state" beside it after each change.
  *
  * Built with -DOLD_DRIVER it lacks the symbols that drivers before R470 do not have.
@@ -71,14 +71,14 @@ typedef struct {
 
 extern machine_t machine;
 
-/* What is open: each change of it is to be told. */
+/* What is open: each change of it must be written. */
 extern int inits, sets, samples;
 void tell_state(void);
 
 /* Takes the lock and reads the machine, if it has changed. */
 void begin(void);
 
-/* Gives the lock back, and the code to whoever called. */
+/* Gives the lock back, and the code to the caller. */
 int leave(int code);
 
 /* What every call on a device begins with; the lock is taken where it answers 0. */

@@ -28,7 +28,7 @@ typedef struct { unsigned id; int code; double value; char *short_name, *long_na
 typedef struct { unsigned version, count; void *sample1, *sample2; gpm_metric_t metrics[477]; } gpm_metrics_get_t;
 typedef struct { unsigned version, supported; } gpm_support_t;
 
-/* Ours alone: NVML's handle says nothing of what is behind it. */
+/* Our own: NVML's handle is opaque. */
 typedef struct { unsigned last, registered; } event_set_t;
 
 #endif

@@ -24,7 +24,10 @@ import org.apache.avro.generic.GenericRecord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An actuator's state on disk: an Avro file that is replaced atomically, so a crash leaves the old or the new one. */
+/**
+ * An actuator's state on disk. It is an Avro file that is replaced atomically, so a crash leaves the old or the new
+ * one.
+ */
 final class StateFile {
     private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
     private static final Schema SCHEMA = SchemaDerivation.of(ActuatorState.class);

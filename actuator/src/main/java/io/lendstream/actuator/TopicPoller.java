@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads topics on a thread of its own, so that a broker or registry that does not answer never blocks the actuator.
+ * Reads topics on a thread of its own. A broker or registry that does not answer therefore never blocks the actuator.
  * Records become calls in a queue, in order.
  */
 final class TopicPoller implements Runnable {

@@ -252,7 +252,7 @@ class ActuatorServiceTest {
     }
 
     @Test
-    void inAnAcceleratedRunItWaitsForTheSchedulersAnswerHoweverLateItIsHeard() {
+    void inAnAcceleratedRunItWaitsForTheSchedulersAnswerHoweverLateItArrives() {
         ActuatorService actuator = started(true);
         progress(environment, "environment", 5);
         turnAt(actuator, 0);

@@ -79,7 +79,7 @@ class ActuatorSettingsTest {
     }
 
     @Test
-    void aMemoryThatIsDamagedIsMadeAnew() throws Exception {
+    void aDamagedStateFileIsRebuilt() throws Exception {
         Files.writeString(folder.resolve("actuator.avro"), "not Avro");
 
         assertThat(StateFile.in(folder).load()).isEmpty();
@@ -139,7 +139,7 @@ class ActuatorSettingsTest {
 
         assertThatThrownBy(() -> settings(
                         "actuator.driver=process", "actuator.process.programs=" + folder, "actuator.state-dir=" + deep))
-                .hasMessageContaining("sockets may have 107. Use a shorter state directory");
+                .hasMessageContaining("the limit is 107. Use a shorter state directory");
     }
 
     private static ActuatorSettings settings(String... settings) {

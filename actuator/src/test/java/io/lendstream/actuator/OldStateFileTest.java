@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A state file that the version before bounds wrote. Jobs hold GPUs by leases there whose names have a NUL, a line break, or are
- * {@code ..}; one of the leases ends at 2^63-1 ms.
+ * A state file that the version before bounds wrote. Jobs hold GPUs by leases there whose names have a NUL, a line
+ * break, or are {@code ..}; one of the leases ends at 2^63-1 ms.
  */
 class OldStateFileTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
@@ -78,8 +78,8 @@ class OldStateFileTest {
     }
 
     /**
-     * The state of a version in which simulated steps were planned: {@code t2} and {@code i4} change hands, {@code i3} starts,
-     * the job on {@code t3} is stuck, and that on {@code t4} will not start.
+     * The state of a version in which simulated steps were planned: {@code t2} and {@code i4} change hands, {@code
+     * i3} starts, the job on {@code t3} is stuck, and that on {@code t4} will not start.
      */
     @Test
     void stepsThatASimulationHadPlannedHappenWhenTheyWereDue() throws IOException {

@@ -243,8 +243,8 @@ class WithoutBrokerTest {
                 health,
                 new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
                 new Stop());
-        try (var nobody = new KafkaClients(context, "actuator", ActuatorService.TOPICS)) {
-            ActuatorService alone = started(nobody);
+        try (var unreachable = new KafkaClients(context, "actuator", ActuatorService.TOPICS)) {
+            ActuatorService alone = started(unreachable);
             Duration longest = Duration.ZERO;
             for (int second = 290; second < 330; second++) {
                 long begun = System.nanoTime();

@@ -20,9 +20,9 @@ import org.apache.flink.util.Collector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps each service's forecaster and publishes its forecasts: with the record that completes a step, early if demand
- * leaves its band, or when event time shows that a silent source should not be waited for. For a declared service the
- * forecast is also given in GPUs, by the declaration read last.
+ * Keeps each service's forecaster and publishes its forecasts. A forecast follows with the record that completes a
+ * step, early if demand leaves its band, or when event time shows that a silent source should not be waited for. For
+ * a declared service the forecast is also given in GPUs, by the declaration read last.
  */
 final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate, Declared, DemandForecast> {
     private static final long serialVersionUID = 1L;

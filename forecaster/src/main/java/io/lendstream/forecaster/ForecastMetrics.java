@@ -16,8 +16,8 @@ import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.metrics.groups.AbstractMetricGroup;
 
 /**
- * The metrics of a task in Flink's reporters: totals, and metrics of a limited number of services, because every
- * reporter carries each of them.
+ * The metrics of a task in Flink's reporters. They are totals, and metrics of a limited number of services, because
+ * every reporter carries each of them.
  */
 final class ForecastMetrics {
     /** How often a task with more services than it shows looks for a silent one to replace. */

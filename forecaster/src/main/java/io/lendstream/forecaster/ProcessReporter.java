@@ -21,7 +21,7 @@ import org.apache.flink.metrics.reporter.MetricReporter;
 import org.apache.flink.metrics.reporter.MetricReporterFactory;
 
 /**
- * Exports the embedded Flink job's metrics among the process's own: {@code lateRecords} of a task becomes {@code
+ * Exports the embedded Flink job's metrics among the process's own. {@code lateRecords} of a task becomes {@code
  * lendstream_forecaster_late_records_total} with the task's number, and so on. Flink's other reporters keep working.
  */
 public final class ProcessReporter implements MetricReporter {

@@ -21,9 +21,9 @@ import org.apache.flink.util.Collector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports how far a domain's forecasts have progressed: the earliest of its services' latest issue times, ignoring
- * services without a forecast for some steps. It measures the forecaster's lag. A reader that needs a forecast must
- * read the forecasts, because progress may arrive first.
+ * Reports how far a domain's forecasts have progressed. That is the earliest of its services' latest issue times,
+ * ignoring services without a forecast for some steps. It measures the forecaster's lag. A reader that needs a
+ * forecast must read the forecasts, because progress may arrive first.
  */
 final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast, Progress> {
 

@@ -17,7 +17,7 @@ import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.types.StringValue;
 
 /**
- * Serializes request rates between tasks, by field: the job moves each of them once, and the Avro format took half of
+ * Serializes request rates between tasks, by field. The job moves each of them once, and the Avro format took half of
  * its time. They are in no checkpoint, so the format may change with any version.
  */
 final class RateSerializer extends ImmutableSerializer<RequestRate> {

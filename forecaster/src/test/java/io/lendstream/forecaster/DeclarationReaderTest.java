@@ -78,7 +78,7 @@ class DeclarationReaderTest {
     }
 
     @Test
-    void countsAndLeavesOutWhatNobodyCanHaveMeant() {
+    void countsAndIgnoresImpossibleDeclarations() {
         GenericRecord nothing = declaration();
         nothing.put("replicaCapacityPerSecond", 0.0);
         GenericRecord tomorrow = declaration();

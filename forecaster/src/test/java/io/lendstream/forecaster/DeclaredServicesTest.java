@@ -58,7 +58,7 @@ class DeclaredServicesTest {
     }
 
     @Test
-    void forecastsSpeakInGpusAndOtherwiseOnceTheServiceIsDeclaredAnew() throws Exception {
+    void forecastsAreInGpusAndFollowANewDeclaration() throws Exception {
         JobClient job = start(
                 new DataGeneratorSource<>(
                         index -> new Incoming.Measured(CHAT.get(index.intValue())),

@@ -23,7 +23,7 @@ class EmbeddedFlinkTest {
     }
 
     @Test
-    void beginsAnewWhereNoCheckpointIsComplete() throws Exception {
+    void startsWithoutStateIfNoCheckpointIsComplete() throws Exception {
         Files.createDirectories(directory.resolve("run/chk-1"));
 
         assertThat(EmbeddedFlink.newestCheckpoint(directory)).isEmpty();

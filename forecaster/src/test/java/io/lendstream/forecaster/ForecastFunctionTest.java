@@ -169,7 +169,7 @@ class ForecastFunctionTest {
     }
 
     @Test
-    void beginsAnewWhereTheSettingsHaveChanged() throws Exception {
+    void resetsForecastsIfTheSettingsHaveChanged() throws Exception {
         var gateway = Rates.of("gateway");
         for (int window = 0; window < 90; window++) {
             feed(gateway.next(15_000));

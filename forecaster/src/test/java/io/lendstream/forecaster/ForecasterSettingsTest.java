@@ -44,7 +44,7 @@ class ForecasterSettingsTest {
     }
 
     @Test
-    void looksAsFarAheadAsItIsTold() {
+    void forecastsTheConfiguredHorizons() {
         var settings =
                 settings("forecaster.step=30s", "forecaster.horizons=30s, 5m,1h", "forecaster.model=ewma:alpha=0.5");
 

@@ -96,7 +96,10 @@ class ProgressFunctionTest {
         assertThat(held()).containsExactlyInAnyOrder("resting", "chat");
     }
 
-    /** The services that take up memory, forgotten or not: seen with the clock set back, nothing is too old to be seen. */
+    /**
+     * The services that take up memory, forgotten or not: seen with the clock set back, nothing is too old to be
+     * seen.
+     */
     private List<String> held() throws Exception {
         var operator = (AbstractStreamOperator<?>) harness.getOperator();
         KeyedStateBackend<String> state = operator.getKeyedStateBackend();

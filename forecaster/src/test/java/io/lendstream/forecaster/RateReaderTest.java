@@ -97,7 +97,7 @@ class RateReaderTest {
     }
 
     @Test
-    void putsAsideWhatNobodyCanHaveMeasured() {
+    void refusesImpossibleRates() {
         var record =
                 Codecs.encode(TopicCatalogue.REQUEST_RATES, Rates.of("gateway").next(15));
         record.put("arrivals", -1L);

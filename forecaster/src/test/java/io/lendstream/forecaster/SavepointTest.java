@@ -38,8 +38,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The job goes on from savepoints that earlier versions took. One for each format of state is kept; {@code ./dev savepoint}
- * takes that of the present format.
+ * The job goes on from savepoints that earlier versions took. One for each format of state is kept; {@code ./dev
+ * savepoint} takes that of the present format.
  */
 @Timeout(120)
 class SavepointTest {

@@ -187,11 +187,11 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
 
     private void pass(DomainId domain, RoutedRecord arrival, long timestamp) {
         byte[] key = domain.value().getBytes(UTF_8);
-        boolean isAtHand = spread.of(key) == context().taskId().partition();
+        boolean isLocal = spread.of(key) == context().taskId().partition();
         context()
                 .forward(
                         new Record<>(key, arrival, timestamp),
-                        isAtHand ? SchedulerTopology.OF_DOMAIN : SchedulerTopology.TO_DOMAIN);
+                        isLocal ? SchedulerTopology.OF_DOMAIN : SchedulerTopology.TO_DOMAIN);
     }
 
     private ProcessorContext<byte[], RoutedRecord> context() {

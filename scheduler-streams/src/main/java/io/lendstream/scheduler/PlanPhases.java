@@ -3,8 +3,8 @@ package io.lendstream.scheduler;
 import java.time.Duration;
 
 /**
- * Spreads the planning times of several domains over a period, so that events of one domain do not wait for the plans
- * of all. The phases are evenly spread for any number of domains (van der Corput sequence: 0, 1/2, 1/4, 3/4, 1/8, …).
+ * Spreads the planning times of several domains over a period. Events of one domain then do not wait for the plans of
+ * all. The phases are evenly spread for any number of domains (van der Corput sequence: 0, 1/2, 1/4, 3/4, 1/8, …).
  */
 final class PlanPhases {
     private final Duration period;

@@ -3,7 +3,7 @@ package io.lendstream.scheduler;
 import java.util.Objects;
 
 /**
- * Reports that a step could not be made: the core failed on an event, or an output could not be encoded. The state,
+ * Reports that a step could not be made. The core failed on an event, or an output could not be encoded. The state,
  * the store and the topics are unchanged.
  */
 final class RefusedException extends Exception {

@@ -36,7 +36,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A decision waits for no commit interval; right after a commit it waits for those that come with it, a few milliseconds. */
+/**
+ * A decision waits for no commit interval; right after a commit it waits for those that come with it, a few
+ * milliseconds.
+ */
 class CommitTest {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
 

@@ -33,7 +33,10 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What would be more than a domain may have is refused with the name of the setting, and a place that is freed can be taken. */
+/**
+ * What would be more than a domain may have is refused with the name of the setting, and a place that is freed can be
+ * taken.
+ */
 class DomainLimitsTest {
     private static final DomainLimits LIMITS = new DomainLimits(2, 2, 3, 1, 2, 2);
 
@@ -179,7 +182,7 @@ class DomainLimitsTest {
 
         assertThat(refusal(TopicCatalogue.NODES))
                 .contains("domain north is new, but its partition already has 2 domains: scheduler.max-domains is 2."
-                        + " Correct the record's domain, or raise the setting.");
+                        + " Correct the record's domain if its name is wrong, or raise the setting.");
         assertThat(loop.events()).extracting(event -> event.domain().value()).containsOnly("east", "west");
         assertThat(loop.labels("lendstream.gpus")).containsExactly("east", "west");
     }

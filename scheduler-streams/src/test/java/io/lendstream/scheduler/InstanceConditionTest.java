@@ -77,7 +77,7 @@ class InstanceConditionTest {
 
     /** As one whose clock is ten minutes slow sees everything that arrives. */
     @Test
-    void aSchedulerThatRefusesMostOfWhatArrivesIsNotReady() {
+    void aSchedulerThatRefusesMostRecordsIsNotReady() {
         Duration slow = Duration.ofMinutes(10);
         Scenario story = new Scenario(
                 new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), Loop.WALL_CLOCK.plus(slow));

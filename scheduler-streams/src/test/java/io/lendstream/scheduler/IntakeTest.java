@@ -65,11 +65,11 @@ class IntakeTest {
         DomainPartitioner spread = new DomainPartitioner(PARTITIONS);
         for (String domain : List.of("east", "west", "north", "south")) {
             for (int partition = 0; partition < PARTITIONS; partition++) {
-                boolean isAtHand = spread.of(domain.getBytes(UTF_8)) == partition;
+                boolean isLocal = spread.of(domain.getBytes(UTF_8)) == partition;
 
                 assertThat(way(domain, partition))
                         .as("domain %s in partition %d", domain, partition)
-                        .isEqualTo(isAtHand ? SchedulerTopology.OF_DOMAIN : SchedulerTopology.TO_DOMAIN);
+                        .isEqualTo(isLocal ? SchedulerTopology.OF_DOMAIN : SchedulerTopology.TO_DOMAIN);
             }
         }
     }
@@ -89,7 +89,7 @@ class IntakeTest {
     }
 
     @Test
-    void whatWasReadGoesWithARecordThatIsAtHandAndOnesOfTheInternalTopicAreReadAgain() {
+    void theDecodedContentStaysWithALocalRecordAndIsDecodedAgainAfterTheInternalTopic() {
         var origin = new Origin("lendstream.gpu-telemetry", 2, 7);
         var read = new RoutedRecord(
                 "node".getBytes(UTF_8),

@@ -175,7 +175,7 @@ class IntakesPerDomainTest {
         try (Loop before = Loop.live()) {
             before.tell(node("n1", EAST));
             try (Loop loop = before.restarted(TimeMode.WALL)) {
-                loop.tell(node("n1", EAST)); // offsets begin anew: the one that was taken before
+                loop.tell(node("n1", EAST)); // offsets start again: the one applied before
                 loop.tell(new NodeLeft(new NodeId("n1"), EAST, Scenario.START));
 
                 assertThat(kinds(loop)).containsExactly("east NodeLeft");
@@ -224,7 +224,7 @@ class IntakesPerDomainTest {
                         .orElseThrow();
     }
 
-    /** What is told of a domain in which a job borrows idle GPUs and gives them back when demand comes. */
+    /** The records of a domain in which a job borrows idle GPUs and gives them back when demand comes. */
     private static List<Event> day() {
         Scenario story = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 2)

@@ -258,7 +258,10 @@ final class Loop implements AutoCloseable {
         return send(address(event));
     }
 
-    /** Puts an event into its topic of an intake, as it is or as one of another domain; one that intakes have no topic of into the base topic. */
+    /**
+     * Puts an event into its topic of an intake, as it is or as one of another domain; one that intakes have no topic
+     * of into the base topic.
+     */
     Loop tellBy(String intake, Event event, DomainId domain) {
         if (event instanceof NodeLeft left) {
             byte[] key = left.nodeId().value().getBytes(UTF_8);

@@ -238,7 +238,7 @@ class PoisonTest {
         @Override
         public Plan plan(ClusterView cluster) {
             if (bad.equals(Instant.MIN) || bad.equals(cluster.now())) {
-                throw new IllegalStateException("nobody thought of this");
+                throw new IllegalStateException("unforeseen");
             }
             return policy.plan(cluster);
         }

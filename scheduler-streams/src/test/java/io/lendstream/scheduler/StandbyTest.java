@@ -79,7 +79,7 @@ class StandbyTest {
     }
 
     @Test
-    void whoIsRefusedAgainAndAgainThoughNobodyIsThereEnds() {
+    void anInstanceThatIsRefusedRepeatedlyByAnEmptyGroupEnds() {
         UncaughtErrors errors = errors(standby(0, Standby.Holder.NONE, 100));
         List<StreamThreadExceptionResponse> answers = new ArrayList<>();
         for (int i = 0; i < 21; i++) {
@@ -104,7 +104,7 @@ class StandbyTest {
         assertThat(look(GroupState.STABLE, "theirs"))
                 .isEqualTo(new Standby.Group(
                         Standby.Holder.OTHERS,
-                        "group g has 1 members of another topology ('theirs', ours is 'ours') at /10.0.0.7"));
+                        "group g has 1 members of another topology ('theirs', this instance has 'ours') at /10.0.0.7"));
     }
 
     private static Standby.Group look(GroupState state, String assignor) {
@@ -162,7 +162,7 @@ class StandbyTest {
     }
 
     @Test
-    void whoStoodStillUntilTheBrokerEndedItsTransactionBeginsAnew() {
+    void anInstanceThatPausedBeyondItsTransactionTimeoutStartsANewThread() {
         Throwable failure = new StreamsException(
                 "Error encountered trying to commit a transaction", new InvalidTxnStateException("an invalid state"));
 

@@ -146,11 +146,11 @@ class StoppedDomainTest {
                 .get()
                 .asString()
                 .isEqualTo(
-                        "1 of its domains are stopped and make no decisions: test (IllegalStateException: nobody thought of this)");
+                        "1 of its domains are stopped and make no decisions: test (IllegalStateException: unforeseen)");
         assertThat(letters(TopicCatalogue.REQUEST_RATES)).singleElement().satisfies(letter -> {
             assertThat(Loop.header(letter, DeadLetters.ERROR_MESSAGE))
                     .startsWith("domain test has been stopped since ")
-                    .contains("nobody thought of this");
+                    .contains("unforeseen");
             assertThat(Loop.header(letter, DeadLetters.ERROR_CLASS))
                     .as("what doctor looks for")
                     .endsWith(".DomainStoppedException");
@@ -335,7 +335,7 @@ class StoppedDomainTest {
         @Override
         public Plan plan(ClusterView cluster) {
             if (broken.get() && cluster.jobs().stream().anyMatch(job -> job.requestedGpus() == CURSED)) {
-                throw new IllegalStateException("nobody thought of this");
+                throw new IllegalStateException("unforeseen");
             }
             return policy.plan(cluster);
         }

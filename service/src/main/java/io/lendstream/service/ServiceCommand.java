@@ -135,7 +135,9 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return true;
     }
 
-    /** Whether this run is a service, whose errors go to the log with time and level; otherwise they are plain lines. */
+    /**
+     * Whether this run is a service, whose errors go to the log with time and level; otherwise they are plain lines.
+     */
     protected boolean runsUnattended() {
         return true;
     }

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Chooses the source of samples if no setting does: NVIDIA's driver if its library can be loaded, otherwise a
+ * Chooses the source of samples if no setting does. That is NVIDIA's driver if its library can be loaded, otherwise a
  * dcgm-exporter if one answers. If neither is available, the agent keeps trying the driver, which may be installed
  * later.
  *

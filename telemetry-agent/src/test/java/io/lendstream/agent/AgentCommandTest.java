@@ -77,12 +77,12 @@ class AgentCommandTest {
     }
 
     @Test
-    void nodesAreNotSimulatedUnlessItIsSaid() {
+    void nodesAreSimulatedOnlyOnRequest() {
         assertThat(run("--nodes", "2", "--dry-run")).isEqualTo(2);
     }
 
     @Test
-    void whereNoDriverIsThereTheNodeIsToldAsUnavailable() {
+    void withoutADriverTheNodeIsUnavailable() {
         int exit = run(
                 "--once",
                 "--json",
@@ -240,7 +240,7 @@ class AgentCommandTest {
     }
 
     @Test
-    void aKubeletThatIsNotThereIsSaidAndTheSampleTaken() {
+    void aMissingKubeletIsReportedAndTheSampleTaken() {
         int exit = run(
                 "--once",
                 "--dry-run",
@@ -287,7 +287,7 @@ class AgentCommandTest {
     }
 
     @Test
-    void halfOfTheNodesAreTrainingsWhereNothingIsSaid() {
+    void halfOfTheNodesAreTrainingsByDefault() {
         assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "1", "--gpus-per-node", "1"))
                 .isZero();
         assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "3", "--gpus-per-node", "1"))

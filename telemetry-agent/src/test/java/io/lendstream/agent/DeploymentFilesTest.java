@@ -19,7 +19,9 @@ import java.util.TreeSet;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 
-/** What deploy has for agents is well-formed, asks for no more rights than it needs, and sets settings that there are. */
+/**
+ * What deploy has for agents is well-formed, asks for no more rights than it needs, and sets settings that there are.
+ */
 class DeploymentFilesTest {
     private static final Path DEPLOY = Path.of("../deploy");
 
@@ -62,7 +64,7 @@ class DeploymentFilesTest {
                 assertThat(mount.path("readOnly").asBoolean()).isTrue();
             }
         }
-        assertThat(volumes).as("volumes that nobody mounts").isEmpty();
+        assertThat(volumes).as("volumes that no container mounts").isEmpty();
     }
 
     @Test
@@ -115,7 +117,7 @@ class DeploymentFilesTest {
         assertThat(unit.get("Service").stream()
                         .filter(line -> !line.startsWith("Environment=") && !line.startsWith("DeviceAllow="))
                         .map(line -> line.substring(0, line.indexOf('='))))
-                .as("each is said once")
+                .as("each is set once")
                 .doesNotHaveDuplicates();
     }
 

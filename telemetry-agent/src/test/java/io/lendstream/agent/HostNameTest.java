@@ -21,7 +21,7 @@ class HostNameTest {
                 .isInstanceOf(SettingsException.class)
                 .hasMessageStartingWith("agent.node is '%s' (", name.replace('\n', '?'))
                 .hasMessageContaining("but must be a name: 1 to 249 printable ASCII characters")
-                .hasMessageEndingWith("Change it, or leave it out for nothing.")
+                .hasMessageEndingWith("Change it, or leave it out.")
                 .extracting(Throwable::getMessage)
                 .asString()
                 .hasLineCount(1);

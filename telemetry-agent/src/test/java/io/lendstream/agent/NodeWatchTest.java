@@ -44,7 +44,7 @@ class NodeWatchTest {
     private final Script probe = new Script();
     private Optional<String> migChange = Optional.empty();
 
-    /** Sees what it is told to, until it has to look away. */
+    /** Returns the test's snapshot, until it is paused. */
     private static final class Script implements GpuProbe {
         private GpuSnapshot sight = ready(WHOLE);
         private Optional<String> paused = Optional.empty();
@@ -105,7 +105,7 @@ class NodeWatchTest {
     }
 
     @Test
-    void aNodeWithoutDriverIsToldAsSuchAndHasNoSamples() {
+    void aNodeWithoutDriverIsPublishedAsSuchAndHasNoSamples() {
         probe.sight = GpuSnapshot.without(NodeStatus.UNAVAILABLE, "no driver", List.of(), Optional.empty());
         watch(Optional.empty(), Optional.empty()).look(NOON);
 
@@ -114,7 +114,7 @@ class NodeWatchTest {
     }
 
     @Test
-    void whileSomebodyWorksOnTheNodeTheGpusAreLetGo() throws IOException {
+    void duringMaintenanceTheGpusAreReleased() throws IOException {
         Path marker = directory.resolve("maintenance");
         NodeWatch watch = watch(Optional.of(marker), Optional.empty());
         watch.look(NOON);

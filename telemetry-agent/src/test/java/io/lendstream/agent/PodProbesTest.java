@@ -96,7 +96,7 @@ class PodProbesTest {
 
     /** A counter that has outgrown what it was would otherwise pass for one that went on. */
     @Test
-    void aContainerThatWasStartedAnewHasCountedFromNothing() throws Exception {
+    void aRestartedContainerCountsFromZero() throws Exception {
         pods.add(pod("chat-0", LONG_AGO));
         at(10, 100);
         pods.set(0, pod("chat-0", NOON.plusSeconds(12)));
@@ -207,7 +207,7 @@ class PodProbesTest {
                 .containsExactly("code 15");
     }
 
-    /** What is told at a second of the day at which the server has served so many. */
+    /** The windows at a second of the day at which the server has served so many. */
     private List<Window> at(long seconds, long count) throws Exception {
         second = seconds;
         served = count;

@@ -18,7 +18,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * The programs that this node runs for jobs and services: one JSON file each, {@code jobs/APPLICATION.json} and
+ * The programs that this node runs for jobs and services. Each has one JSON file, {@code jobs/APPLICATION.json} and
  * {@code services/SERVICE.json}, in a directory of the node. A program never comes from a topic; a decision only
  * names it.
  */

@@ -11,9 +11,9 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * The environment variables that a job, a replica or a command inherits from the actuator: those in an allow-list,
- * and those that the site names. The actuator's own settings are never passed on, because they may contain the
- * broker's password.
+ * The environment variables that a job, a replica or a command inherits from the actuator. They are those in an
+ * allow-list, and those that the site names. The actuator's own settings are never passed on, because they may
+ * contain the broker's password.
  */
 public final class CleanEnvironment {
     /** The prefix of the actuator's own settings. */

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The transition of a job between two membership epochs: a group is prepared, agreed on, and used from a step's end.
+ * The transition of a job between two membership epochs. A group is prepared, agreed on, and used from a step's end.
  */
 final class EpochTransition {
     /** The reason for a new epoch; workers know it by this name in lower case. */
     enum Kind {
-        /** Nobody trains yet. */
+        /** No rank trains yet. */
         START,
         /** Ranks join or leave, between two steps. */
         CHANGE,

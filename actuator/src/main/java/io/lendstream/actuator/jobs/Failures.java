@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Counts how often a job's workers have failed in each slot, or could not be started, and determines the next start.
+ * Counts how often a job's workers have failed in each slot, or could not be started. It determines the next start.
  * The cause of a failed start may be temporary (a full disk, a late mount), so it is retried a limited number of
  * times with growing pauses.
  */

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Recovers a job from the loss of a worker: the group is broken at once, so that no worker waits for the lost one.
+ * Recovers a job from the loss of a worker. The group is broken at once, so that no worker waits for the lost one.
  * When all remaining workers have reported their last step, they build another group around the most advanced worker.
  */
 final class GroupRecovery {

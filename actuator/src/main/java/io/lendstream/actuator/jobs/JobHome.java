@@ -9,7 +9,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Optional;
 
-/** Names of files for jobs: ASCII, never {@code .} or {@code ..}, and shorter than the 255 bytes that a file system allows. */
+/**
+ * Names of files for jobs. They are ASCII, never {@code .} or {@code ..}, and shorter than the 255 bytes that a file
+ * system allows.
+ */
 final class JobHome {
     /** Longer names are cut, and distinguished by a hash. */
     private static final int LONGEST = 128;

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The membership protocol of an elastic job, as a state machine: inputs are messages and ends of workers, outputs are
+ * The membership protocol of an elastic job, as a state machine. Inputs are messages and ends of workers, outputs are
  * {@link MembershipActions}. It reads no clock, and knows neither processes nor files. All times are of {@link
  * System#nanoTime}.
  */

@@ -242,7 +242,7 @@ class CommandDriverTest {
     }
 
     @Test
-    void aCommandThatIsUnderWayWhenTheDriverClosesIsEnded() throws Exception {
+    void aRunningCommandIsEndedWhenTheDriverCloses() throws Exception {
         command("echo $$ > %s/child; exec sleep 300".formatted(folder), new DriverLimits(4, 1000, ofSeconds(100)));
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
         await().atMost(ofSeconds(10)).until(() -> !readChild().isEmpty());
@@ -286,7 +286,7 @@ class CommandDriverTest {
     }
 
     @Test
-    void whatIsKilledWhileItIsBeingStartedIsToldGoneOnlyWhenNothingCanComeUpAnyMore() throws Exception {
+    void aTenantKilledWhileItStartsIsReportedStoppedOnlyWhenItCanNoLongerComeUp() throws Exception {
         command("case \"$line\" in *place*) sleep 2; exit 3;; esac", new DriverLimits(2, 1000, ofSeconds(10)));
         Order kill = new Order.Force(Orders.decision(2), Orders.JOB, Orders.gpus("a"));
         DriverEvent gone = new DriverEvent.Stopped(Orders.JOB, Orders.gpus("a"), true, "");

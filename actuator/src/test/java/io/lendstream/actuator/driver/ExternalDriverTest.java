@@ -31,7 +31,7 @@ class ExternalDriverTest {
         Thread.setDefaultUncaughtExceptionHandler(before);
     }
 
-    /** Its one try ends when the test says so, whoever interrupts it, and asks for another. */
+    /** Its single attempt ends when the test allows it, despite interrupts, and asks for a retry. */
     private final class Slow extends ExternalDriver {
         Slow() {
             super("slow", new DriverLimits(1, 1000, ofSeconds(10)), new RecordingListener());

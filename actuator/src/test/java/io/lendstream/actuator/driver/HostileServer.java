@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A server of bytes: it reads a request and then does to the connection whatever it was told. */
+/** A server of bytes: it reads a request and then runs the test's action on the connection. */
 final class HostileServer implements AutoCloseable {
     private final ServerSocket server;
     private final AtomicReference<Answer> answer = new AtomicReference<>(OK);

@@ -122,7 +122,7 @@ class ProcessDriverTest {
     }
 
     @Test
-    void aReplicaThatEndsByItselfIsToldGone() throws Exception {
+    void aReplicaThatEndsByItselfIsReportedStopped() throws Exception {
         program("services/chat.json", "{\"command\": [\"sh\", \"-c\", \"echo out of memory; sleep 0.5; exit 7\"]}");
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
 
@@ -130,7 +130,7 @@ class ProcessDriverTest {
     }
 
     @Test
-    void aReplicaThatCannotEvenBeStartedIsToldGoneWithTheReason() throws Exception {
+    void aReplicaThatCannotBeStartedIsReportedStoppedWithTheReason() throws Exception {
         program("services/chat.json", "{\"command\": [\"sh\"], \"directory\": \"/no/such\"}");
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
 
@@ -201,7 +201,7 @@ class ProcessDriverTest {
     }
 
     @Test
-    void aReplicaWhoseProgramCanNeverStartIsToldGoneAndHoldsUpNoOther() throws Exception {
+    void aReplicaWhoseProgramCanNeverStartIsReportedStoppedAndBlocksNoOther() throws Exception {
         program("services/chat.json", "{\"command\": [\"sleep\", \"3\\u0000\"]}");
         program("services/mail.json", "{\"command\": [\"sleep\", \"300\"], \"environment\": {\"A=B\": \"1\"}}");
         Tenant mail = new Tenant.Service(new ServiceId("mail"));

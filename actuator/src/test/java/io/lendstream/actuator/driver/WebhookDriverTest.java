@@ -91,7 +91,7 @@ class WebhookDriverTest {
     }
 
     @Test
-    void whatIsUnderWayOrTroubledIsAskedForAgain() {
+    void anOrderInProgressOrInTroubleIsPostedAgain() {
         answers(202, 503, 429, 200);
 
         assertThat(heard.deeds().get(0)).isInstanceOf(DriverEvent.Started.class);

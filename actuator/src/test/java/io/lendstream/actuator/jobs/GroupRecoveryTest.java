@@ -182,7 +182,7 @@ class GroupRecoveryTest {
     }
 
     @Test
-    void aLateWordOfAGroupThatWasBrokenBreaksNoOther() {
+    void aLateMessageOfABrokenGroupBreaksNoOther() {
         var job = training("0,1").gone("b").broken("a", 1, 4).advance();
         job.asked();
 

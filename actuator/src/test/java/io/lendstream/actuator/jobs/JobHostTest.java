@@ -87,7 +87,7 @@ class JobHostTest extends InJobDirectory {
     }
 
     @Test
-    void rankZeroAndAnotherAreKilledAndNothingIsLostButTheStepUnderWay() throws Exception {
+    void rankZeroAndAnotherAreKilledAndNothingIsLostButTheCurrentStep() throws Exception {
         long lostAt;
         long resumedAt;
         try (var host = JobHost.open(state, heard)) {
@@ -126,7 +126,7 @@ class JobHostTest extends InJobDirectory {
         StepLog steps = StepLog.read(log);
         assertThat(before).isPositive();
         assertThat(steps.entries().stream().filter(each -> each.step() == 0).map(StepLog.Entry::membership))
-                .as("it did not begin anew")
+                .as("it did not start again")
                 .containsOnly(1L);
         assertTakenOnce(steps.schedule(), 8);
     }
@@ -157,7 +157,7 @@ class JobHostTest extends InJobDirectory {
                         .mapToObj(Integer::toString)
                         .collect(java.util.stream.Collectors.joining(","));
                 host.resize(ID, slots(next), new Batching(4 + random.nextInt(8), 1 + random.nextInt(2), 1), change(i));
-                if (random.nextInt(4) > 0) { // else the next comes while this one is under way
+                if (random.nextInt(4) > 0) { // else the next comes while this one is in progress
                     heard.await("applied " + i);
                 }
             }
@@ -223,7 +223,7 @@ class JobHostTest extends InJobDirectory {
     @Test
     void aWorkerThatDoesNotLeaveIsKilledWhenForced() throws Exception {
         try (var host = JobHost.open(state, heard)) {
-            // Steps of a minute: nobody comes to a boundary.
+            // Steps of a minute: no worker reaches a boundary.
             host.start(ID, new ExampleJob(log).stepSeconds(60).program(), slots("0"), BATCHING, change(1));
             heard.await("bound gpu0 by 1");
             host.resize(ID, List.of(), BATCHING, change(2));
@@ -303,7 +303,7 @@ class JobHostTest extends InJobDirectory {
     }
 
     @Test
-    void aWorkerOfAnotherVersionIsToldSo() throws Exception {
+    void aWorkerOfAnotherVersionIsRefusedWithTheReason() throws Exception {
         try (var host = JobHost.open(state, heard)) {
             assertThat(host.running()).isEmpty();
             String answer = PythonTorch.run(
@@ -316,7 +316,7 @@ class JobHostTest extends InJobDirectory {
                     print(wire.read(s)[0]["why"])
                     """, state.resolve("jobs.sock").toString()));
 
-            assertThat(answer).contains("speaks version 99", "speaks 1");
+            assertThat(answer).contains("uses protocol version 99", "uses 1");
         }
     }
 
@@ -326,7 +326,7 @@ class JobHostTest extends InJobDirectory {
                 .contains("\nOK");
     }
 
-    /** Within each epoch every sample comes once; the last epoch may be under way. {@code epochs} 0: as many as there are. */
+    /** Within each epoch every sample comes once; the last epoch may be incomplete. {@code epochs} 0: any number. */
     private static void assertTakenOnce(List<List<Integer>> schedule, int epochs) {
         List<Integer> taken = new ArrayList<>();
         int whole = 0;

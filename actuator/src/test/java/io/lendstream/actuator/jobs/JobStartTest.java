@@ -335,8 +335,7 @@ class JobStartTest extends InJobDirectory {
         Path deep = state.resolve("x".repeat(100));
 
         assertThat(JobHost.complaint(deep))
-                .hasValueSatisfying(
-                        why -> assertThat(why).contains("sockets may have 107. Use a shorter state directory"));
+                .hasValueSatisfying(why -> assertThat(why).contains("the limit is 107. Use a shorter state directory"));
         assertThat(JobHost.complaint(state)).isEmpty();
     }
 }

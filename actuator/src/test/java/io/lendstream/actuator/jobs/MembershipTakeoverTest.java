@@ -148,7 +148,7 @@ class MembershipTakeoverTest {
     }
 
     @Test
-    void aRecoveryThatWasUnderWayBeginsAgain() {
+    void anUnfinishedRecoveryBeginsAgain() {
         var job = left(2, List.of(), new JobFile.Pending(2, "RECOVER", List.of("a", "b"), false));
         job.hello("a", "broken", 0, 1, List.of(), 8).hello("b", "broken", 0, 1, List.of(), 8);
         job.asked();

@@ -283,7 +283,7 @@ class MembershipTest {
     }
 
     @Test
-    void aWorkerThatNobodyHasAddedIsABug() {
+    void aWorkerThatWasNotAddedIsABug() {
         assertThatThrownBy(() -> training("0").ready("z"))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("job %s has no worker z", ExampleJob.ID);

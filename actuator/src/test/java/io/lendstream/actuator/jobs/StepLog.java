@@ -46,7 +46,7 @@ record StepLog(List<Entry> entries) {
         return last.values().stream().map(Entry::samples).toList();
     }
 
-    /** Steps that were completed by somebody, lost, and done again. */
+    /** Steps that a worker completed, that were lost, and that were repeated. */
     long stepsDoneAgain() {
         var done = new TreeMap<Long, Set<List<Integer>>>();
         entries.forEach(

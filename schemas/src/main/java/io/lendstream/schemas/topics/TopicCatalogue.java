@@ -37,17 +37,17 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             compacted(Role.INTAKE, "nodes", "nodeId", Node.class, "inventory of a node");
     public static final Topic<GpuTelemetry> GPU_TELEMETRY = kept(
             Role.INTAKE, "gpu-telemetry", "nodeId", Duration.ofDays(1), GpuTelemetry.class, "sample of a node's GPUs");
-    public static final Topic<InferenceService> SERVICES = compacted(
-            Role.INTAKE, "services", "service", InferenceService.class, "declaration of an inference service");
+    public static final Topic<InferenceService> SERVICES =
+            compacted(Role.INTAKE, "services", "service", InferenceService.class, "an inference service and its SLO");
     public static final Topic<RequestRate> REQUEST_RATES = kept(
             Role.INTAKE,
             "request-rates",
             "service",
             Duration.ofDays(7),
             RequestRate.class,
-            "requests offered and answered in a time window");
+            "offered and answered requests in a window");
     public static final Topic<TrainingJob> TRAINING_JOBS =
-            compacted(Role.INTAKE, "training-jobs", "jobId", TrainingJob.class, "a submitted training job");
+            compacted(Role.INTAKE, "training-jobs", "jobId", TrainingJob.class, "a training job");
     public static final Topic<TrainingProgress> TRAINING_PROGRESS = kept(
             Role.INTAKE,
             "training-progress",
@@ -61,28 +61,28 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             "service",
             Duration.ofDays(7),
             DemandForecast.class,
-            "forecast of a service's demand");
+            "future demand of a service");
     public static final Topic<DomainEvent> DOMAIN_EVENTS = kept(
             Role.HISTORY,
             "domain-events",
             "domain",
             Duration.ofDays(30),
             DomainEvent.class,
-            "every accepted event, in its domain's order");
+            "all accepted events of a domain, in order");
     public static final Topic<Decision> DECISIONS = kept(
             Role.HISTORY,
             "decisions",
             "domain",
             Duration.ofDays(30),
             Decision.class,
-            "every decision, in its domain's order");
+            "all decisions of a domain, in order");
     public static final Topic<BatchingDecision> BATCHING_DECISIONS = latestKept(
             Role.RESULT,
             "batching-decisions",
             "service",
             Duration.ofDays(30),
             BatchingDecision.class,
-            "recommended batching of a service");
+            "batch settings of a service");
     public static final Topic<Lease> LEASES = compacted(
             Role.RESULT,
             "leases",
@@ -95,14 +95,9 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             "domain",
             Duration.ofDays(30),
             ActuationReport.class,
-            "an actuator's report on a decision");
-    public static final Topic<ControlCommand> CONTROL = kept(
-            Role.INTAKE,
-            "control",
-            "domain",
-            Duration.ofDays(30),
-            ControlCommand.class,
-            "an operator's instruction to the scheduler");
+            "result of a decision");
+    public static final Topic<ControlCommand> CONTROL =
+            kept(Role.INTAKE, "control", "domain", Duration.ofDays(30), ControlCommand.class, "command of an operator");
     public static final Topic<Progress> PROGRESS =
             compacted(Role.TIME, "progress", "service name", Progress.class, "event time that a service has reached");
 

@@ -17,7 +17,8 @@ import java.util.function.Supplier;
 
 /**
  * Makes up values of any core type from the structure of its records, so that a new type needs no generator of its own.
- * What a constructor refuses is made up again: numbers keep to one range for a record, so that most bounds are met soon.
+ * What a constructor refuses is made up again: numbers keep to one range for a record, so that most bounds are met
+ * soon.
  */
 public final class AnyRecord {
     private static final int ATTEMPTS = 20_000;

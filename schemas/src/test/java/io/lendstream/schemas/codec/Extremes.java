@@ -12,8 +12,8 @@ import org.apache.avro.generic.IndexedRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes records with extreme values from a good one, field by field of its schema, so that a new field is covered without new
- * code.
+ * Makes records with extreme values from a good one, field by field of its schema, so that a new field is covered
+ * without new code.
  */
 public final class Extremes {
     private static final List<Object> LONGS = List.of(

@@ -54,13 +54,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every field of every input record at its extremes: the codec refuses the record as poison or takes it, and what it takes
- * stops neither the scheduler, nor the actuator, nor the forecaster. Good records that follow are still decided.
+ * Every field of every input record at its extremes: the codec refuses the record as poison or takes it, and what it
+ * takes stops neither the scheduler, nor the actuator, nor the forecaster. Good records that follow are still
+ * decided.
  */
 class ExtremesTest {
     private static final int PAIRS = 150;
     private static final long SEED = 23;
-    /** What is further ahead of the clock goes to the dead letters before anybody looks at it. */
+    /** A record further ahead of the clock goes to the dead letters before it is processed. */
     private static final Duration SKEW = Duration.ofSeconds(60);
 
     private static final RecordMapper<ClusterState> STATE =
@@ -68,7 +69,9 @@ class ExtremesTest {
 
     private static final Scheduler SCHEDULER = new Scheduler(Policies.parse("lendstream"), SchedulerSettings.DEFAULTS);
 
-    /** A domain at work, to which the extremes happen; its service chat and its job bert are not what they are about. */
+    /**
+     * A domain at work, to which the extremes happen; its service chat and its job bert are not what they are about.
+     */
     private static final Scenario STORY = story();
 
     /** A good record of each input topic. */
@@ -146,7 +149,7 @@ class ExtremesTest {
                 } catch (PoisonRecordException e) {
                     assertThat(e.getMessage()).as(each.name()).isNotBlank();
                 } catch (NullPointerException | IOException | org.apache.avro.AvroRuntimeException e) {
-                    // not a record of this schema: nobody can write it
+                    // not a record of this schema: it cannot be written
                     assertThat(each.name()).contains("null");
                 }
             }
@@ -215,7 +218,7 @@ class ExtremesTest {
         Step decided = step(state, rate(now, 25), now);
         assertThat(decided.state().services().require(new ServiceId("chat")).arrivalsPerSecond())
                 .isEqualTo(25);
-        boolean mayTake = state.gpus().stream().anyMatch(ExtremesTest::isAtHand);
+        boolean mayTake = state.gpus().stream().anyMatch(ExtremesTest::isUsable);
         boolean isAdvised = decided.state().mode().advisory();
         assertThat(!mayTake || isAdvised || !decided.decisions().isEmpty())
                 .as("25 requests/s need 3 replicas")
@@ -229,7 +232,7 @@ class ExtremesTest {
         assertThat(STATE.decode(STATE.encode(later)).now()).isEqualTo(tomorrow);
     }
 
-    private static boolean isAtHand(GpuState gpu) {
+    private static boolean isUsable(GpuState gpu) {
         return gpu.pool() == Pool.INFERENCE && gpu.isWhole() && (gpu.isFree() || gpu.owner() instanceof Owner.Lent);
     }
 
@@ -385,7 +388,7 @@ class ExtremesTest {
         forecasts.forEach(each -> AvroBytes.write(Codecs.encode(TopicCatalogue.DEMAND_FORECASTS, each)));
     }
 
-    /** As the forecaster's source: what nobody can have measured goes to the dead letters. */
+    /** As the forecaster's source: impossible rates go to the dead letters. */
     private static List<DemandForecast> observe(ServiceForecaster forecaster, List<RequestRate> rates) {
         List<DemandForecast> forecasts = new ArrayList<>();
         for (RequestRate rate : rates) {

@@ -42,10 +42,10 @@ final class WireSchemasTest {
 
         assertThat(later).isNotEqualTo(now);
         assertThat(reads(later, now))
-                .as("a later reader of what is written now")
+                .as("a later reader of records of this version")
                 .isTrue();
         assertThat(reads(now, later))
-                .as("today's reader of what is written later")
+                .as("this version's reader of later records")
                 .isTrue();
     }
 

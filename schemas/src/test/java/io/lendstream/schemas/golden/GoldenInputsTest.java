@@ -5,14 +5,14 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** Tells the golden cases' logs anew: only on demand, for the same log makes decisions comparable between versions. */
+/** Regenerates the golden cases' logs, only on demand: an unchanged log makes decisions comparable between versions. */
 @EnabledIfSystemProperty(
         named = "golden.inputs",
         matches = "true",
         disabledReason = "golden logs stay as they are unless -Dgolden.inputs=true asks for new ones")
 final class GoldenInputsTest {
     @TestFactory
-    Stream<DynamicTest> isToldAnew() {
+    Stream<DynamicTest> isRegenerated() {
         return Tales.all().entrySet().stream()
                 .map(entry -> DynamicTest.dynamicTest(entry.getKey(), () -> {
                     GoldenScenario tale = entry.getValue().get();

@@ -21,8 +21,8 @@ import org.apache.avro.generic.IndexedRecord;
 
 /**
  * Avro records as the JSON a person would write: no defaults, no nulls, times as text, a decision's id as {@code
- * domain/epoch/sequence}, and one of several cases as an object with the case's name. A field {@code domain} or {@code at}
- * that says the same as its surroundings is left out.
+ * domain/epoch/sequence}, and one of several cases as an object with the case's name. A field {@code domain} or
+ * {@code at} that says the same as its surroundings is left out.
  */
 final class PlainJson {
     private static final JsonNodeFactory JSON = JsonNodeFactory.instance;

@@ -28,7 +28,7 @@ final class Tales {
         all.put("waits for the release before serving", Tales::waitsForTheRelease);
         all.put("takes everything back when demand is unknown", Tales::takesEverythingBack);
         all.put("holds while rates are stale", Tales::holdsWhileRatesAreStale);
-        all.put("undoes a bind nobody reports", Tales::undoesABind);
+        all.put("undoes a bind without a report", Tales::undoesABind);
         all.put("quarantines after xid 79", Tales::quarantines);
         all.put("advice changes nothing", Tales::adviceChangesNothing);
         all.put("renews loans", Tales::renewsLoans);
@@ -100,7 +100,7 @@ final class Tales {
 
     private static GoldenScenario takesEverythingBack() {
         GoldenScenario tale = lending(GoldenScenario.of("deepboot", "10:00"), 4);
-        tale.after(20).note("the last that is heard of chat: windows of 60 s, so 180 s are 3 windows");
+        tale.after(20).note("the last rate of chat: windows of 60 s, so 180 s are 3 windows");
         tale.rate("chat", 5).after(181).settled(10);
         return tale;
     }
@@ -126,7 +126,7 @@ final class Tales {
         Decision lend = tale.last().get(0);
         tale.after(50)
                 .rate("chat", 5)
-                .note("nothing was heard of the loan of 10:01")
+                .note("there was no report on the loan of 10:01")
                 .after(10);
         Decision undo = tale.last().get(0);
         tale.after(5).note("the actuator is back, and nothing runs");
@@ -142,7 +142,7 @@ final class Tales {
         tale.after(5).sample("infer", none);
         tale.after(15).rate("chat", 5).note("a loan falls off the bus").sample("infer", fallen);
         tale.doneAfter(10).after(20).settled(10).progress("bert").sample("infer", fallen);
-        tale.after(20).rate("chat", 5).note("somebody looked at it, and it still shows its last XID");
+        tale.after(20).rate("chat", 5).note("an operator has checked it, and it still shows its last XID");
         tale.tell(it -> it.control(ControlCommand.Kind.RESET, new GpuId("infer-g1")));
         tale.sample("infer", fallen)
                 .note("free again, and needed")

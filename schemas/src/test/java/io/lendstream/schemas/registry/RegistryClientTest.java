@@ -72,7 +72,7 @@ final class RegistryClientTest {
     void whatItHasLearnedCanBeReadAndWrittenWhileTheRegistryIsAway() {
         int id = client(Map.of()).register("samples-value", SMALL);
         client.learn("samples-value");
-        client.learn("nobody-has-it-value");
+        client.learn("missing-value");
 
         registry.goDown();
 
@@ -124,7 +124,7 @@ final class RegistryClientTest {
     }
 
     @Test
-    void anIdNobodyGaveOutIsNotFoundAndTheRegistrysCodeSaysWhy() {
+    void anUnknownIdIsNotFoundAndTheErrorHasTheRegistrysCode() {
         assertThatThrownBy(() -> client.schemaById(77)).isInstanceOfSatisfying(SchemaNotFoundException.class, e -> {
             assertThat(e.errorCode()).isEqualTo(40403);
             assertThat(e).hasMessageContaining("/schemas/ids/77").hasMessageContaining("404");
@@ -176,9 +176,9 @@ final class RegistryClientTest {
     void aRegistryThatIsNotThereIsUnavailableAndNamedInTheMessage() {
         FakeRegistry gone = new FakeRegistry();
         gone.close();
-        RegistryClient nobody = client(Map.of(RegistrySettings.URL, gone.url(), RegistrySettings.RETRIES, "0"));
+        RegistryClient unreachable = client(Map.of(RegistrySettings.URL, gone.url(), RegistrySettings.RETRIES, "0"));
 
-        assertThatThrownBy(() -> nobody.schemaById(1))
+        assertThatThrownBy(() -> unreachable.schemaById(1))
                 .isInstanceOf(RegistryUnavailableException.class)
                 .hasMessageContaining(gone.url() + "/schemas/ids/1");
     }

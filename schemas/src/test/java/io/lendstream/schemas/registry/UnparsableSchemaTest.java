@@ -8,7 +8,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Avro's parser does not only throw exceptions of its own; a registry in another language takes schemas that it does not. */
+/**
+ * Avro's parser does not only throw exceptions of its own; a registry in another language takes schemas that it does
+ * not.
+ */
 final class UnparsableSchemaTest {
     private final FakeRegistry registry = new FakeRegistry();
 

@@ -26,7 +26,7 @@ final class AsyncApiPage {
     private AsyncApiPage() {}
 
     static String text() {
-        return "# Made from TopicCatalogue and schemas/src/main/avro by AsyncApiDocsTest; ./dev docs writes it anew.\n"
+        return "# Made from TopicCatalogue and schemas/src/main/avro by AsyncApiDocsTest; ./dev docs rewrites it.\n"
                 + Yaml.of(document());
     }
 
@@ -35,11 +35,11 @@ final class AsyncApiPage {
         document.put("asyncapi", "3.0.0");
         ObjectNode info = document.putObject("info");
         info.put("title", "Lendstream");
-        // All versions of the records read each other, so this changes only where that ends.
+        // All versions of the records read each other; this changes only when that ends.
         info.put("version", "1.0.0");
         info.put(
                 "description",
-                "Lends GPUs that inference leaves idle to training, and takes them back in time. Topics are its only interface."
+                "Lends idle inference GPUs to training and takes them back in time. Topics are its only interface."
                         + " Names start with %s unless a site chooses another prefix (topic-prefix)."
                                 .formatted(TopicCatalogue.DEFAULT_PREFIX));
         ObjectNode license = info.putObject("license");
@@ -132,17 +132,16 @@ final class AsyncApiPage {
     private static ObjectNode deadLetter() {
         ObjectNode message = JSON.createObjectNode();
         message.put("title", "DeadLetter");
-        message.put(
-                "summary", "A record that could not be read: its key, value and headers, and what was wrong with it.");
+        message.put("summary", "A refused record: key, value and headers, and the error.");
         message.put("contentType", "application/octet-stream");
         ObjectNode headers = object(message.putObject("headers"));
-        headers.set("lendstream.origin.topic", text("Where it was read from."));
+        headers.set("lendstream.origin.topic", text("The topic."));
         headers.set("lendstream.origin.partition", text("The partition."));
         headers.set("lendstream.origin.offset", text("The offset."));
         headers.set("lendstream.origin.timestamp", text("Its timestamp in Kafka, in milliseconds since 1970."));
-        headers.set("lendstream.error.class", text("The kind of error."));
-        headers.set("lendstream.error.message", text("What was wrong with it."));
-        headers.set("lendstream.error.service", text("The service that could not read it."));
+        headers.set("lendstream.error.class", text("The class of the error."));
+        headers.set("lendstream.error.message", text("The error message."));
+        headers.set("lendstream.error.service", text("The service that refused it."));
         return message;
     }
 
@@ -151,8 +150,8 @@ final class AsyncApiPage {
         ObjectNode headers = object(trait.putObject("headers"));
         headers.set("ce_specversion", text("Always " + CloudEventHeaders.SPEC_VERSION + "."));
         headers.set("ce_id", text("Unique for the source."));
-        headers.set("ce_source", text("Who says it, such as /lendstream/scheduler/east."));
-        headers.set("ce_type", text("What it is, such as io.lendstream.Decision."));
+        headers.set("ce_source", text("The writer, such as /lendstream/scheduler/east."));
+        headers.set("ce_type", text("The record type, such as io.lendstream.Decision."));
         headers.set("ce_time", text("When it happened, in the form of RFC 3339."));
         headers.set("content-type", text("Always " + CloudEventHeaders.CONTENT_TYPE + "."));
         return trait;

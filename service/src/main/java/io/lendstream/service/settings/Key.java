@@ -205,13 +205,13 @@ public record Key<T>(
     T read(String text, String where) {
         return parse.apply(text)
                 .orElseThrow(() ->
-                        new SettingsException("%s is '%s' (%s), but must be %s. Change it, or leave it out for %s."
+                        new SettingsException("%s is '%s' (%s), but must be %s. Change it, or leave it out%s."
                                 .formatted(
                                         name,
                                         text.replaceAll("\\p{Cntrl}", "?"),
                                         where,
                                         takes,
-                                        otherwise.isEmpty() ? "nothing" : otherwise)));
+                                        otherwise.isEmpty() ? "" : " for " + otherwise)));
     }
 
     private static <E extends Enum<E>> String spelled(E value) {

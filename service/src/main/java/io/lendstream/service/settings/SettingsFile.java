@@ -14,8 +14,8 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * The names and values of a settings file: Java properties, or flat YAML if its name ends in {@code .yaml} or {@code
- * .yml}.
+ * The names and values of a settings file. It has Java properties, or flat YAML if its name ends in {@code .yaml} or
+ * {@code .yml}.
  *
  * @param name the file's name in messages
  */

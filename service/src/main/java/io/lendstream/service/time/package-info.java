@@ -1,6 +1,6 @@
 /**
- * The clock of a service: this machine's, or the virtual clock of an accelerated run, which advances when all
- * participants have answered.
+ * The clock of a service: this machine's, or the virtual clock of an accelerated run. A virtual clock advances when
+ * all participants have answered.
  */
 @NullMarked
 package io.lendstream.service.time;

@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * The sections of docs/configuration.md, one for each service: they must be as the settings describe themselves. With
- * {@code -Ddocs.update=true}, as {@code ./dev docs} has it, they are written anew instead.
+ * {@code -Ddocs.update=true}, as {@code ./dev docs} has it, it rewrites them instead.
  */
 public final class ConfigurationPage {
     private static final Path PAGE = Path.of("../docs/configuration.md");

@@ -100,7 +100,7 @@ public final class FakeBroker {
         return new RecordWriter(producer(), FakeSerdes.serializer(), topics, "/lendstream/" + service);
     }
 
-    /** Somebody who writes for an intake. */
+    /** A writer of an intake. */
     public RecordWriter writerFor(String intake) {
         return new RecordWriter(
                 producer(), FakeSerdes.serializer(), topics.writingFor(Optional.of(intake)), "/" + intake);
@@ -117,9 +117,9 @@ public final class FakeBroker {
                 InstantSource.system());
     }
 
-    /** Writes as somebody else would. */
+    /** Writes like another client. */
     public <T> void publish(Topic<T> topic, String key, T value) {
-        writer("somebody").write(topic, key, value);
+        writer("another").write(topic, key, value);
     }
 
     public Producer<byte[], byte[]> producer() {
@@ -171,7 +171,7 @@ public final class FakeBroker {
         }
     }
 
-    /** A little of what a poll waits for: tests that read in a thread of its own need not spin. */
+    /** A short wait like a real poll's, so that tests with a reader thread do not spin. */
     private static void idle(Duration timeout) {
         try {
             Thread.sleep(Math.min(5, timeout.toMillis()));

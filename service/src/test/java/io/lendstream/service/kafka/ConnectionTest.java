@@ -44,7 +44,7 @@ class ConnectionTest {
 
     @Test
     void doesNotWaitForAHostThatIsNotKnown() {
-        assertThatThrownBy(() -> await("nobody.invalid:9092", Optional.empty(), 99))
+        assertThatThrownBy(() -> await("unknown.invalid:9092", Optional.empty(), 99))
                 .isInstanceOf(UnreachableException.class)
                 .hasMessageContaining("no host of that name is known");
         assertThat(reasons).isEmpty();

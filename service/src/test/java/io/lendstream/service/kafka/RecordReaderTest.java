@@ -144,7 +144,7 @@ class RecordReaderTest {
     }
 
     @Test
-    void aTombstoneOfNobodyIsPoison() {
+    void aTombstoneWithABlankKeyIsPoison() {
         writer.delete(TopicCatalogue.NODES, " ");
 
         reading(FakeSerdes.deserializer()).poll(Duration.ZERO);
@@ -243,7 +243,7 @@ class RecordReaderTest {
     }
 
     @Test
-    void startsAnewWhereATopicWasMadeAnewWithFewerRecords() {
+    void readsFromTheBeginningIfATopicWasRecreatedWithFewerRecords() {
         writer.write(TopicCatalogue.NODES, "n1", node("n1", NOON));
 
         RecordReader reader =
@@ -255,7 +255,7 @@ class RecordReaderTest {
     }
 
     @Test
-    void knowsWhetherItHasReadWhatSomebodyWrote() {
+    void knowsWhetherItHasReadAWritersRecords() {
         writer.write(TopicCatalogue.NODES, "n1", node("n1", NOON));
         RecordReader reader = reading(FakeSerdes.deserializer());
 
@@ -339,7 +339,7 @@ class RecordReaderTest {
         return new Node(new NodeId(name), new DomainId("d"), Pool.TRAINING, "boot", at, NodeStatus.READY, List.of());
     }
 
-    /** Needs a registry that, for a while, nobody can reach. */
+    /** Needs a registry that is unreachable for a while. */
     private static final class OutOfReach implements Deserializer<GenericRecord> {
         private final RegistryClient registry = new RegistryClient(
                 RegistrySettings.from(Map.of("schema.registry.url", "http://127.0.0.1:1", "max.retries", "0")));

@@ -17,7 +17,8 @@ import java.util.function.Function;
 /**
  * The GPU state under other systems' metric names: dcgm-exporter's, so that its dashboards work, and OpenTelemetry's.
  *
- * @see <a href="https://github.com/NVIDIA/dcgm-exporter/blob/main/etc/default-counters.csv">dcgm-exporter's counters</a>
+ * @see <a href="https://github.com/NVIDIA/dcgm-exporter/blob/main/etc/default-counters.csv">dcgm-exporter's
+ *     counters</a>
  * @see <a href="https://opentelemetry.io/docs/specs/semconv/hardware/gpu/">OpenTelemetry's hardware metrics</a>
  */
 public final class GpuPages {

@@ -1,6 +1,6 @@
 /**
- * Data about this agent's own node from the Kubernetes API server: pods with counted requests, and whether its GPUs
- * are being repartitioned.
+ * Data about this agent's own node from the Kubernetes API server. It has the pods with counted requests, and whether
+ * GPUs are being repartitioned.
  */
 @NullMarked
 package io.lendstream.agent.kubernetes;

@@ -3,8 +3,8 @@ package io.lendstream.agent.publish;
 import java.util.List;
 
 /**
- * Records that the broker has not acknowledged, oldest first, numbered 0, 1, 2, ... Beyond the size limit the oldest
- * are dropped. Safe for many threads.
+ * Records that the broker has not acknowledged, oldest first. They are numbered 0, 1, 2 and so on. Beyond the size
+ * limit the oldest are dropped. Safe for many threads.
  */
 interface Backlog extends AutoCloseable {
 

@@ -5,9 +5,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The address of a server's metrics, as settings write it: {@code PRESET@URL}, with {@code ;stats=URL} for Triton's
- * statistics, {@code ;profile=3g.40gb} for the server's MIG instance, and {@code ;node=NAME} for the only node whose
- * agent reads it.
+ * The address of a server's metrics, as settings write it. The form is {@code PRESET@URL}, with {@code ;stats=URL}
+ * for Triton's statistics, {@code ;profile=3g.40gb} for the server's MIG instance, and {@code ;node=NAME} for the
+ * only node whose agent reads it.
  *
  * @param stats Triton's {@code /v2/models/stats}; empty if batches are not read
  * @param profile profile of the server's MIG instance; empty for a whole GPU

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An expression of metrics for a number: sums and differences, {@code a + b - c}, and alternatives in case these do
- * not exist, {@code a | b}. The operators are surrounded by spaces.
+ * An expression of metrics for a number. It has sums and differences, {@code a + b - c}, and alternatives in case
+ * these do not exist, {@code a | b}. The operators are surrounded by spaces.
  *
  * @param alternatives the first with existing metrics counts; empty if the number is not available
  */

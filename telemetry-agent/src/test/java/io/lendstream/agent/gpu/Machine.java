@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * A machine that the double of NVML plays, as the lines of its script. A line of a GPU begins with a space; words are those that
- * {@code read_gpu_line} in {@code machine.c} knows, numbers are in NVML's units.
+ * A machine that the double of NVML plays, as the lines of its script. A line of a GPU begins with a space; words are
+ * those that {@code read_gpu_line} in {@code machine.c} knows, numbers are in NVML's units.
  */
 final class Machine {
     private static final long GIB = 1L << 30;
@@ -95,7 +95,7 @@ final class Machine {
                 .formatted(id, of.id(), start, of.memorySlices(), uuid, bytes, 37 * MIB, activity));
     }
 
-    /** An XID error that happens when the double first reads it, if somebody listens by then. */
+    /** An XID error that happens when the double first reads it, if a listener exists at that time. */
     Machine xid(int gpu, int number) {
         return line("xid %d %d %d".formatted(++xids, gpu, number));
     }

@@ -27,7 +27,7 @@ final class Machines {
                 .has("mig 0 0");
     }
 
-    /** One cut into 4g, 2g and 1g: no utilisation can be told. */
+    /** One cut into 4g, 2g and 1g: its utilisation is unknown. */
     static Machine a100MigOn() {
         return Machine.withDriver("550.54.15")
                 .gpu("GPU-a0", "NVIDIA A100-SXM4-80GB", 8, 80)

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A library with NVML's ABI in a directory of its own, and the machine that it plays: {@code src/test/native}, built once by the
- * system's compiler. Each has state of its own, as each is a file of its own.
+ * A library with NVML's ABI in a directory of its own, and the machine that it plays: {@code src/test/native}, built
+ * once by the system's compiler. Each has state of its own, as each is a file of its own.
  */
 final class NvmlDouble {
     private static final Path BUILD = Path.of("src/test/native/build.sh");

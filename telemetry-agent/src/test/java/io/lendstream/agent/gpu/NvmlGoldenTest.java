@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What each scripted machine is told to be, word for word; {@code -Dgolden.update=true} writes it down anew. */
+/** The published records of each scripted machine, word for word; {@code -Dgolden.update=true} rewrites them. */
 class NvmlGoldenTest {
     private static final boolean UPDATE = Boolean.getBoolean("golden.update");
     private static final Path GOLDEN = Path.of("src/test/resources/nvml");
@@ -76,7 +76,7 @@ class NvmlGoldenTest {
             }
             told += "second look, 10 s later\n"
                     + told(probe.look(NOON.plusSeconds(10)), NOON.plusSeconds(10))
-                            .replaceAll("\"lastXidAt\": \\d+", "\"lastXidAt\": \"when it was heard\"");
+                            .replaceAll("\"lastXidAt\": \\d+", "\"lastXidAt\": \"when it was received\"");
         }
         Path golden =
                 GOLDEN.resolve(each.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-') + ".txt");
@@ -87,7 +87,7 @@ class NvmlGoldenTest {
 
         assertThat(golden).exists();
         assertThat(told)
-                .as("what %s is told to be; if it is meant to change, rewrite it with -Dgolden.update=true", each)
+                .as("the records of %s; after an intended change, rewrite them with -Dgolden.update=true", each)
                 .isEqualTo(Files.readString(golden));
         assertThat(nvml.open()).isEqualTo("inits 0 sets 0 samples 0");
     }

@@ -74,7 +74,7 @@ class OwnNodeTest {
                 .filteredOn(asked -> asked.path().equals("/api/v1/pods"))
                 .allSatisfy(asked -> assertThat(asked.query()).containsEntry("fieldSelector", "spec.nodeName=n1"))
                 .filteredOn(asked -> !asked.query().containsKey("watch"))
-                .as("listed once, from what the server has at hand")
+                .as("listed once, from the server's cache")
                 .singleElement()
                 .satisfies(asked -> assertThat(asked.query()).containsEntry("resourceVersion", "0"));
     }
@@ -202,7 +202,7 @@ class OwnNodeTest {
     }
 
     @Test
-    void theServerIsTheOneThatPodsAreToldOfUnlessOneIsNamed() {
+    void theServerIsThePodsOwnUnlessOneIsSet() {
         Map<String, String> pod = Map.of("KUBERNETES_SERVICE_HOST", "fd00::1", "KUBERNETES_SERVICE_PORT_HTTPS", "6443");
 
         assertThat(ApiServer.of("", directory, pod)).hasToString("https://[fd00::1]:6443");

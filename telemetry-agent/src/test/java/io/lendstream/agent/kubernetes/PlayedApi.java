@@ -27,15 +27,15 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An API server that has nodes and pods: it lists them by a field, and tells those who watch of each change, in lines of JSON, as
- * Kubernetes' documentation of its API has it. It remembers no changes: who watches from another version than the newest is told that
- * it is gone.
+ * An API server that has nodes and pods: it lists them by a field, and tells those who watch of each change, in lines
+ * of JSON, as Kubernetes' documentation of its API has it. It remembers no changes: a watch from another version than
+ * the newest is answered that it is gone.
  */
 public final class PlayedApi implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String HANG_UP = "";
 
-    /** Somebody who watches some of them. */
+    /** A client that watches some of them. */
     private record Watcher(String kind, String selector, BlockingQueue<String> lines) {}
 
     /** A question that was asked. */
@@ -117,7 +117,7 @@ public final class PlayedApi implements AutoCloseable {
         return "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"%d\"}}}".formatted(version);
     }
 
-    /** Those who watch are told that what they watch from is forgotten. */
+    /** Watching clients receive the error that their version is too old. */
     synchronized void forget() {
         version += 100;
         watchers.forEach(

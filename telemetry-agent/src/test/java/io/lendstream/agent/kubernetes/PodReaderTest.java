@@ -43,7 +43,7 @@ class PodReaderTest {
     }
 
     @Test
-    void whatPrometheusIsToldCountsWhereOursSayNothing() {
+    void annotationsForPrometheusCountIfOursAreMissing() {
         PodTarget target = reader.apply(pod(Map.of(
                         "lendstream.io/scrape-preset", "vllm",
                         "prometheus.io/port", "9000",
@@ -111,7 +111,9 @@ class PodReaderTest {
 
         assertThat(reader.apply(pod).flatMap(PodTarget::started)).hasValue(Instant.parse("2026-01-01T12:05:00Z"));
         PodTarget target = reader.apply(unknown).orElseThrow();
-        assertThat(target.started()).as("nobody says whose port it is").isEmpty();
+        assertThat(target.started())
+                .as("the port belongs to no known container")
+                .isEmpty();
         assertThat(target.running()).isTrue();
     }
 
@@ -127,7 +129,7 @@ class PodReaderTest {
                 "lendstream.io/scrape-scheme | ftp | the scheme is 'ftp', but must be http or https",
                 "lendstream.io/scrape-stats | /v2 | scrape-stats is '/v2', but must be a port and a path",
             })
-    void whatCannotBeFollowedIsSaidWithThePodsName(String annotation, String value, String said) {
+    void invalidAnnotationsAreReportedWithThePodsName(String annotation, String value, String said) {
         Map<String, String> annotations = annotation.matches(".*(preset|service)")
                 ? Map.of(annotation, value)
                 : Map.of("lendstream.io/scrape-preset", "vllm", annotation, value);

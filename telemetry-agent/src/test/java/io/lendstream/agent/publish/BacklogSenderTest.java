@@ -82,7 +82,7 @@ class BacklogSenderTest {
         };
     }
 
-    /** Fails where it is told to, by the record's sequence. */
+    /** Fails at given sequences of records. */
     private static Serializer<GenericRecord> serializer(Consumer<Long> each) {
         return (topic, record) -> {
             each.accept((Long) record.get("sequence"));
@@ -220,7 +220,7 @@ class BacklogSenderTest {
         "401, 401, false",
         "503, 50302, false"
     })
-    void aRegistryThatSaysNoToTheSchemaIsToldFromOneThatMayTakeItLater(int status, int code, boolean isDropped)
+    void aRegistryThatRefusesTheSchemaDiffersFromOneThatMayAcceptItLater(int status, int code, boolean isDropped)
             throws IOException {
         HttpServer registry = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         registry.createContext("/", exchange -> {

@@ -114,7 +114,7 @@ class PublisherTest {
     }
 
     @Test
-    void whatNobodyCanReadIsDroppedAndTheRestGoesOn() throws IOException {
+    void anUnreadableRecordIsDroppedAndTheRestContinues() throws IOException {
         try (Spool spool = Spool.open(directory, 1 << 20)) {
             spool.append(new byte[] {1, 2, 3});
         }

@@ -126,7 +126,7 @@ class SpoolTest {
     }
 
     @Test
-    void aLostNoteOfWhatWasDeliveredMeansDeliveringAgainAndNotLosing() throws IOException {
+    void aLostDeliveryPositionMeansRedeliveryAndNoLoss() throws IOException {
         try (Spool spool = Spool.open(directory, BOUND)) {
             append(spool, 0, 5);
             spool.deliveredBefore(3);

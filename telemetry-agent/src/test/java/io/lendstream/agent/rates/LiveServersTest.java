@@ -20,7 +20,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Presets on pages of servers that were run, against what whoever posted to them counted: {@code rates/live/README.md}. */
+/**
+ * Presets on pages of servers that were run, against the counts of the clients that posted to them: {@code
+ * rates/live/README.md}.
+ */
 class LiveServersTest {
     private static final Path PAGES = Path.of("src/test/resources/rates/live");
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
@@ -77,7 +80,10 @@ class LiveServersTest {
         assertThat(rate.latency().p99LatencySeconds().orElseThrow()).isBetween(.05, .2);
     }
 
-    /** 32 were answered, 8 refused, 3 given up by their clients; 4 were being computed and 5 waited. Four asked for another model. */
+    /**
+     * 32 were answered, 8 refused, 3 given up by their clients; 4 were being computed and 5 waited. Four asked for
+     * another model.
+     */
     @Test
     void dynamoTellsAnsweredRefusedAndWaitingRequestsApart() throws IOException {
         Window window = window("dynamo", "dynamo-1.6.1", ServiceNames.AS_LABELLED);
@@ -114,7 +120,7 @@ class LiveServersTest {
                         "chat: 296 of 556", // 249 refused by max_pending_requests, 7 failed, 4 being computed
                         "empty: 0 of 10", // no server
                         "few: 10 of 40", // 30 refused by max_requests
-                        "gone: 0 of 10", // nobody listens
+                        "gone: 0 of 10", // no listener
                         "late: 2 of 24", // of 10 the time was up, 12 clients left
                         "shut: 0 of 6"); // maintenance
         RequestRate chat = rates.get(new ServiceId("chat"));
@@ -126,7 +132,10 @@ class LiveServersTest {
         assertThat(chat.latency().p99LatencySeconds().orElseThrow()).isBetween(.1, .5);
     }
 
-    /** What NGINX tells by itself: 120 were answered, 100 refused, 7 failed, and one was the look at {@code stub_status}. */
+    /**
+     * What NGINX tells by itself: 120 were answered, 100 refused, 7 failed, and one was the look at {@code
+     * stub_status}.
+     */
     @Test
     void nginxTellsRequestsOfTheWholeServerAndItsOwnLook() throws IOException {
         var only = new ServiceNames(Map.of(), Optional.of(new ServiceId("chat")), false);

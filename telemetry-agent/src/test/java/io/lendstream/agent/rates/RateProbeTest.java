@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server that plays what it is told to, read at moments ten seconds apart. */
+/** A server that plays given pages, read at moments ten seconds apart. */
 class RateProbeTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
 

@@ -88,7 +88,7 @@ class WindowsTest {
     }
 
     @Test
-    void aLongSilenceIsToldAsSeveralWindowsWithoutLosingAnArrival() {
+    void aLongGapIsSplitIntoWindowsWithoutLosingAnArrival() {
         windows.upTo(at(0, p("in_total", 0), p("out_total", 0)));
 
         List<Window> told = windows.upTo(at(150, p("in_total", 100), p("out_total", 7)));
@@ -112,7 +112,7 @@ class WindowsTest {
     }
 
     @Test
-    void afterAnHourCountingStartsAnew() {
+    void afterAnHourCountersAreRebaselined() {
         windows.upTo(at(0, p("in_total", 0)));
 
         assertThat(windows.upTo(at(3700, p("in_total", 1_000_000)))).isEmpty();
@@ -123,7 +123,7 @@ class WindowsTest {
     }
 
     @Test
-    void aServerThatStartsAnewCountsFromZeroAndThatIsSaid() {
+    void aRestartedServerCountsFromZeroWithARemark() {
         windows.upTo(at(0, p("in_total", 1000)));
 
         List<Window> told = windows.upTo(at(10, p("in_total", 30)));
@@ -169,7 +169,7 @@ class WindowsTest {
     }
 
     @Test
-    void servicesAreToldApartByTheirLabel() {
+    void servicesAreDistinguishedByTheirLabel() {
         windows.upTo(at(0));
 
         List<Window> told = windows.upTo(at(
@@ -220,7 +220,7 @@ class WindowsTest {
     }
 
     @Test
-    void aQuantileAboveTheLastBoundIsThatBoundAndThatIsSaid() {
+    void aQuantileAboveTheLastBoundIsThatBoundWithARemark() {
         windows = windows(preset("arrivals", "in_total", "latency", "took"));
         windows.upTo(at(0, p("in_total", 0), bar("1", 0), bar("+Inf", 0)));
 
@@ -252,7 +252,7 @@ class WindowsTest {
     }
 
     @Test
-    void batchesAreToldOnceWithTheInstanceThatRanThem() {
+    void batchesAreReportedOnceWithTheirInstance() {
         windows = new Windows(
                 COUNTING,
                 ServiceNames.AS_LABELLED,

@@ -37,7 +37,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Against a server of gRPC's own library on a Unix socket, which speaks the kubelet's protocol with messages of Google's. */
+/**
+ * Against a server of gRPC's own library on a Unix socket, which speaks the kubelet's protocol with messages of
+ * Google's.
+ */
 class KubeletTest {
     private static final Duration DEADLINE = Duration.ofMillis(1500);
     private static final MethodDescriptor<byte[], byte[]> LIST = MethodDescriptor.<byte[], byte[]>newBuilder()
@@ -227,7 +230,7 @@ class KubeletTest {
     }
 
     @Test
-    void aRefusalIsTold() throws Exception {
+    void aRefusalIsReported() throws Exception {
         serve((request, observer) -> observer.onError(Status.RESOURCE_EXHAUSTED
                 .withDescription("rejected by rate limit")
                 .asRuntimeException()));
@@ -238,7 +241,7 @@ class KubeletTest {
     }
 
     @Test
-    void aServerWithoutTheServiceIsTold() throws Exception {
+    void aServerWithoutTheServiceIsReported() throws Exception {
         server = Optional.of(NettyServerBuilder.forAddress(new DomainSocketAddress(socket.toString()))
                 .channelType(EpollServerDomainSocketChannel.class)
                 .bossEventLoopGroup(loop)
@@ -262,7 +265,7 @@ class KubeletTest {
     }
 
     @Test
-    void aSocketThatNobodyAnswersOnIsWaitedForNoLongerEither() throws Exception {
+    void aSilentSocketIsWaitedForNoLongerEither() throws Exception {
         try (ServerSocketChannel silent = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             silent.bind(UnixDomainSocketAddress.of(socket));
 
@@ -275,7 +278,7 @@ class KubeletTest {
     }
 
     @Test
-    void aSocketWithoutAServerIsTold() throws Exception {
+    void aSocketWithoutAServerIsReported() throws Exception {
         try (ServerSocketChannel gone = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             gone.bind(UnixDomainSocketAddress.of(socket));
         }
@@ -283,7 +286,7 @@ class KubeletTest {
         assertThatThrownBy(this::list).isInstanceOf(IOException.class).hasMessageContaining("kubelet.sock");
         assertThatThrownBy(() -> new Kubelet(directory.resolve("none"), DEADLINE).list())
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("none is not there");
+                .hasMessageContaining("none does not exist");
     }
 
     @Test

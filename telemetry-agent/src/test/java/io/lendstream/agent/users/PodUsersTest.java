@@ -22,7 +22,7 @@ class PodUsersTest {
     private static final Duration OFTEN = Duration.ofMillis(20);
     private static final Duration DEADLINE = Duration.ofSeconds(2);
 
-    /** Answers what it is told to; fails where that is nothing. */
+    /** Returns a given answer; fails without one. */
     private static final class Script implements PodUsers.Lister {
         private final AtomicReference<Optional<List<DeviceHolding>>> answer = new AtomicReference<>(Optional.empty());
         private volatile boolean closed;
@@ -83,7 +83,7 @@ class PodUsersTest {
     }
 
     @Test
-    void aDeviceThatNobodyKnowsMayBeAnyGpuThatNobodySeemsToHave() {
+    void anUnknownDeviceMayBeAnyGpuWithoutAKnownUser() {
         GpuSnapshot sight = asked(
                 gpu("chat-0", "GPU-0"),
                 new DeviceHolding(
@@ -100,14 +100,14 @@ class PodUsersTest {
     }
 
     @Test
-    void devicesThatAreNoGpusMatterToNobody() {
+    void devicesThatAreNotGpusAreIgnored() {
         GpuSnapshot sight = asked(new DeviceHolding("net", "router", "main", "nvidia.com/hostdev", "0000:3b:00.2"));
 
         assertThat(Seen.users(sight)).containsEntry("GPU-0", "").doesNotContainValue("?");
     }
 
     @Test
-    void whileTheKubeletDoesNotAnswerNobodyIsKnownAndThenTheyAre() {
+    void usersAreUnknownUntilTheKubeletAnswers() {
         try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
             GpuSnapshot without = users.in(Seen.with());
             assertThat(Seen.users(without).values()).containsOnly("?");
@@ -186,7 +186,7 @@ class PodUsersTest {
     }
 
     @Test
-    void aDeviceThatNobodyKnowsMayBeAnInstanceThatWasNotSeen() {
+    void anUnknownDeviceMayBeAnInstanceThatWasNotSeen() {
         assertThat(Seen.users(asked(
                         gpu("a", "GPU-0"),
                         gpu("b", "GPU-1"),
@@ -233,7 +233,7 @@ class PodUsersTest {
     }
 
     @Test
-    void whereNobodyIsAskedNothingIsSaid() {
+    void withoutSourcesThereAreNoUsersAndNoProblems() {
         assertThat(Seen.users(Users.UNASKED.in(Seen.with())).values()).containsOnly("?");
     }
 }

@@ -56,7 +56,7 @@ class SlurmUsersTest {
     }
 
     @Test
-    void jobsAreNamedOnceAndGpusWithoutAProcessHaveNobody() throws IOException {
+    void jobsAreNamedOnceAndGpusWithoutAProcessHaveNoUser() throws IOException {
         GpuSnapshot sight = asked(Seen.with(
                 process(GPU_0, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n"),
                 process(GPU_0, 11, "0::/system.slice/slurmstepd.scope/job_10/step_0\n"),
@@ -74,7 +74,7 @@ class SlurmUsersTest {
     }
 
     @Test
-    void whoComputesOutsideOfAnyJobIsSomebody() throws IOException {
+    void aProcessOutsideOfAnyJobMakesUsersUnknown() throws IOException {
         GpuSnapshot sight = asked(Seen.with(
                 process(GPU_0, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n"),
                 process(GPU_0, 11, "0::/user.slice/user-1000.slice/session-3.scope\n"),

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * This machine's GPUs through NVML, which is initialised at first use and stays open: one long-lived session, as in
- * NVIDIA's own tools. For one thread.
+ * This machine's GPUs through NVML, which is initialised at first use and stays open. It is one long-lived session,
+ * as in NVIDIA's own tools. For one thread.
  */
 public final class NvmlMachine {
     /** A lost GPU may return when NVML is initialised again; frequent attempts would disturb the other GPUs. */

@@ -180,7 +180,7 @@ class DcgmReaderTest {
     }
 
     @Test
-    void instancesThatMayLieInSeveralWaysAreLeftOutAndThatIsSaid() {
+    void instancesWithSeveralPossiblePlacementsAreLeftOutAndReported() {
         DcgmReadings readings = read(
                 row("DCGM_FI_DEV_FB_USED", mig(0, "3g.40gb", 1), "38"),
                 row("DCGM_FI_DEV_FB_USED", mig(0, "3g.40gb", 2), "38"));
@@ -267,7 +267,7 @@ class DcgmReaderTest {
     }
 
     @Test
-    void theDriverIsToldWhereItIsALabel() {
+    void theDriverIsReportedIfItIsALabel() {
         assertThat(read(row("DCGM_FI_DEV_GPU_TEMP", labels(0) + ",DCGM_FI_DRIVER_VERSION=\"550.54.15\"", "41"))
                         .driverVersion())
                 .contains("550.54.15");

@@ -132,7 +132,7 @@ final class ActuatorService implements RecordTransport.Routes {
                 "actuator {} {}: {} GPUs held, {} decisions pending, driver {}, {} time",
                 settings.name(),
                 processor.hasCaughtUp() ? "is ready" : "is working without a broker",
-                actuation().holdings().size(),
+                actuation().heldGpus(),
                 processor.pending(),
                 settings.driver().name().toLowerCase(Locale.ROOT) + (settings.dryRun() ? " (dry run)" : ""),
                 turns.mode().name().toLowerCase(Locale.ROOT));

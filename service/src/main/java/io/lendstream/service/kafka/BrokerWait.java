@@ -4,10 +4,7 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Logs that a service waits for a broker: at once, then once a minute, and when the wait is over. Not for several
- * threads.
- */
+/** Logs that a service waits for a broker: at once, then every 30 seconds, and at the end. Not thread-safe. */
 public final class BrokerWait {
     private static final Logger LOG = LoggerFactory.getLogger(BrokerWait.class);
     private static final Duration BETWEEN_LINES = Duration.ofSeconds(30);

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Finds the known name that a mistyped name was probably meant to be. */
-final class Nearest {
+/** Finds the known names that a mistyped name was probably meant to be. */
+public final class Nearest {
     private Nearest() {}
 
     /** A name that starts with this one, or the name with the fewest changes, if at most a third of the letters. */

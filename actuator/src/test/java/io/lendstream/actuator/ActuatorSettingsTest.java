@@ -46,7 +46,7 @@ class ActuatorSettingsTest {
         assertThatThrownBy(() -> settings("actuator.domains=" + domains))
                 .isInstanceOf(SettingsException.class)
                 .hasMessageStartingWith(
-                        "actuator.domains is '%s' (--set), but must be names between commas".formatted(domains));
+                        "actuator.domains is '%s' (--set), but must be names separated by commas".formatted(domains));
     }
 
     @Test

@@ -23,7 +23,7 @@ public final class MutationMain {
     private MutationMain() {}
 
     /**
-     * Ends with status 1 where less than 85 % of a package's mutants are noticed, or not all could be tried in time.
+     * Exits with status 1 if the tests detect less than 85 % of a package's mutants, or if not all ran in time.
      *
      * @param args output directory, seed, mutants per package (of history all), hours at most, and packages, or none
      *     for all four

@@ -61,7 +61,7 @@ class LostNodeTest {
 
         assertThat(actuator.log)
                 .containsExactly(
-                        "0 d/1/1 REJECTED t1 (t1 cannot be bound: no node that is known has it)",
+                        "0 d/1/1 REJECTED t1 (t1 cannot be bound: no known node has it)",
                         "1 d/1/2 ACCEPTED t1");
     }
 
@@ -73,7 +73,7 @@ class LostNodeTest {
         actuator.take(new DecisionId(THEIRS, 1, 1), 0, false, resize(BERT, gpus("h1"), "h1"));
 
         assertThat(actuator.log)
-                .containsExactly("0 theirs/1/1 REJECTED h1 (h1 cannot be bound: no node that is known has it)");
+                .containsExactly("0 theirs/1/1 REJECTED h1 (h1 cannot be bound: no known node has it)");
     }
 
     @Test
@@ -85,7 +85,7 @@ class LostNodeTest {
 
         assertThat(actuator.log)
                 .containsExactly(
-                        "0 d/1/1 REJECTED t2 (t2 cannot be bound: no node that is known has it)",
+                        "0 d/1/1 REJECTED t2 (t2 cannot be bound: no known node has it)",
                         "1 d/1/2 ACCEPTED t1");
     }
 
@@ -96,7 +96,7 @@ class LostNodeTest {
         actuator.take(0, serve("t1"));
 
         assertThat(actuator.log)
-                .containsExactly("0 d/1/1 REJECTED t1 (t1 cannot be bound: no node that is known has it)");
+                .containsExactly("0 d/1/1 REJECTED t1 (t1 cannot be bound: no known node has it)");
         assertThat(actuator.actuation().refusals()).containsOnlyKeys(Refusal.GPU_UNKNOWN);
     }
 

@@ -99,7 +99,7 @@ class SchedulerTest {
         assertThat(story.lastKinds()).containsExactly("resize");
         assertThat(story.job("a").allocation().gpus()).containsExactly(new GpuId("train-g0"));
         assertThat(story.owner("train-g0")).isInstanceOf(Owner.Binding.class);
-        assertThat(story.last().get(0).reason().text()).contains("from 0 to 1 GPU:");
+        assertThat(story.last().get(0).reason().text()).startsWith("a starts on 1 GPU: ");
     }
 
     @Test

@@ -58,7 +58,7 @@ public final class Connection {
      *
      * @param patience how long one try may take
      * @param limit how long the wait may take in all; empty for ever, zero for a single try
-     * @param stopped waits that long, or until the service is told to stop; true if it was
+     * @param stopped waits that long, or until the service must stop; true if it must
      * @param waiting is given the reason after each try that failed
      * @return false if it was stopped
      * @throws UnreachableException after the limit, or at once where waiting cannot help: a host that is not known, a

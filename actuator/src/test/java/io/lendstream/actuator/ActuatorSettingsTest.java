@@ -46,7 +46,7 @@ class ActuatorSettingsTest {
         assertThatThrownBy(() -> settings("actuator.domains=" + domains))
                 .isInstanceOf(SettingsException.class)
                 .hasMessageStartingWith(
-                        "actuator.domains is '%s' (--set), but must be names between commas".formatted(domains));
+                        "actuator.domains is '%s' (--set), but must be names separated by commas".formatted(domains));
     }
 
     @Test
@@ -139,7 +139,7 @@ class ActuatorSettingsTest {
 
         assertThatThrownBy(() -> settings(
                         "actuator.driver=process", "actuator.process.programs=" + folder, "actuator.state-dir=" + deep))
-                .hasMessageContaining("sockets may have 107. Use a shorter state directory");
+                .hasMessageContaining("but the limit is 107. Use a shorter state directory");
     }
 
     private static ActuatorSettings settings(String... settings) {

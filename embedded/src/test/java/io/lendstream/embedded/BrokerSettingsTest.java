@@ -54,7 +54,7 @@ class BrokerSettingsTest {
     @Test
     void anUnknownOptionIsNamed() {
         assertThatThrownBy(() -> BrokerSettings.parse(with("--colour", "red")))
-                .hasMessage("'--colour' is not an option; see --help for those there are.");
+                .hasMessage("'--colour' is not an option; see --help for the options.");
     }
 
     @Test
@@ -68,7 +68,7 @@ class BrokerSettingsTest {
     @Test
     void brokerAndControllerDoNotShareAPort() {
         assertThatThrownBy(() -> BrokerSettings.parse(with("--controller-port", "9092")))
-                .hasMessage("--controller-port is 9092, and so is --port; give each its own.");
+                .hasMessage("--controller-port and --port are both 9092; give each its own port.");
     }
 
     @Test

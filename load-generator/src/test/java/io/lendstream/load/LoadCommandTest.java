@@ -50,11 +50,13 @@ class LoadCommandTest {
         var packed = new ByteArrayOutputStream();
         try (var gzip = new GZIPOutputStream(packed)) {
             gzip.write("job,submitSeconds,gpus,runSeconds\n".getBytes(StandardCharsets.UTF_8));
-            byte[] noise = new byte[20_000];
-            new Random(1).nextBytes(noise);
-            gzip.write(noise);
+            Random random = new Random(1);
+            for (int i = 0; i < 3000; i++) {
+                gzip.write("job-%08x,0,1,60\n".formatted(random.nextInt()).getBytes(StandardCharsets.UTF_8));
+            }
         }
-        Path file = Files.write(directory.resolve("jobs.csv.gz"), Arrays.copyOf(packed.toByteArray(), 10_000));
+        byte[] half = Arrays.copyOf(packed.toByteArray(), packed.size() / 2);
+        Path file = Files.write(directory.resolve("jobs.csv.gz"), half);
 
         assertThat(run("--workload", file.toString())).isEqualTo(2);
         assertThat(text())

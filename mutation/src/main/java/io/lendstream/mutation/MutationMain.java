@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** {@code ./dev mutation}: seeds bugs in core's packages, runs core's tests on each, and says what share was noticed. */
+/** {@code ./dev mutation}: seeds bugs in core's packages, and measures the share that core's tests detect. */
 public final class MutationMain {
     private static final double LEAST = 0.85;
     private static final String CORE = "io.lendstream.core.";
@@ -21,9 +21,10 @@ public final class MutationMain {
     private MutationMain() {}
 
     /**
-     * Ends with status 1 where less than 85 % of a package's mutants are noticed, or not all could be tried in time.
+     * Exits with status 1 if the tests detect less than 85 % of a package's mutants, or if not all ran in time.
      *
-     * @param args output directory, seed, mutants per package (of history all), hours at most, and packages, or none for all four
+     * @param args output directory, seed, mutants per package (all of history), the maximum of hours, and packages;
+     *     none for all four
      */
     public static void main(String[] args) throws IOException, InterruptedException {
         Path out = Path.of(args[0]);

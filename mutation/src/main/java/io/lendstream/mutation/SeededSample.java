@@ -13,7 +13,7 @@ import org.pitest.mutationtest.build.ProjectMutationInterceptorFactory;
 import org.pitest.mutationtest.engine.MutationDetails;
 import org.pitest.plugin.Feature;
 
-/** A PIT plugin that keeps a random sample of all mutants, each as likely as any other; the same seed keeps the same ones. */
+/** A PIT plugin that keeps a uniform random sample of all mutants; the same seed keeps the same ones. */
 public final class SeededSample implements ProjectMutationInterceptorFactory {
     static final String SEED = "lendstream.mutation.seed";
     /** How many mutants are kept; 0 for all. */

@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.service.health.Health;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
@@ -138,7 +139,10 @@ final class Standby {
                 .collect(Collectors.joining(", "));
         return new Group(
                 Holder.OTHERS,
-                "group %s has %d members of another topology ('%s', this instance has '%s') at %s"
-                        .formatted(name, found.members().size(), found.partitionAssignor(), assignor, hosts));
+                "group %s has %s of another topology ('%s', this instance has '%s') at %s"
+                        .formatted(
+                                name,
+                                Reason.counted(found.members().size(), "member"),
+                                found.partitionAssignor(), assignor, hosts));
     }
 }

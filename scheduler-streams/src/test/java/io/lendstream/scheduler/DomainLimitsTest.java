@@ -179,7 +179,7 @@ class DomainLimitsTest {
 
         assertThat(refusal(TopicCatalogue.NODES))
                 .contains("domain north is new, but its partition already has 2 domains: scheduler.max-domains is 2."
-                        + " Correct the record's domain, or raise the setting.");
+                        + " Correct the record's domain if its name is wrong, or raise the setting.");
         assertThat(loop.events()).extracting(event -> event.domain().value()).containsOnly("east", "west");
         assertThat(loop.labels("lendstream.gpus")).containsExactly("east", "west");
     }

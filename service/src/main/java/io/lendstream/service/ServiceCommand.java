@@ -135,7 +135,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return true;
     }
 
-    /** Whether this run is a service, whose errors go to the log with time and level; otherwise they are plain lines. */
+    /** Whether this run is a service: its errors go to the log with time and level. Otherwise they are plain lines. */
     protected boolean runsUnattended() {
         return true;
     }
@@ -266,7 +266,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
             return Optional.of(HealthServer.start(host, port.get(), access, health, metrics, pages()));
         } catch (IOException e) {
             throw new UnreachableException(
-                    "health.port is %d, but health.address %s cannot listen on it: %s. Choose another port, or 0 for any free port."
+                    "health.port is %d, but the service cannot listen on it at %s (health.address): %s. Choose another port, or 0 for any free port."
                             .formatted(port.get(), host, e.getMessage()),
                     e);
         }

@@ -23,8 +23,8 @@ class BestBackendTest {
     @ParameterizedTest
     @CsvSource({
         "agent.period=15s, true, true, NVML, ''",
-        "agent.period=15s, false, true, DCGM, GPUs are looked at through the dcgm-exporter at",
-        "agent.period=15s, false, false, NVML, no dcgm-exporter tells of GPUs at",
+        "agent.period=15s, false, true, DCGM, reading GPUs through the dcgm-exporter at",
+        "agent.period=15s, false, false, NVML, no dcgm-exporter reports GPUs at",
         "agent.dcgm-url=http://localhost:9401/metrics, true, false, DCGM, ''",
         "agent.slurm=true, false, true, NVML, ''",
         "agent.backend=simulated, true, true, SIMULATED, ''"

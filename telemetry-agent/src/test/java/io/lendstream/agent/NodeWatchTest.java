@@ -199,11 +199,11 @@ class NodeWatchTest {
     void whatComesAndGoesOnANodeThatIsReadyWaitsForTheNextInventory() {
         NodeWatch watch = watch(Optional.empty(), Optional.empty());
         watch.look(NOON);
-        probe.sight = probe.sight.with(probe.sight.samples(), "the kubelet does not tell");
+        probe.sight = probe.sight.with(probe.sight.samples(), "the kubelet does not answer");
         watch.look(NOON.plusSeconds(1));
         watch.look(NOON.plusSeconds(30));
 
-        assertThat(nodes).extracting(Node::why).containsExactly("", "the kubelet does not tell");
+        assertThat(nodes).extracting(Node::why).containsExactly("", "the kubelet does not answer");
     }
 
     @Test

@@ -169,7 +169,7 @@ public final class WebhookDriver extends ExternalDriver {
     }
 
     /**
-     * An idempotency key: equal for the same order, whoever posts it; different for another order of the same
+     * An idempotency key: equal for the same order from any sender, and different for another order of the same
      * decision.
      */
     private static String keyOf(String body) {

@@ -10,7 +10,7 @@ import java.util.Set;
 final class EpochTransition {
     /** The reason for a new epoch; workers know it by this name in lower case. */
     enum Kind {
-        /** Nobody trains yet. */
+        /** The group has no workers yet. */
         START,
         /** Ranks join or leave, between two steps. */
         CHANGE,

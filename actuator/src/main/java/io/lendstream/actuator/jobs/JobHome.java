@@ -9,7 +9,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Optional;
 
-/** Names of files for jobs: ASCII, never {@code .} or {@code ..}, and shorter than the 255 bytes that a file system allows. */
+/** File names for jobs: ASCII, never {@code .} or {@code ..}, and below a file system's limit of 255 bytes. */
 final class JobHome {
     /** Longer names are cut, and distinguished by a hash. */
     private static final int LONGEST = 128;

@@ -14,10 +14,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Changes a job's GPUs by ending its workers, with a checkpoint, and starting new ones. This works for any script that resumes
- * from its checkpoint. With torchrun, one launcher starts all workers. It gets their exact number, and a new launcher is started
- * for another number. So it never waits for more workers to join (its last-call timeout, 30 s by default), does not count a
- * departure as a restart, and keeps its store on this node rather than in a rank.
+ * Changes a job's GPUs by ending its workers, with a checkpoint, and starting new ones. This works for any script that
+ * resumes from its checkpoint. With torchrun, one launcher starts all workers. It gets their exact number, and a new
+ * launcher is started for another number. So it never waits for more workers to join (its last-call timeout, 30 s by
+ * default), does not count a departure as a restart, and keeps its store on this node rather than in a rank.
  */
 final class RestartRescaler implements Rescaler {
     private static final String LOCAL = "127.0.0.1";

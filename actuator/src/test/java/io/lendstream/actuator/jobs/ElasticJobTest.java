@@ -58,7 +58,7 @@ class ElasticJobTest extends InJobDirectory {
             Frames.Frame answer = Frames.read(channel);
 
             assertThat(answer.type()).isEqualTo("refused");
-            assertThat(answer.message().path("why").asText()).contains("speaks version 99", "speaks 1");
+            assertThat(answer.message().path("why").asText()).contains("uses protocol version 99", "this node process uses 1;");
         }
     }
 }

@@ -316,7 +316,7 @@ class JobHostTest extends InJobDirectory {
                     print(wire.read(s)[0]["why"])
                     """, state.resolve("jobs.sock").toString()));
 
-            assertThat(answer).contains("speaks version 99", "speaks 1");
+            assertThat(answer).contains("uses protocol version 99", "this node process uses 1;");
         }
     }
 

@@ -336,7 +336,7 @@ class JobStartTest extends InJobDirectory {
 
         assertThat(JobHost.complaint(deep))
                 .hasValueSatisfying(
-                        why -> assertThat(why).contains("sockets may have 107. Use a shorter state directory"));
+                        why -> assertThat(why).contains("but the limit is 107. Use a shorter state directory"));
         assertThat(JobHost.complaint(state)).isEmpty();
     }
 }

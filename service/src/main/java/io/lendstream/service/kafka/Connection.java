@@ -53,15 +53,15 @@ public final class Connection {
     }
 
     /**
-     * Waits until a broker answers, with the topics, and a registry too. The wait is logged at once and then every 30 seconds.
+     * Waits until a broker with the topics answers, and a registry too. The wait is logged at once and then every 30
+     * seconds.
      *
      * @param patience how long one try may take
      * @param limit how long the wait may take in all; empty for ever, zero for a single try
-     * @param stopped waits that long, or until the service is told to stop; true if it was
+     * @param stopped waits that long, or until the service must stop; true if it must
      * @param waiting is given the reason after each try that failed
      * @return false if it was stopped
-     * @throws UnreachableException after the limit, or at once where waiting cannot help: a host that is not known, a topic that
-     *     is missing
+     * @throws UnreachableException after the limit, or at once if waiting cannot help: an unknown host, a missing topic
      */
     public static boolean await(
             KafkaSettings kafka,

@@ -14,7 +14,7 @@ public final class Units {
 
     private Units() {}
 
-    /** Reads {@code 250ms}, {@code 45s}, {@code 5m}, {@code 1h30m}, {@code 2d} or {@code PT45S}; empty for anything else. */
+    /** Reads {@code 250ms}, {@code 45s}, {@code 5m}, {@code 1h30m}, {@code 2d} or {@code PT45S}; otherwise empty. */
     public static Optional<Duration> duration(String text) {
         String trimmed = text.strip();
         if (trimmed.toUpperCase(Locale.ROOT).startsWith("P")) {

@@ -7,8 +7,8 @@ public final class Printable {
     private Printable() {}
 
     /**
-     * The text in one line: a line feed becomes {@code \\n}, a carriage return {@code \\r}, and every other control character,
-     * direction mark or other invisible character its code, such as {@code \\u001b}. Tabs stay.
+     * The text in one line: a line feed becomes {@code \\n}, a carriage return {@code \\r}, and every other control
+     * character, direction mark or other invisible character its code, such as {@code \\u001b}. Tabs stay.
      */
     public static String line(String text) {
         int first = 0;

@@ -71,7 +71,7 @@ class HealthAccessTest {
             assertThatThrownBy(() -> access(setting))
                     .isInstanceOf(SettingsException.class)
                     .hasMessage(
-                            "%1$s is set, but health.ssl.keystore.location is not, so that metrics would go over plain HTTP."
+                            "%1$s is set, but health.ssl.keystore.location is not, so metrics would use plain HTTP."
                                     + " Set the keystore too, or leave %1$s out.",
                             setting.substring(0, setting.indexOf('=')));
         }

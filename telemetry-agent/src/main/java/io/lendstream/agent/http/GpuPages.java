@@ -17,7 +17,8 @@ import java.util.function.Function;
 /**
  * The GPU state under other systems' metric names: dcgm-exporter's, so that its dashboards work, and OpenTelemetry's.
  *
- * @see <a href="https://github.com/NVIDIA/dcgm-exporter/blob/main/etc/default-counters.csv">dcgm-exporter's counters</a>
+ * @see <a
+ *     href="https://github.com/NVIDIA/dcgm-exporter/blob/main/etc/default-counters.csv">dcgm-exporter's counters</a>
  * @see <a href="https://opentelemetry.io/docs/specs/semconv/hardware/gpu/">OpenTelemetry's hardware metrics</a>
  */
 public final class GpuPages {
@@ -53,25 +54,7 @@ public final class GpuPages {
         each(sight, (gpu, instance, sample) -> {
             Map<String, String> labels = hardwareLabels(node, gpu, instance);
             Adder gauge = (name, help, value) -> page.add(name, "gauge", help, labels, value);
-            gauge.add(
-                    "hw_gpu_utilization_ratio",
-                    "Fraction of time in which the GPU was busy.",
-                    sample.activity().utilization().or(() -> sample.activity().smActivity()));
-            gauge.add(
-                    "hw_gpu_memory_usage_bytes",
-                    "Used GPU memory.",
-                    sample.memory().memoryUsedBytes());
-            gauge.add(
-                    "hw_gpu_memory_limit_bytes",
-                    "Total GPU memory.",
-                    sample.memory().memoryTotalBytes());
-            gauge.add(
-                    "hw_gpu_memory_utilization_ratio",
-                    "Fraction of GPU memory in use.",
-                    sample.memory()
-                            .memoryTotalBytes()
-                            .filter(total -> total > 0)
-                            .flatMap(total -> sample.memory().memoryUsedBytes().map(used -> (double) used / total)));
+            addLoad(gauge, sample);
             gauge.add("hw_power_watts", "Power draw.", sample.power().powerWatts());
             page.add(
                     "hw_energy_joules_total",
@@ -98,6 +81,28 @@ public final class GpuPages {
         });
         addStatus(page, node, sight);
         return page.toString();
+    }
+
+    private static void addLoad(Adder gauge, GpuSample sample) {
+        gauge.add(
+                "hw_gpu_utilization_ratio",
+                "Fraction of time in which the GPU was busy.",
+                sample.activity().utilization().or(() -> sample.activity().smActivity()));
+        gauge.add(
+                "hw_gpu_memory_usage_bytes",
+                "Used GPU memory.",
+                sample.memory().memoryUsedBytes());
+        gauge.add(
+                "hw_gpu_memory_limit_bytes",
+                "Total GPU memory.",
+                sample.memory().memoryTotalBytes());
+        gauge.add(
+                "hw_gpu_memory_utilization_ratio",
+                "Fraction of GPU memory in use.",
+                sample.memory()
+                        .memoryTotalBytes()
+                        .filter(total -> total > 0)
+                        .flatMap(total -> sample.memory().memoryUsedBytes().map(used -> (double) used / total)));
     }
 
     private static void addStatus(Page page, NodeId node, GpuSnapshot sight) {

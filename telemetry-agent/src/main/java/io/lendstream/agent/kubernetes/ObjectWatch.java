@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * answer, the last known state remains.
  *
  * @param <T> the data kept of an object
- * @see <a href="https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes">Watches</a>
+ * @see <a
+ *     href="https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes">Watches</a>
  */
 final class ObjectWatch<T> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ObjectWatch.class);

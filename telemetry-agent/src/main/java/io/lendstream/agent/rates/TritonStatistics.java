@@ -10,7 +10,8 @@ import java.util.TreeMap;
 /**
  * Reads Triton's batch statistics at {@code /v2/models/stats}.
  *
- * @see <a href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_statistics.md">Triton's
+ * @see <a
+ *     href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_statistics.md">Triton's
  *     statistics extension</a>
  */
 final class TritonStatistics {

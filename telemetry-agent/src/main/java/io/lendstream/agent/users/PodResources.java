@@ -8,11 +8,11 @@ import java.util.List;
 /**
  * The kubelet's answer to {@code List}: the devices of each container of each pod.
  *
- * @see <a href="https://github.com/kubernetes/kubelet/blob/master/pkg/apis/podresources/v1/api.proto">its messages</a>, of which these
- *     fields are read: {@code ListPodResourcesResponse.pod_resources} (1); {@code PodResources.name} (1), {@code namespace} (2), {@code
- *     containers} (3); {@code ContainerResources.name} (1), {@code devices} (2), {@code dynamic_resources} (5); {@code
- *     ContainerDevices.resource_name} (1), {@code device_ids} (2); {@code DynamicResource.claim_resources} (4); {@code
- *     ClaimResource.cdi_devices} (1); {@code CDIDevice.name} (1)
+ * @see <a href="https://github.com/kubernetes/kubelet/blob/master/pkg/apis/podresources/v1/api.proto">its messages</a>;
+ *     these fields are read: {@code ListPodResourcesResponse.pod_resources} (1); {@code PodResources.name} (1),
+ *     {@code namespace} (2), {@code containers} (3); {@code ContainerResources.name} (1), {@code devices} (2),
+ *     {@code dynamic_resources} (5); {@code ContainerDevices.resource_name} (1), {@code device_ids} (2);
+ *     {@code DynamicResource.claim_resources} (4); {@code ClaimResource.cdi_devices} (1); {@code CDIDevice.name} (1)
  */
 final class PodResources {
     private PodResources() {}

@@ -23,8 +23,8 @@ import java.util.regex.Pattern;
  * Finds Slurm jobs by the control groups of the processes that compute on GPUs. A job without a computing process on
  * its GPU is not found. A GPU with a process outside of any job has unknown users.
  *
- * @see <a href="https://slurm.schedmd.com/cgroup_v2.html">Slurm's control groups</a>, of version 2 and, where a path begins with {@code
- *     /slurm/uid_}, of version 1
+ * @see <a href="https://slurm.schedmd.com/cgroup_v2.html">Slurm's control groups</a> of version 2, and of version 1 if
+ *     a path begins with {@code /slurm/uid_}
  */
 public final class SlurmUsers implements UserSource {
     private static final Pattern JOB =

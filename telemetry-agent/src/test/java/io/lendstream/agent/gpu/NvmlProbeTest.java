@@ -205,7 +205,7 @@ class NvmlProbeTest {
         GpuSnapshot third = lookAfter(probe, Duration.ofSeconds(1));
         GpuSnapshot fourth = lookAfter(probe, Duration.ofSeconds(1));
 
-        assertThat(first.why()).contains("GPU 0 is being cut anew");
+        assertThat(first.why()).contains("GPU 0 is being repartitioned");
         assertThat(first.again()).contains(Duration.ofSeconds(1));
         assertThat(List.of(instances(first), instances(second), instances(third)))
                 .containsOnly(before);
@@ -231,7 +231,7 @@ class NvmlProbeTest {
 
         assertThat(instances(close)).isEqualTo(before);
         assertThat(close.again()).isEmpty();
-        assertThat(aSecondLater.why()).contains("GPU 0 is being cut anew");
+        assertThat(aSecondLater.why()).contains("GPU 0 is being repartitioned");
         assertThat(aSecondLater.again()).contains(Duration.ofSeconds(1));
     }
 
@@ -387,7 +387,7 @@ class NvmlProbeTest {
 
         assertThat(sight.status()).isEqualTo(NodeStatus.READY);
         assertThat(sight.why())
-                .contains("does not tell where 3 of its 3 MIG instances lie")
+                .contains("does not report the positions of 3 of its 3 MIG instances")
                 .contains("forbids this user")
                 .contains("nvmlDeviceGetComputeRunningProcesses_v3");
         assertThat(instances(sight)).isEmpty();

@@ -109,7 +109,7 @@ class RecordedProbeTest {
             assertThat(probe.look(NOON).samples()).containsExactly(sample(0.75));
             GpuSnapshot ended = probe.look(NOON);
             assertThat(ended.status()).isEqualTo(NodeStatus.UNAVAILABLE);
-            assertThat(ended.why()).endsWith("recording.jsonl ended after 4 sights");
+            assertThat(ended.why()).endsWith("recording.jsonl ended after 4 snapshots");
             assertThat(ended.gpus()).containsExactly(gpu());
         }
     }
@@ -176,7 +176,7 @@ class RecordedProbeTest {
             value = {
                 "{                                  | line 2: is not JSON",
                 "{} {}                              | line 2: is not JSON",
-                "[]                                 | line 2: is neither a node's inventory",
+                "[]                                 | line 2: is not a node's inventory",
                 "{\"sequence\": 1}                  | line 2: GpuTelemetry.nodeId is missing",
                 "{\"sequence\": 1, \"colour\": 2}   | line 2: GpuTelemetry has no field colour",
                 "{\"status\": \"READY\", \"nodeId\": 7} | line 2: Node.nodeId must be a text, but is 7",

@@ -124,7 +124,7 @@ class EndpointPresetsTest {
         assertThatThrownBy(() -> EndpointPresets.ours().and(directory.resolve("none")))
                 .hasMessageContaining("cannot be read");
         assertThatThrownBy(() -> EndpointPresets.ours().named("vlm"))
-                .hasMessageContaining("there is no rate preset 'vlm'; there are dynamo, envoy");
+                .hasMessageContaining("there is no rate preset 'vlm'; presets are dynamo, envoy");
     }
 
     @Test

@@ -134,7 +134,7 @@ class RateProbeTest {
                 .hasValueSatisfying(stats -> assertThat(stats).hasPort(8000));
         assertThat(endpoint.profile()).hasValue("3g.40gb");
         assertThat(endpoint.source("n1")).isEqualTo("n1/h:8002");
-        assertThat(endpoint.reader()).as("everybody's").isEmpty();
+        assertThat(endpoint.reader()).as("for every agent").isEmpty();
         assertThat(Endpoint.parse("vllm@http://gateway:8000/metrics;node=n7", EndpointPresets.ours())
                         .reader())
                 .hasValue("n7");

@@ -283,7 +283,7 @@ class KubeletTest {
         assertThatThrownBy(this::list).isInstanceOf(IOException.class).hasMessageContaining("kubelet.sock");
         assertThatThrownBy(() -> new Kubelet(directory.resolve("none"), DEADLINE).list())
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("none is not there");
+                .hasMessageContaining("none does not exist");
     }
 
     @Test

@@ -113,7 +113,7 @@ final class PublishedFigures implements Bench {
     @Override
     public BenchReport measure() {
         System.out.println(
-                "Our figures against the published ones; ! is more than 5 % outside the range of the reference.");
+                "Our figures against the published ones; ! is more than 5 percent outside the range of the reference.");
         PublicData.reference("published-reference.csv").map(Row::of).forEach(this::measure);
         LOADS.forEach(this::measure);
         return new BenchReport(ours, published, ratio);

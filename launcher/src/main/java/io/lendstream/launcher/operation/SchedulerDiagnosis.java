@@ -20,7 +20,7 @@ final class SchedulerDiagnosis {
 
     private static final int NAMED = 5;
     private static final Duration STOPPED_WITHIN = Duration.ofMinutes(5);
-    private static final Pattern DOMAIN = Pattern.compile("^domain (\\S+) is stopped");
+    private static final Pattern DOMAIN = Pattern.compile("^domain (\\S+) (?:has been|is) stopped");
 
     private SchedulerDiagnosis() {}
 

@@ -31,7 +31,10 @@ final class DemoCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Stop after N seconds and write the report. Default: 0, run to the end of the workload.")
+            description = {
+                "Stop after N seconds and write the report.",
+                "Default: ${DEFAULT-VALUE}, run to the end of the workload."
+            })
     private long seconds;
 
     @Option(

@@ -35,7 +35,7 @@ final class StackCommand implements Callable<Integer> {
             names = "--broker-port",
             paramLabel = "P",
             defaultValue = "9092",
-            description = "Port for Kafka clients; 0 for any free port. Default: ${DEFAULT-VALUE}.")
+            description = {"Port for Kafka clients; 0 for any free port.", "Default: ${DEFAULT-VALUE}."})
     private int brokerPort;
 
     @Option(

@@ -68,7 +68,7 @@ class ExplainedGpusTest {
                         line -> line.startsWith("infer/0 is not lent: chat runs on it: 1 needed for the current load"))
                 .anyMatch(line -> line.matches("infer/. is lent: .*test/1/.*\\(until 2026-01-01 00:.* UTC\\)"))
                 .anyMatch(line -> line.matches("infer/. is not lent: policy deepboot gives it to no job: .*"
-                        + "job big needs 8 GPUs at once, and training may use 2.*"));
+                        + "big needs 8 GPUs at once, and training may use 2.*"));
         assertThat(lines.get(3))
                 .isEqualTo(
                         "(domain test after event %d of its log, %s; policy deepboot:protect-scale=1.0:place=near, next"

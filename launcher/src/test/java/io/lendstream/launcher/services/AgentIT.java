@@ -223,7 +223,7 @@ class AgentIT {
         await().atMost(Deployment.PATIENCE)
                 .untilAsserted(
                         () -> assertThat(deployment.command(directory, "doctor").out())
-                                .contains("FAIL nodes: several agents speak for n1 at once"));
+                                .contains("FAIL nodes: several agents report n1 at once"));
         List<String> boots = deployment.read(TopicCatalogue.NODES).stream()
                 .map(Node::bootId)
                 .distinct()

@@ -198,7 +198,7 @@ final class DeploymentIT {
                     start(kind, nowhere.toArray(String[]::new))));
             complaints.add(new Complaint(
                     1,
-                    "health.port is %s, but cannot be listened on".formatted(portInUse),
+                    "health.port is %s, but the service cannot listen on it".formatted(portInUse),
                     start(kind, with("--set", "health.port=" + portInUse))));
             complaints.add(new Complaint(2, "topic-prefx", start(kind, with("--set", "topic-prefx=x."))));
         }

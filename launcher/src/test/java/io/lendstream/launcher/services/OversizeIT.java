@@ -103,7 +103,7 @@ final class OversizeIT {
                             .as(running.printed())
                             .isTrue());
         }
-        assertThat(scheduler.printed()).contains("lendstream.control-dlq and is sent without its value");
+        assertThat(scheduler.printed()).contains("lendstream.control-dlq and is sent again without its value");
     }
 
     private static void awaitReady(Deployment.Running service) {

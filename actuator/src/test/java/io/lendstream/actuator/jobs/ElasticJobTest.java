@@ -58,7 +58,8 @@ class ElasticJobTest extends InJobDirectory {
             Frames.Frame answer = Frames.read(channel);
 
             assertThat(answer.type()).isEqualTo("refused");
-            assertThat(answer.message().path("why").asText()).contains("uses protocol version 99", "this node process uses 1;");
+            assertThat(answer.message().path("why").asText())
+                    .contains("uses protocol version 99", "this node process uses 1;");
         }
     }
 }

@@ -30,7 +30,8 @@ class WorkerConnectionsTest {
     @Test
     void aWorkerOfAnotherVersionIsToldBothVersions() {
         assertThat(refusal("{'type': 'hello', 'version': 99, 'worker': 'w'}", true))
-                .hasValueSatisfying(why -> assertThat(why).contains("uses protocol version 99", "this node process uses 1;"));
+                .hasValueSatisfying(
+                        why -> assertThat(why).contains("uses protocol version 99", "this node process uses 1;"));
         assertThat(refusal("{}", true))
                 .hasValueSatisfying(why -> assertThat(why).contains("uses protocol version 0"));
     }

@@ -295,12 +295,10 @@ class LendstreamMainTest {
     /** A service that needs no GPU for an hour, and then one. */
     private static String aService(Path directory) throws IOException {
         Files.writeString(directory.resolve("rates.csv"), "epoch_s,value\n0,0\n3600,0.5\n7200,0.5\n");
-        return Files.writeString(
-                        directory.resolve("services.csv"), """
+        return Files.writeString(directory.resolve("services.csv"), """
                         service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale
                         chat,rates.csv,0.1,1,5000,5,1
-                        """)
-                .toString();
+                        """).toString();
     }
 
     /** Two jobs of an hour on a GPU each, on two nodes of two GPUs of which one is training's. */

@@ -451,7 +451,7 @@ class ActuationTest {
     }
 
     @Test
-    void aReclaimOfWhatIsOnItsWayBackAlreadyIsReportedUnderTheReclaim() {
+    void aReclaimOfGpusThatAreComingBackAlreadyIsReportedUnderTheReclaim() {
         running(JOB, "t1");
         take(100, lend(JOB, 400, List.of("i1"), "t1", "i1"));
         advance(400.5);

@@ -156,12 +156,11 @@ class SchedulerChurnTest {
                         .as("only a size after the last allowed one is forbidden, and it is not chosen")
                         .isEqualTo(weighed.subList(0, allowed.size()))
                         .hasSizeGreaterThanOrEqualTo(weighed.size() - 1);
-                assertThat(weighed.subList(allowed.size(), weighed.size()))
-                        .allSatisfy(forbidden -> {
-                            assertThat(forbidden.chosen()).isFalse();
-                            assertThat(forbidden.size())
-                                    .isEqualTo(allowed.get(allowed.size() - 1).size() + 1);
-                        });
+                assertThat(weighed.subList(allowed.size(), weighed.size())).allSatisfy(forbidden -> {
+                    assertThat(forbidden.chosen()).isFalse();
+                    assertThat(forbidden.size())
+                            .isEqualTo(allowed.get(allowed.size() - 1).size() + 1);
+                });
                 assertThat(allowed)
                         .filteredOn(Alternative::chosen)
                         .allSatisfy(chosen -> assertThat(allowed)

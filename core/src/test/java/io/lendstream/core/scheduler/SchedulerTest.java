@@ -593,7 +593,7 @@ class SchedulerTest {
     }
 
     @Test
-    void aMeasuredPauseCountsForHalfOfWhatAChangeIsTakenToCost() {
+    void aMeasuredPauseCountsForHalfOfTheAssumedCostOfAChange() {
         smallCluster("deepboot").job("a", 4);
         for (int i = 0; i < 8 && story.job("a").changing().isEmpty(); i++) {
             story.rate("chat", 1).settled().after(ofSeconds(15));

@@ -82,6 +82,18 @@ public record Explanation(
         return made.isPresent() && differences().isEmpty();
     }
 
+    /**
+     * Whether the repeated decision differs only in the text and the numbers of its reason, as it does after an upgrade
+     * that words reasons in another way.
+     */
+    public boolean isInOtherWords() {
+        return made.flatMap(Made::again)
+                .filter(again -> again.reason().code().equals(recorded.reason().code())
+                        && again.reason().inputs().equals(recorded.reason().inputs()))
+                .filter(again -> differences().size() == 1 && !again.reason().equals(recorded.reason()))
+                .isPresent();
+    }
+
     /** The differences of the repeated decision from the recorded one. */
     public List<String> differences() {
         if (made.isEmpty()) {

@@ -71,6 +71,28 @@ class ExplanationTest {
     }
 
     @Test
+    void aReasonInOtherWordsIsToldFromAnotherReason() {
+        assertThat(explanation(because("demand", "a whim", List.of(1L))).isInOtherWords())
+                .isTrue();
+        assertThat(explanation(because("plan", "a whim", List.of(1L))).isInOtherWords())
+                .isFalse();
+        assertThat(explanation(because("demand", "a whim", List.of(2L))).isInOtherWords())
+                .isFalse();
+        assertThat(explanation(Optional.of(RECORDED)).isInOtherWords()).isFalse();
+        assertThat(explanation(Optional.empty()).isInOtherWords()).isFalse();
+    }
+
+    private static Optional<Decision> because(String code, String text, List<Long> inputs) {
+        return Optional.of(new Decision(
+                RECORDED.id(),
+                RECORDED.at(),
+                RECORDED.deadline(),
+                RECORDED.advisory(),
+                new Reason(code, text, Map.of(), inputs),
+                RECORDED.action()));
+    }
+
+    @Test
     void aDecisionThatTheLogDoesNotGiveIsNotAsRecorded() {
         Explanation explanation = explanation(Optional.empty());
 

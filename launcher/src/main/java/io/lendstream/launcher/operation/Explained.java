@@ -203,6 +203,10 @@ record Explained(
         }
         String replayed =
                 "Replayed with policy %s".formatted(explanation.made().get().policy());
+        if (explanation.isInOtherWords()) {
+            return replayed + ": the same decision. Another version worded its reason: "
+                    + explanation.made().flatMap(Explanation.Made::again).orElseThrow().reason().text();
+        }
         return explanation.isAsRecorded()
                 ? replayed + ": equal to the record."
                 : "%s: DIFFERENT from the record: %s".formatted(replayed, String.join("; ", explanation.differences()));

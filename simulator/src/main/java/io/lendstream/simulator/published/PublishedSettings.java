@@ -1,6 +1,7 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.ats.DeepBoot;
 import io.lendstream.core.policy.catalogue.Policies;
 import java.util.Set;
 
@@ -55,7 +56,7 @@ public record PublishedSettings(
      */
     public static PublishedSettings of(String policy, int nodes, int gpusPerNode) {
         boolean bare = policy.startsWith("deepboot") && !policy.contains(":place=");
-        Policy parsed = Policies.parse(bare ? policy + ":place=afresh" : policy);
+        Policy parsed = Policies.parse(bare ? policy + ":place=" + DeepBoot.AFRESH : policy);
         return new PublishedSettings(
                 nodes,
                 gpusPerNode,

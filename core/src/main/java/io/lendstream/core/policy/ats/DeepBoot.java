@@ -14,11 +14,11 @@ import java.util.List;
  * <p>It protects a replica that demand no longer needs for 30 s, and 15 s longer with every hit, up to 120 s.
  *
  * @param protectScale factor on the protect times
- * @param afresh whether a job whose size changes is placed from scratch, as the published simulator does; otherwise it
- *     stays on its GPUs if that costs at most one more node
+ * @param fromScratch whether a job whose size changes is placed from scratch, as the published simulator does;
+ *     otherwise it stays on its GPUs if that costs at most one more node
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
  */
-public record DeepBoot(double protectScale, boolean afresh) implements ReclaimsByLeastLoss {
+public record DeepBoot(double protectScale, boolean fromScratch) implements ReclaimsByLeastLoss {
     public static final String AFRESH = "afresh";
     public static final String NEAR = "near";
 
@@ -46,7 +46,7 @@ public record DeepBoot(double protectScale, boolean afresh) implements ReclaimsB
     @Override
     public Plan plan(ClusterView cluster) {
         Ats ats = new Ats(cluster);
-        return afresh ? ats.planAfresh() : ats.plan();
+        return fromScratch ? ats.planAfresh() : ats.plan();
     }
 
     @Override
@@ -56,6 +56,6 @@ public record DeepBoot(double protectScale, boolean afresh) implements ReclaimsB
 
     @Override
     public String spec() {
-        return "deepboot:protect-scale=" + protectScale + ":place=" + (afresh ? AFRESH : NEAR);
+        return "deepboot:protect-scale=" + protectScale + ":place=" + (fromScratch ? AFRESH : NEAR);
     }
 }

@@ -130,10 +130,7 @@ public final class Replay {
     private Replayed run(Consumer<ReplayProgress> progress) {
         long begun = System.nanoTime();
         long told = begun;
-        Instant giveUp = workload.lastTrainingArrival()
-                .filter(last -> last.isAfter(workload.demandEnd()))
-                .orElse(workload.demandEnd())
-                .plus(PATIENCE);
+        Instant giveUp = giveUp();
         take(scheduler.started(state, now));
         nodes.inventory().forEach(inbox::add);
         drain();
@@ -167,6 +164,13 @@ public final class Replay {
                 leases.values().stream()
                         .sorted(Comparator.comparing(Lease::gpuId))
                         .toList());
+    }
+
+    private Instant giveUp() {
+        return workload.lastTrainingArrival()
+                .filter(last -> last.isAfter(workload.demandEnd()))
+                .orElse(workload.demandEnd())
+                .plus(PATIENCE);
     }
 
     private RunIdentity identity() {

@@ -149,9 +149,21 @@ class SchedulerChurnTest {
             assertThat(explanation.missing()).isEmpty();
             List<Alternative> weighed = explanation.made().orElseThrow().alternatives();
             if (decision.reason().code().equals("plan")) {
-                assertThat(weighed)
+                List<Alternative> allowed = weighed.stream()
+                        .filter(each -> !each.why().contains(" may use at most "))
+                        .toList();
+                assertThat(allowed)
+                        .as("only a size after the last allowed one is forbidden, and it is not chosen")
+                        .isEqualTo(weighed.subList(0, allowed.size()))
+                        .hasSizeGreaterThanOrEqualTo(weighed.size() - 1);
+                assertThat(weighed.subList(allowed.size(), weighed.size())).allSatisfy(forbidden -> {
+                    assertThat(forbidden.chosen()).isFalse();
+                    assertThat(forbidden.size())
+                            .isEqualTo(allowed.get(allowed.size() - 1).size() + 1);
+                });
+                assertThat(allowed)
                         .filteredOn(Alternative::chosen)
-                        .allSatisfy(chosen -> assertThat(weighed)
+                        .allSatisfy(chosen -> assertThat(allowed)
                                 .allSatisfy(
                                         other -> assertThat(other.score()).isLessThanOrEqualTo(chosen.score() + 1e-9)));
             } else {

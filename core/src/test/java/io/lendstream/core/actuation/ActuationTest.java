@@ -423,7 +423,7 @@ class ActuationTest {
     void nothingIsBoundOnANodeThatIsNotKnown() {
         take(0, resize(JOB, List.of("x9"), "x9"));
 
-        assertThat(log).containsExactly("0 d/1/1 REJECTED x9 (x9 cannot be bound: no node that is known has it)");
+        assertThat(log).containsExactly("0 d/1/1 REJECTED x9 (x9 cannot be bound: no known node has it)");
     }
 
     @Test
@@ -451,7 +451,7 @@ class ActuationTest {
     }
 
     @Test
-    void aReclaimOfWhatIsOnItsWayBackAlreadyIsReportedUnderTheReclaim() {
+    void aReclaimOfGpusThatAreComingBackAlreadyIsReportedUnderTheReclaim() {
         running(JOB, "t1");
         take(100, lend(JOB, 400, List.of("i1"), "t1", "i1"));
         advance(400.5);

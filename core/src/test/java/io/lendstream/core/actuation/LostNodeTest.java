@@ -61,8 +61,7 @@ class LostNodeTest {
 
         assertThat(actuator.log)
                 .containsExactly(
-                        "0 d/1/1 REJECTED t1 (t1 cannot be bound: no node that is known has it)",
-                        "1 d/1/2 ACCEPTED t1");
+                        "0 d/1/1 REJECTED t1 (t1 cannot be bound: no known node has it)", "1 d/1/2 ACCEPTED t1");
     }
 
     @Test
@@ -72,8 +71,7 @@ class LostNodeTest {
         actuator.actuation().lose(TRAINING.nodeId());
         actuator.take(new DecisionId(THEIRS, 1, 1), 0, false, resize(BERT, gpus("h1"), "h1"));
 
-        assertThat(actuator.log)
-                .containsExactly("0 theirs/1/1 REJECTED h1 (h1 cannot be bound: no node that is known has it)");
+        assertThat(actuator.log).containsExactly("0 theirs/1/1 REJECTED h1 (h1 cannot be bound: no known node has it)");
     }
 
     @Test
@@ -85,8 +83,7 @@ class LostNodeTest {
 
         assertThat(actuator.log)
                 .containsExactly(
-                        "0 d/1/1 REJECTED t2 (t2 cannot be bound: no node that is known has it)",
-                        "1 d/1/2 ACCEPTED t1");
+                        "0 d/1/1 REJECTED t2 (t2 cannot be bound: no known node has it)", "1 d/1/2 ACCEPTED t1");
     }
 
     @Test
@@ -95,8 +92,7 @@ class LostNodeTest {
 
         actuator.take(0, serve("t1"));
 
-        assertThat(actuator.log)
-                .containsExactly("0 d/1/1 REJECTED t1 (t1 cannot be bound: no node that is known has it)");
+        assertThat(actuator.log).containsExactly("0 d/1/1 REJECTED t1 (t1 cannot be bound: no known node has it)");
         assertThat(actuator.actuation().refusals()).containsOnlyKeys(Refusal.GPU_UNKNOWN);
     }
 

@@ -107,8 +107,8 @@ class BatchChangesTest {
         assertThat(only(late).maxQueueDelay()).isEqualTo(Duration.ZERO);
         assertThat(late.reason().code()).isEqualTo("late");
         assertThat(late.reason().text())
-                .startsWith("service chat: p99 was 530 ms of 500 ms: batches of at most %d instead of %d"
-                        .formatted(batch, inForce));
+                .startsWith("chat uses batches of at most %d instead of %d".formatted(batch, inForce))
+                .contains(": its p99 latency was 530 ms (SLO: 500 ms); the plan adds ");
         assertThat(late.reason().numbers()).containsEntry("p99Millis", 530.0);
     }
 
@@ -122,7 +122,7 @@ class BatchChangesTest {
         assertThat(after).isNotEmpty();
         assertThat(only(after.get(0)).maxBatch())
                 .isLessThan(only(before.get(before.size() - 1)).maxBatch());
-        assertThat(after.get(0).reason().text()).endsWith(", for they have drifted");
+        assertThat(after.get(0).reason().text()).endsWith(" % to measured batch times, which have drifted");
     }
 
     @Test
@@ -156,7 +156,9 @@ class BatchChangesTest {
 
         assertThat(more).hasSize(1);
         assertThat(more.get(0).action().gpus()).hasSize(2);
-        assertThat(more.get(0).reason().text()).startsWith("service chat: 1 replica more: ");
+        assertThat(more.get(0).reason().text())
+                .startsWith("chat uses batches of at most ")
+                .contains(": 1 new replica needs the setting; ");
     }
 
     @Test

@@ -127,7 +127,9 @@ class DemandBoundsTest {
         assertThat(story.decisions())
                 .anySatisfy(decision -> assertThat(decision.reason().text()).contains("the demand of chat is unknown"));
         assertThat(story.decisions())
-                .anySatisfy(decision -> assertThat(decision.reason().text()).endsWith("s old, more than 3600 s"));
+                .anySatisfy(decision -> assertThat(decision.reason().text())
+                        .startsWith("no further GPU is lent: the request rates of chat are ")
+                        .endsWith(" s old (limit: 3600 s)"));
     }
 
     @Test

@@ -309,7 +309,7 @@ class LendingReviewTest {
                         && idle.gpus().contains(new GpuId("infer-g3")));
         assertThat(review("infer-g3").cause()).isEqualTo(Cause.KEPT_WARM);
         story.after(Duration.ZERO);
-        assertThat(review("infer-g3").reason()).contains(" stops its sleeping replica to lend it to job job-");
+        assertThat(review("infer-g3").reason()).contains(" stops its sleeping replica to lend it to job-");
         assertIsLent("infer-g3");
     }
 
@@ -566,7 +566,7 @@ class LendingReviewTest {
         assertThat(review.reason())
                 .startsWith(
                         "decisions are only advice, until 'lendstream approve' or 'lendstream advisory off' puts them in force: "
-                                + "from 0 to 1 GPU");
+                                + "b starts on 1 GPU: ");
 
         story.control(ControlCommand.Kind.ADVISORY_OFF);
 

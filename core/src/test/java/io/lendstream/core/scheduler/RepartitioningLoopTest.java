@@ -167,7 +167,8 @@ class RepartitioningLoopTest {
         assertThat(gpus.get(MINUTES)).isGreaterThan(gpus.get(50));
         assertThat(loop.decisions())
                 .anyMatch(decision -> decision.action() instanceof Action.Reclaim
-                        && decision.reason().text().contains("GPU-seconds of training"));
+                        && decision.reason().text().contains(" more requests/s are answered within the SLO ")
+                        && decision.reason().text().matches(".* and training loses \\d+ GPU-seconds \\(.*"));
     }
 
     private static String changes(Map<Integer, Integer> byMinute) {

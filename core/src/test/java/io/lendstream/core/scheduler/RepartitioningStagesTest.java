@@ -188,7 +188,7 @@ class RepartitioningStagesTest {
         assertThat(serve.deadline()).isEqualTo(state.now().plusSeconds(16));
         assertThat(serve.reason().code()).isEqualTo("slices");
         assertThat(serve.reason().text())
-                .isEqualTo("1 instance of service chat started for 50.0 requests/s: as the test has it");
+                .isEqualTo("chat starts on 1 MIG instance to answer 50.0 requests/s (plan: as the test has it)");
         assertThat(serve.reason().numbers())
                 .containsOnly(
                         Map.entry("plannedPerSecond", 50.0),
@@ -210,7 +210,7 @@ class RepartitioningStagesTest {
         assertThat(kinds()).containsExactly("serve chat", "serve search");
         assertThat(step.decisions().get(0).action().gpus())
                 .containsExactly(new GpuId("cut-g0/2:1"), new GpuId("cut-g0/3:1"));
-        assertThat(step.decisions().get(0).reason().text()).startsWith("2 instances of service chat started");
+        assertThat(step.decisions().get(0).reason().text()).startsWith("chat starts on 2 MIG instances to answer ");
         assertThat(step.decisions().get(1).action().gpus()).containsExactly(new GpuId("cut-g0/0:2"));
     }
 
@@ -335,7 +335,7 @@ class RepartitioningStagesTest {
 
         Decision recut = only();
         assertThat(((Action.Repartition) recut.action()).profiles()).containsExactly("3g.40gb@4", "1g.10gb@0");
-        assertThat(recut.reason().text()).contains("for search: as the test has it");
+        assertThat(recut.reason().text()).contains(" for search (plan: as the test has it)");
         assertThat(recut.reason().numbers()).containsEntry("removed", 0.0);
         assertThat(owner("cut-g0/0:1")).isEqualTo(SERVES);
         assertThat(owner("cut-g0/4:4")).isInstanceOf(Owner.Recutting.class);

@@ -213,7 +213,8 @@ class RepartitioningTest {
 
         assertThat(story.lastKinds()).containsExactly("reclaim");
         assertThat(story.last().get(0).reason().text())
-                .contains("requests/s within the objective come back for", "GPU-seconds of training");
+                .startsWith("small gives 1 MIG instance back and waits: its place goes to chat, where ")
+                .contains(" more requests/s are answered within the SLO and training loses ", " GPU-seconds (");
         assertThat(story.last().get(0).reason().numbers()).containsKeys("servedPerSecond", "lostGpuSeconds");
         story.tell(story.answers(story.last().get(0)).get(0));
         assertThat(story.lastKinds()).containsExactly("repartition");

@@ -235,7 +235,7 @@ class SafetyTest {
                                 Optional.of("the demand of chat is unknown (no request rates for 70 s)")),
                         new SafetyRule(
                                 "the domain is not frozen",
-                                "changes of jobs but for inference",
+                                "changes of jobs, except reclaims for inference",
                                 Optional.of("the domain is frozen")),
                         new SafetyRule("at least 60 % of the nodes report", "every change", Optional.empty()));
         assertThat(new Safety(SchedulerSettings.DEFAULTS.withLending(false)).rules(builder))

@@ -99,7 +99,7 @@ class SchedulerTest {
         assertThat(story.lastKinds()).containsExactly("resize");
         assertThat(story.job("a").allocation().gpus()).containsExactly(new GpuId("train-g0"));
         assertThat(story.owner("train-g0")).isInstanceOf(Owner.Binding.class);
-        assertThat(story.last().get(0).reason().text()).contains("from 0 to 1 GPU:");
+        assertThat(story.last().get(0).reason().text()).startsWith("a starts on 1 GPU: ");
     }
 
     @Test
@@ -593,7 +593,7 @@ class SchedulerTest {
     }
 
     @Test
-    void aMeasuredPauseCountsForHalfOfWhatAChangeIsTakenToCost() {
+    void aMeasuredPauseCountsForHalfOfTheAssumedCostOfAChange() {
         smallCluster("deepboot").job("a", 4);
         for (int i = 0; i < 8 && story.job("a").changing().isEmpty(); i++) {
             story.rate("chat", 1).settled().after(ofSeconds(15));

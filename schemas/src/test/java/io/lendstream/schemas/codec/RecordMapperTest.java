@@ -64,7 +64,7 @@ final class RecordMapperTest {
 
         assertThatThrownBy(() -> mapper.decode(record))
                 .isInstanceOf(InvalidRecordException.class)
-                .hasMessageContaining("Owner says kind TRAINING, but its field training is null");
+                .hasMessageContaining("Owner has kind TRAINING, but its field training is null");
     }
 
     @Test
@@ -118,7 +118,7 @@ final class RecordMapperTest {
     }
 
     @Test
-    void whatDoesNotFitIsSaidAtConstructionWithItsPlace() {
+    void aMisfitIsReportedAtConstructionWithItsPlace() {
         Schema noOffset = SchemaBuilder.record("Origin")
                 .fields()
                 .requiredString("topic")
@@ -149,7 +149,9 @@ final class RecordMapperTest {
                 "Origin: io.lendstream.core.event.Origin has a component offset, so schema Origin needs a field offset, but has only [topic, partition]");
         assertMismatch(Origin.class, wrongType, "Origin.offset: long needs a plain long, but the schema has \"int\"");
         assertMismatch(
-                Origin.class, more, "field cluster of schema Origin belongs to nothing in the type and has no default");
+                Origin.class,
+                more,
+                "field cluster of schema Origin has no component in the type and no default; add a component or a default");
         assertMismatch(Tick.class, noTime, "Tick.at: a time needs a long with logical type timestamp-millis");
         assertMismatch(Owner.class, ORIGIN, "needs an enum field 'kind'");
         assertThatThrownBy(() -> SchemaDerivation.of(Loose.class))

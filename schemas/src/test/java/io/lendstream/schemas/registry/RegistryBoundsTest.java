@@ -72,7 +72,7 @@ final class RegistryBoundsTest {
         }
 
         assertThat(registry.requests()).hasSize(before + UnknownIds.MOST_QUESTIONS);
-        assertThatThrownBy(() -> client.schemaById(5_000)).hasMessageStartingWith("schema id 5000 was not asked for");
+        assertThatThrownBy(() -> client.schemaById(5_000)).hasMessageStartingWith("schema id 5000 was not requested");
         assertThat(client.schemaById(known).getName()).isEqualTo("Sample");
         pass(UnknownIds.WINDOW);
         int late = registry.add("\"string\"", "AVRO", List.of());

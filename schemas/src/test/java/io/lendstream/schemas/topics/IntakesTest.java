@@ -24,7 +24,7 @@ final class IntakesTest {
     @Test
     void refusesWhatIsNoListOfIntakes() {
         assertThatThrownBy(() -> Intakes.parse("team-a")).hasMessageContaining("write NAME=DOMAIN[+DOMAIN...]");
-        assertThatThrownBy(() -> Intakes.parse("team-a=")).hasMessageContaining("'team-a=' is no intake");
+        assertThatThrownBy(() -> Intakes.parse("team-a=")).hasMessageContaining("'team-a=' is not an intake");
         assertThatThrownBy(() -> Intakes.parse("team-a=east+")).hasMessageContaining("domains joined by '+'");
         assertThatThrownBy(() -> Intakes.parse("team-a=east+*")).hasMessageContaining("'*' alone");
         assertThatThrownBy(() -> Intakes.parse("a=east,a=west")).hasMessageContaining("intake a is listed twice");

@@ -308,7 +308,7 @@ class WorldTest {
     }
 
     @Test
-    void aRequestWithoutAReplicaIsSaidAtOnceAndWaitsForOneToComeUp() {
+    void aRequestWithoutAReplicaIsReportedAtOnceAndWaitsForOneToComeUp() {
         World world = world(List.of(), List.of(requests(request("r1", 7, 4), request("r2", 20, 3))));
 
         List<RequestRate> said = rates(runUntil(world, 7));

@@ -225,7 +225,7 @@ class DrivenActuationTest {
     }
 
     @Test
-    void theReleaseOfWhatDidNotComeUpIsReportedUnderTheDecisionThatAsksForIt() {
+    void theReleaseOfABindThatDidNotComeUpIsReportedUnderTheDecisionThatAsksForIt() {
         take(0, resize(A));
         advance(60);
         log.clear();

@@ -21,7 +21,7 @@ class CoverageTest {
     private final Coverage coverage = new Coverage();
 
     @Test
-    void tellsTheSharesOfWhatItHasSeenAndOnHowManyTheyRest() {
+    void givesTheSharesOfTheWindowsSeenAndTheirNumber() {
         assertThat(coverage.recent()).isEmpty();
 
         coverage.learn(true, true);

@@ -23,7 +23,7 @@ class ProbeChoiceTest {
     }
 
     @Test
-    void theChosenProbeTellsMoreOfWhatMattersThanTheOthers() {
+    void theChosenProbeTellsMoreThatMattersThanTheOthers() {
         List<LatencySample> known = List.of(sample(ONE, 1), sample(ONE, 8));
         LatencyModel model = LatencyFit.of(known, LatencyPrior.WIDE);
         ProbeChoice.Point matters = new ProbeChoice.Point(SEVEN, 64, 1);

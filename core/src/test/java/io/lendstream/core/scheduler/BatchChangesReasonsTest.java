@@ -145,7 +145,7 @@ class BatchChangesReasonsTest {
     }
 
     @Test
-    void isNotJudgedWhereNothingWasHeardSince() {
+    void isNotJudgedWithoutAReportSince() {
         Action.Batching before = told(List.of(), inForce.buckets().get(0));
         state.later(ofSeconds(20));
 

@@ -205,7 +205,7 @@ class EventApplierRecordsTest {
     }
 
     @Test
-    void aFailureOfWhatIsNotBeingBoundChangesNothing() {
+    void aFailureOfATenantThatIsNotBeingBoundChangesNothing() {
         moment.owned(Moment.training("a"), "train-g0");
         ClusterState before = moment.state();
 

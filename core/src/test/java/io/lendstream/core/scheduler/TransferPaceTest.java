@@ -78,7 +78,7 @@ class TransferPaceTest {
     }
 
     @Test
-    void aPlanAMinuteAfterAMissRaisesThePaceByASixteenthOfWhatIsUsual() {
+    void aPlanAMinuteAfterAMissRaisesThePaceByASixteenthOfTheUsualAmount() {
         paced(4);
 
         assertThat(recovered(ofMillis(59_999), 32)).contains(new Pacing(4, NOW));

@@ -60,7 +60,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ExtremesTest {
     private static final int PAIRS = 150;
     private static final long SEED = 23;
-    /** What is further ahead of the clock goes to the dead letters before anybody looks at it. */
+    /** What is further ahead of the clock goes to the dead letters before any handler sees it. */
     private static final Duration SKEW = Duration.ofSeconds(60);
 
     private static final RecordMapper<ClusterState> STATE =
@@ -146,7 +146,7 @@ class ExtremesTest {
                 } catch (PoisonRecordException e) {
                     assertThat(e.getMessage()).as(each.name()).isNotBlank();
                 } catch (NullPointerException | IOException | org.apache.avro.AvroRuntimeException e) {
-                    // not a record of this schema: nobody can write it
+                    // not a record of this schema: no writer can write it
                     assertThat(each.name()).contains("null");
                 }
             }
@@ -385,7 +385,7 @@ class ExtremesTest {
         forecasts.forEach(each -> AvroBytes.write(Codecs.encode(TopicCatalogue.DEMAND_FORECASTS, each)));
     }
 
-    /** As the forecaster's source: what nobody can have measured goes to the dead letters. */
+    /** As the forecaster's source: a value that cannot have been measured goes to the dead letters. */
     private static List<DemandForecast> observe(ServiceForecaster forecaster, List<RequestRate> rates) {
         List<DemandForecast> forecasts = new ArrayList<>();
         for (RequestRate rate : rates) {

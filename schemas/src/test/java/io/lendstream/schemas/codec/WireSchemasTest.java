@@ -42,10 +42,10 @@ final class WireSchemasTest {
 
         assertThat(later).isNotEqualTo(now);
         assertThat(reads(later, now))
-                .as("a later reader of what is written now")
+                .as("a later reader of records written now")
                 .isTrue();
         assertThat(reads(now, later))
-                .as("today's reader of what is written later")
+                .as("today's reader of records written later")
                 .isTrue();
     }
 

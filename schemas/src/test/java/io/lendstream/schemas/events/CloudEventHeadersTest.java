@@ -27,7 +27,7 @@ final class CloudEventHeadersTest {
     }
 
     @Test
-    void takesThePlaceOfWhatWasThere() {
+    void takesThePlaceOfEarlierHeaders() {
         Headers headers = new RecordHeaders();
         headers.add("ce_id", "other".getBytes(StandardCharsets.UTF_8));
 

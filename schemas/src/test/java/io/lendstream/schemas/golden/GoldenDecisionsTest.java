@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** What the scheduler decides, word for word; {@code -Dgolden.update=true} writes it down anew. */
+/** What the scheduler decides, word for word; {@code -Dgolden.update=true} writes it down again. */
 final class GoldenDecisionsTest {
     private static final boolean UPDATE = Boolean.getBoolean("golden.update");
 
@@ -45,7 +45,7 @@ final class GoldenDecisionsTest {
 
         assertThat(replayed.unknown())
                 .as(
-                        "%s has reports on decisions that are not made any more; the log has to be told anew, see README.md",
+                        "%s has reports on decisions that are not made any more; the log has to be written again, see README.md",
                         golden.input())
                 .isEmpty();
         assertThat(Files.exists(golden.decisions()))

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** Tells the golden cases' logs anew: only on demand, for the same log makes decisions comparable between versions. */
+/** Writes the golden cases' logs again; only on demand, because the same log keeps decisions of versions comparable. */
 @EnabledIfSystemProperty(
         named = "golden.inputs",
         matches = "true",

@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** A story with notes for whoever reads its log, in the words of the golden cases. */
+/** A story with notes for the readers of its log, in the words of the golden cases. */
 final class GoldenScenario {
     private final Scenario story;
     private final Map<Long, String> notes = new TreeMap<>();

@@ -25,7 +25,7 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaCompatibility;
 import org.apache.avro.SchemaCompatibility.SchemaCompatibilityType;
 
-/** A schema registry in this process that answers as Confluent's does, and can be told to be ill. */
+/** A schema registry in this process that answers as Confluent's does, and can be made to fail. */
 public final class FakeRegistry implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 

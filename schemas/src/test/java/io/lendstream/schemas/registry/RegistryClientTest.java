@@ -72,7 +72,7 @@ final class RegistryClientTest {
     void whatItHasLearnedCanBeReadAndWrittenWhileTheRegistryIsAway() {
         int id = client(Map.of()).register("samples-value", SMALL);
         client.learn("samples-value");
-        client.learn("nobody-has-it-value");
+        client.learn("unknown-value");
 
         registry.goDown();
 
@@ -124,7 +124,7 @@ final class RegistryClientTest {
     }
 
     @Test
-    void anIdNobodyGaveOutIsNotFoundAndTheRegistrysCodeSaysWhy() {
+    void anIdThatWasNeverAssignedIsNotFoundAndTheRegistrysCodeSaysWhy() {
         assertThatThrownBy(() -> client.schemaById(77)).isInstanceOfSatisfying(SchemaNotFoundException.class, e -> {
             assertThat(e.errorCode()).isEqualTo(40403);
             assertThat(e).hasMessageContaining("/schemas/ids/77").hasMessageContaining("404");

@@ -21,7 +21,7 @@ final class WireFormatTest {
     }
 
     @Test
-    void tooFewBytesAndTheWrongFirstByteAreToldApart() {
+    void tooFewBytesAndTheWrongFirstByteAreDistinguished() {
         assertThatThrownBy(() -> WireFormat.schemaId(new byte[] {0, 1, 2}))
                 .isInstanceOf(MalformedFrameException.class)
                 .hasMessageContaining("at least 5 bytes")

@@ -26,7 +26,7 @@ final class AsyncApiPage {
     private AsyncApiPage() {}
 
     static String text() {
-        return "# Made from TopicCatalogue and schemas/src/main/avro by AsyncApiDocsTest; ./dev docs writes it anew.\n"
+        return "# Made from TopicCatalogue and schemas/src/main/avro by AsyncApiDocsTest; ./dev docs writes it again.\n"
                 + Yaml.of(document());
     }
 

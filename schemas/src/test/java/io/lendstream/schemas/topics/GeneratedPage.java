@@ -20,7 +20,7 @@ record GeneratedPage(String name) {
                 Files.writeString(file, text);
             }
             assertThat(Files.exists(file) ? Files.readString(file) : "(no such file)")
-                    .as("docs/%s is stale: ./dev docs (-Ddocs.update=true) writes it anew", name)
+                    .as("docs/%s is stale: ./dev docs (-Ddocs.update=true) writes it again", name)
                     .isEqualTo(text);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -61,7 +61,7 @@ final class SchemaSetTest {
     }
 
     @Test
-    void aSubjectThatSomebodyElseUsesIsReportedAndLeftAlone() {
+    void aSubjectThatAnotherSystemUsesIsReportedAndLeftAlone() {
         client.register("lendstream.nodes-value", OTHER_NODE);
 
         List<SubjectReport> reports = schemas.register();

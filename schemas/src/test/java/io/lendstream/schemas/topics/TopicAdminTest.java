@@ -75,7 +75,7 @@ final class TopicAdminTest {
     }
 
     @Test
-    void reportsWhatSomebodyHasChangedAndLeavesIt() throws Exception {
+    void reportsAChangeByAnOperatorAndLeavesIt() throws Exception {
         cluster.createTopics(List.of(new NewTopic("lendstream.decisions", Optional.of(3), Optional.of((short) 1))
                         .configs(Map.of("cleanup.policy", "delete", "retention.ms", "1000"))))
                 .all()

@@ -142,7 +142,7 @@ class PackingPlannerTest {
     }
 
     @Test
-    void isWithinAGpuOfWhatASolverFinds() {
+    void isWithinAGpuOfTheSolversPlan() {
         SplittableRandom random = new SplittableRandom(5);
         for (int run = 0; run < 6; run++) {
             List<Packing.Demand> demands = random(random, 2 + random.nextInt(3), 5);

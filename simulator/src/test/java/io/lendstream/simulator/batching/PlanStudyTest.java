@@ -124,7 +124,7 @@ class PlanStudyTest {
     }
 
     @Test
-    void anObjectiveThatNobodyCanMeetIsNamed() {
+    void anObjectiveThatNoPlanCanMeetIsNamed() {
         assertThatThrownBy(() -> study(OptionalInt.empty(), line("speech", 1, 5)))
                 .hasMessage("service speech-service cannot be served on any instance within its objective");
     }

@@ -172,7 +172,7 @@ class ListSimulatorTest {
     }
 
     @Test
-    void whatCannotBePlayedIsSaid() throws IOException {
+    void aWorkloadThatCannotBePlayedIsReported() throws IOException {
         Workload list = list(new int[] {0, 100, 5});
 
         assertThatThrownBy(() -> run(list, Policies.parse("tiresias"), 1, 4))

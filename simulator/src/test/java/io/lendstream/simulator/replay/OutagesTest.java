@@ -96,7 +96,7 @@ class OutagesTest {
     }
 
     @Test
-    void aRigidJobGoesBackToItsCheckpointAndStartsAnewElsewhere() throws IOException {
+    void aRigidJobGoesBackToItsCheckpointAndStartsAgainElsewhere() throws IOException {
         Workload one = jobs(false, "a,0,2,7000,,,");
         Replayed calm = replay(one, settings());
         Replayed replayed = replay(one, settings(outage("node-00", 3000, 90_000)));
@@ -210,7 +210,7 @@ class OutagesTest {
     }
 
     @Test
-    void refusesOutagesThatNobodyWouldMiss() {
+    void refusesOutagesWithoutEffect() {
         assertThatThrownBy(() -> Outages.of(List.of(outage("node-00", 100, 130))))
                 .hasMessageContaining("must begin after the outage before it and last longer than PT1M");
         assertThatThrownBy(() -> Outages.byChance(Duration.ofHours(1), Duration.ofSeconds(30)))

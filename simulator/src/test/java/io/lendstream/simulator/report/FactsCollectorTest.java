@@ -78,7 +78,7 @@ class FactsCollectorTest {
     }
 
     @Test
-    void countsNoGpuTwiceWhenALeaseIsToldLate() {
+    void countsNoGpuTwiceWhenALeaseArrivesLate() {
         collector.take(lease("a", new Owner.Free(), 0));
         collector.take(lease("b", new Owner.Free(), 0));
         collector.take(lease("a", lent("job"), 20));

@@ -46,7 +46,7 @@ class ResultFilesTest {
     Path folder;
 
     @Test
-    void aDirectoryIsMadeBeforeThereAreResultsOrItIsSaidWhyNot() throws IOException {
+    void aDirectoryIsMadeBeforeThereAreResultsOrTheErrorSaysWhyNot() throws IOException {
         Path file = Files.writeString(folder.resolve("notes.txt"), "mine");
 
         assertThat(ResultFiles.obstacle(folder.resolve("a/b"))).isEmpty();

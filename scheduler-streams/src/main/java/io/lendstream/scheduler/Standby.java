@@ -143,6 +143,8 @@ final class Standby {
                         .formatted(
                                 name,
                                 Reason.counted(found.members().size(), "member"),
-                                found.partitionAssignor(), assignor, hosts));
+                                found.partitionAssignor(),
+                                assignor,
+                                hosts));
     }
 }

@@ -205,7 +205,12 @@ record Explained(
                 "Replayed with policy %s".formatted(explanation.made().get().policy());
         if (explanation.isInOtherWords()) {
             return replayed + ": the same decision. Another version worded its reason: "
-                    + explanation.made().flatMap(Explanation.Made::again).orElseThrow().reason().text();
+                    + explanation
+                            .made()
+                            .flatMap(Explanation.Made::again)
+                            .orElseThrow()
+                            .reason()
+                            .text();
         }
         return explanation.isAsRecorded()
                 ? replayed + ": equal to the record."

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
@@ -21,8 +21,8 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import java.util.Map;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -99,9 +99,12 @@ class ExplainedTest {
     void aDecisionOfAnotherVersionIsTheSameInOtherWords() {
         Decision reclaim = reclaim();
         Reason old = new Reason(
-                reclaim.reason().code(), "service chat needs 2", Map.of(), reclaim.reason().inputs());
-        Decision recorded = new Decision(
-                reclaim.id(), reclaim.at(), reclaim.deadline(), reclaim.advisory(), old, reclaim.action());
+                reclaim.reason().code(),
+                "service chat needs 2",
+                Map.of(),
+                reclaim.reason().inputs());
+        Decision recorded =
+                new Decision(reclaim.id(), reclaim.at(), reclaim.deadline(), reclaim.advisory(), old, reclaim.action());
 
         assertThat(String.join("\n", explained(recorded, story.log()).lines()))
                 .endsWith("the same decision. Another version worded its reason: "

@@ -60,7 +60,8 @@ class OldLogTest {
             assertThat(explainer.isDone()).isTrue();
             assertThat(explainer.explanation().obstacle()).isEmpty();
             assertThat(explainer.explanation().made().orElseThrow().again())
-                    .hasValueSatisfying(again -> assertThat(inTodaysWords(decision, again)).isEqualTo(again));
+                    .hasValueSatisfying(
+                            again -> assertThat(inTodaysWords(decision, again)).isEqualTo(again));
         });
     }
 
@@ -70,7 +71,11 @@ class OldLogTest {
                 .map(decision -> {
                     Explainer explainer = new Explainer(decision);
                     log.forEach(explainer::take);
-                    return explainer.explanation().made().orElseThrow().again()
+                    return explainer
+                            .explanation()
+                            .made()
+                            .orElseThrow()
+                            .again()
                             .map(again -> inTodaysWords(decision, again))
                             .orElse(decision);
                 })

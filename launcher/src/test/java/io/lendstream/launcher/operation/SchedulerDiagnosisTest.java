@@ -62,7 +62,8 @@ class SchedulerDiagnosisTest {
 
         assertThat(SchedulerDiagnosis.domains(refused, Set.of("east"), Map.of(), NOW)
                         .line())
-                .startsWith("FAIL domains: domain east has been stopped since 11:00 because a tick fails; correct the record");
+                .startsWith(
+                        "FAIL domains: domain east has been stopped since 11:00 because a tick fails; correct the record");
         assertThat(SchedulerDiagnosis.domains(refused, Set.of("east"), Map.of("east", BEFORE.minusSeconds(1)), NOW)
                         .level())
                 .isEqualTo(Level.FAIL);

@@ -204,8 +204,8 @@ public record Key<T>(
 
     T read(String text, String where) {
         return parse.apply(text)
-                .orElseThrow(() ->
-                        new SettingsException("%s is '%s' (%s), but must be %s. Change it, or leave it out%s."
+                .orElseThrow(
+                        () -> new SettingsException("%s is '%s' (%s), but must be %s. Change it, or leave it out%s."
                                 .formatted(
                                         name,
                                         text.replaceAll("\\p{Cntrl}", "?"),

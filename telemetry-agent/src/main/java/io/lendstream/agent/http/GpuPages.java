@@ -89,9 +89,7 @@ public final class GpuPages {
                 "Fraction of time in which the GPU was busy.",
                 sample.activity().utilization().or(() -> sample.activity().smActivity()));
         gauge.add(
-                "hw_gpu_memory_usage_bytes",
-                "Used GPU memory.",
-                sample.memory().memoryUsedBytes());
+                "hw_gpu_memory_usage_bytes", "Used GPU memory.", sample.memory().memoryUsedBytes());
         gauge.add(
                 "hw_gpu_memory_limit_bytes",
                 "Total GPU memory.",

@@ -28,7 +28,7 @@ public final class SettingsTarget {
             }
             settings.lines();
         } catch (SettingsException e) {
-            // Refused, with a message for whoever wrote it.
+            // Refused, with a message for its writer.
         }
     }
 }

@@ -104,7 +104,7 @@ class StandbyTest {
         assertThat(look(GroupState.STABLE, "theirs"))
                 .isEqualTo(new Standby.Group(
                         Standby.Holder.OTHERS,
-                        "group g has 1 members of another topology ('theirs', this instance has 'ours') at /10.0.0.7"));
+                        "group g has 1 member of another topology ('theirs', this instance has 'ours') at /10.0.0.7"));
     }
 
     private static Standby.Group look(GroupState state, String assignor) {

@@ -47,7 +47,10 @@ public final class GpuNames {
 
     /** Takes a node's inventory; a later one of the same node replaces it. */
     public void take(Node node) {
-        byNode.getOrDefault(node.nodeId(), List.of()).forEach(places::remove);
+        // A GPU that another node has declared since then keeps its place there.
+        byNode.getOrDefault(node.nodeId(), List.of())
+                .forEach(uuid -> places.computeIfPresent(
+                        uuid, (any, place) -> place.node.equals(node.nodeId().value()) ? null : place));
         List<String> ids = new ArrayList<>();
         for (Gpu gpu : node.gpus()) {
             put(ids, gpu.gpuId(), new Place(node.nodeId().value(), gpu.index(), -1, ""));
@@ -121,7 +124,7 @@ public final class GpuNames {
      *
      * @param known GPUs that are known without an inventory, such as those with a lease
      * @return the GPU, or one of the given name if no GPU is known by it
-     * @throws UserError if several GPUs begin like this
+     * @throws UserError if several GPUs have this short name, or begin like this
      */
     public GpuId named(String name, Collection<GpuId> known) {
         GpuId exact = new GpuId(name);
@@ -132,10 +135,7 @@ public final class GpuNames {
         TreeSet<GpuId> all = new TreeSet<>(known);
         places.keySet().forEach(uuid -> all.add(new GpuId(uuid)));
         for (GpuId gpu : all) {
-            if (of(gpu).equals(name)) {
-                return gpu;
-            }
-            if (gpu.value().startsWith(name)) {
+            if (of(gpu).equals(name) || gpu.value().startsWith(name)) {
                 found.put(gpu.value(), gpu);
             }
         }

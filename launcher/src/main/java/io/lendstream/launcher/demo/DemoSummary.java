@@ -195,7 +195,7 @@ final class DemoSummary {
                 Optional.of(demo.get("coldStarts").asLong()),
                 delays(demo, "startDelay", DelayCurves.read(curves, "startDelay")),
                 delays(demo, "responseOverhead", DelayCurves.read(curves, "responseOverhead")),
-                Optional.of(demo.get("sloAttainment").asDouble()),
+                number(demo, "errorBudgetUsed").map(any -> demo.get("sloAttainment").asDouble()),
                 services);
         return seen.withTruth(training, inference, demo.get("complete").asBoolean());
     }
@@ -247,16 +247,26 @@ final class DemoSummary {
                                 gain,
                                 seen.training().meanSeconds().orElse(0.0),
                                 control.facts().training().meanSeconds().orElse(0.0)))
-                        .orElse(
-                                everyJobFits
-                                        ? "The play was broken off, so the averages are not of the same jobs."
-                                        : "Without lending some jobs are too large to run, so the averages are not of the same jobs."));
+                        .orElseGet(() -> withoutGain(seen, everyJobFits)));
+    }
+
+    private static String withoutGain(ReportedRun seen, boolean everyJobFits) {
+        if (seen.training().submitted() == 0) {
+            return "There are no training jobs, so lending gains nothing here.";
+        }
+        return everyJobFits
+                ? "The demo was stopped before all jobs were done, so the averages are not of the same jobs."
+                : "Without lending some jobs are too large to run, so the averages are not of the same jobs.";
     }
 
     /** The gain of lending, and the distance of the played run from the same one replayed. */
     private static String conclusion(double gain, double with, double replayed) {
-        return "Lending makes the average JCT %s shorter. The same input replayed in virtual time with lending: %s (%s apart)."
-                .formatted(Text.percent(gain), Text.duration(replayed), Text.percent(Math.abs(with / replayed - 1)));
+        return "Lending makes the average JCT %s %s. The same input replayed in virtual time with lending: %s (a difference of %s)."
+                .formatted(
+                        Text.percent(Math.abs(gain)),
+                        gain < 0 ? "longer" : "shorter",
+                        Text.duration(replayed),
+                        Text.percent(Math.abs(with / replayed - 1)));
     }
 
     private void print(Verdict verdict, long residentBytes) {

@@ -54,6 +54,24 @@ class GpuNamesTest {
     }
 
     @Test
+    void aGpuThatMovedKeepsItsNameWhenItsOldNodeIsDeclaredAgain() {
+        names.take(node("node-10", Gpu.whole(SECOND, 0, "test GPU", 1), Gpu.whole(FIRST, 1, "test GPU", 1)));
+        names.take(node("node-2", Gpu.whole(CUT, 1, "test GPU", 1)));
+
+        assertThat(names.of(FIRST)).isEqualTo("node-10/1");
+        assertThat(names.named("node-10/1", List.of())).isEqualTo(FIRST);
+    }
+
+    @Test
+    void aShortNameOfTwoGpusIsRefused() {
+        names.take(node("node-3", Gpu.whole(FIRST, 0, "test GPU", 1), Gpu.whole(STRANGER, 0, "test GPU", 1)));
+
+        assertThatThrownBy(() -> names.named("node-3/0", List.of()))
+                .isInstanceOf(UserError.class)
+                .hasMessageStartingWith("GPU 'node-3/0' names 2 GPUs: node-3/0 (%s), node-3/0 (%s)", FIRST, STRANGER);
+    }
+
+    @Test
     void gpusAreInTheOrderOfNodesAndIndexes() {
         assertThat(names.list(List.of(STRANGER, SECOND, FIRST, SLICE)))
                 .isEqualTo("node-2/1:1g.10gb-2, node-2/5, node-10/0, " + STRANGER);

@@ -45,6 +45,9 @@ public final class SeedTable {
         if (facts.allEqual()) {
             return "All seeds give the same input: nothing in this workload is drawn by the seed, so there is no interval.";
         }
+        if (facts.seeds().size() == 1) {
+            return "One seed gives no interval; name more of them.";
+        }
         String references = facts.rows().stream()
                         .anyMatch(row -> row.gain().filter(SeedTable::known).isPresent())
                 ? " The gain is paired with the baseline of the same seed, the share of the possible gain with its oracle."

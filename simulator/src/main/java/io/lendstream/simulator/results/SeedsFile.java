@@ -9,10 +9,12 @@ import java.util.Optional;
 
 /** Writes {@code seeds.csv}: a line for each run and seed. */
 final class SeedsFile {
+    static final String NAME = "seeds.csv";
+
     private SeedsFile() {}
 
     static void write(WholeFiles files, Map<String, List<SeedFigures>> runs) throws IOException {
-        try (BufferedWriter out = files.writer("seeds.csv")) {
+        try (BufferedWriter out = files.writer(NAME)) {
             out.write("run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent\n");
             for (Map.Entry<String, List<SeedFigures>> run : runs.entrySet()) {
                 for (SeedFigures figures : run.getValue()) {

@@ -122,6 +122,15 @@ class ResultFilesTest {
     }
 
     @Test
+    void aSeedsTableOfAnEarlierRunDoesNotStay() throws IOException {
+        Files.writeString(folder.resolve("seeds.csv"), "of an earlier run");
+
+        new ResultFiles(folder).write(List.of(outcome()));
+
+        assertThat(folder.resolve("seeds.csv")).doesNotExist();
+    }
+
+    @Test
     void summarizesARunInFiguresThatCanBeCheckedByHand() throws IOException {
         new ResultFiles(folder).write(List.of(outcome()));
 

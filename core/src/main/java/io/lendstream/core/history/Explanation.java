@@ -83,15 +83,22 @@ public record Explanation(
     }
 
     /**
-     * Whether the repeated decision differs only in the text and the numbers of its reason, as it does after an upgrade
-     * that words reasons in another way.
+     * Whether the repeated decision differs only in the text of its reason and in numbers that only one of them has, as
+     * it does after an upgrade that words reasons in another way.
      */
     public boolean isInOtherWords() {
         return made.flatMap(Made::again)
                 .filter(again -> again.reason().code().equals(recorded.reason().code())
                         && again.reason().inputs().equals(recorded.reason().inputs()))
+                .filter(again -> agree(recorded.reason().numbers(), again.reason().numbers()))
                 .filter(again -> differences().size() == 1 && !again.reason().equals(recorded.reason()))
                 .isPresent();
+    }
+
+    private static boolean agree(Map<String, Double> was, Map<String, Double> is) {
+        return was.entrySet().stream()
+                .allMatch(number -> is.getOrDefault(number.getKey(), number.getValue())
+                        .equals(number.getValue()));
     }
 
     /** The differences of the repeated decision from the recorded one. */

@@ -115,7 +115,7 @@ final class JobChanges {
                                     Reason.counted(lost.size(), Returned.unit(job)),
                                     lost.stream().map(GpuId::value).collect(Collectors.joining(", ")),
                                     rest.isEmpty()
-                                            ? "waits: it cannot run on the rest"
+                                            ? kept.isEmpty() ? "waits" : "waits: it cannot run on the rest"
                                             : "goes on with " + Reason.counted(rest.size(), "GPU")),
                     Map.of("lost", (double) lost.size(), "gpusAfter", (double) rest.size()),
                     events);

@@ -74,6 +74,9 @@ class ExplanationTest {
     void aReasonInOtherWordsIsToldFromAnotherReason() {
         assertThat(explanation(because("demand", "a whim", List.of(1L))).isInOtherWords())
                 .isTrue();
+        assertThat(inNumbers(Map.of("needed", 4.0), Map.of("needed", 4.0, "running", 3.0)))
+                .isTrue();
+        assertThat(inNumbers(Map.of("needed", 4.0), Map.of("needed", 5.0))).isFalse();
         assertThat(explanation(because("plan", "a whim", List.of(1L))).isInOtherWords())
                 .isFalse();
         assertThat(explanation(because("demand", "a whim", List.of(2L))).isInOtherWords())
@@ -82,14 +85,21 @@ class ExplanationTest {
         assertThat(explanation(Optional.empty()).isInOtherWords()).isFalse();
     }
 
+    private static boolean inNumbers(Map<String, Double> was, Map<String, Double> is) {
+        Decision recorded = with(new Reason("demand", "a peak", was, List.of(1L)));
+        Explanation.Made made = explanation(Optional.of(with(new Reason("demand", "a rise", is, List.of(1L)))))
+                .made()
+                .orElseThrow();
+        return new Explanation(recorded, List.of(), List.of(), Optional.of(made), Optional.empty()).isInOtherWords();
+    }
+
+    private static Decision with(Reason reason) {
+        return new Decision(
+                RECORDED.id(), RECORDED.at(), RECORDED.deadline(), RECORDED.advisory(), reason, RECORDED.action());
+    }
+
     private static Optional<Decision> because(String code, String text, List<Long> inputs) {
-        return Optional.of(new Decision(
-                RECORDED.id(),
-                RECORDED.at(),
-                RECORDED.deadline(),
-                RECORDED.advisory(),
-                new Reason(code, text, Map.of(), inputs),
-                RECORDED.action()));
+        return Optional.of(with(new Reason(code, text, Map.of(), inputs)));
     }
 
     @Test

@@ -18,6 +18,8 @@ import java.util.stream.Collectors;
 final class EventText implements Action.Cases<String> {
     private static final EventText WORDS = new EventText();
     private static final Pattern ENDED = Pattern.compile("^\\S+ (finished|failed|was cancelled)\\b");
+    /** As versions before wrote it. */
+    private static final Pattern ENDED_BEFORE = Pattern.compile("^job \\S+ is (finished|failed|cancelled)\\b");
 
     private EventText() {}
 
@@ -37,7 +39,11 @@ final class EventText implements Action.Cases<String> {
 
     private static String ended(Decision decision) {
         Matcher how = ENDED.matcher(decision.reason().text());
-        return how.find() ? how.group(1) : "finished";
+        if (how.find()) {
+            return how.group(1);
+        }
+        Matcher before = ENDED_BEFORE.matcher(decision.reason().text());
+        return before.find() ? before.group(1) : "ended";
     }
 
     /** The action of a decision. */

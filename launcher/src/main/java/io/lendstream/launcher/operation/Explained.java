@@ -235,6 +235,7 @@ record Explained(
         ObjectNode replay = json.putObject("replay");
         replay.put("made", explanation.made().isPresent());
         replay.put("equal", explanation.isAsRecorded());
+        replay.put("reworded", explanation.isInOtherWords());
         ArrayNode differences = replay.putArray("differences");
         explanation.differences().forEach(differences::add);
         if (explanation.made().isEmpty()) {

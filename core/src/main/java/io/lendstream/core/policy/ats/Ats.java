@@ -154,8 +154,8 @@ public final class Ats {
                         Reason.counted(cluster.gpuCount(), "GPU"),
                         Reason.counted(cluster.jobCount(), "job"));
         String gain = size == 0
-                ? "other jobs gain more speed from them than the %s of its fair-share speed that it loses"
-                        .formatted(Wording.percent(before))
+                ? "other jobs gain more speed from %s than the %s of its fair-share speed that it loses"
+                        .formatted(held == 1 ? "it" : "them", Wording.percent(before))
                 : "it will run at %s of its fair-share speed%s"
                         .formatted(Wording.percent(after), held == 0 ? "" : " instead of " + Wording.percent(before));
         String limited = limit(job)

@@ -90,15 +90,16 @@ public record Explanation(
         return made.flatMap(Made::again)
                 .filter(again -> again.reason().code().equals(recorded.reason().code())
                         && again.reason().inputs().equals(recorded.reason().inputs()))
-                .filter(again -> agree(recorded.reason().numbers(), again.reason().numbers()))
+                .filter(again ->
+                        agree(recorded.reason().numbers(), again.reason().numbers()))
                 .filter(again -> differences().size() == 1 && !again.reason().equals(recorded.reason()))
                 .isPresent();
     }
 
     private static boolean agree(Map<String, Double> was, Map<String, Double> is) {
         return was.entrySet().stream()
-                .allMatch(number -> is.getOrDefault(number.getKey(), number.getValue())
-                        .equals(number.getValue()));
+                .allMatch(number ->
+                        is.getOrDefault(number.getKey(), number.getValue()).equals(number.getValue()));
     }
 
     /** The differences of the repeated decision from the recorded one. */

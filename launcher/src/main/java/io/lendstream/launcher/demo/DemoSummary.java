@@ -195,7 +195,8 @@ final class DemoSummary {
                 Optional.of(demo.get("coldStarts").asLong()),
                 delays(demo, "startDelay", DelayCurves.read(curves, "startDelay")),
                 delays(demo, "responseOverhead", DelayCurves.read(curves, "responseOverhead")),
-                number(demo, "errorBudgetUsed").map(any -> demo.get("sloAttainment").asDouble()),
+                number(demo, "errorBudgetUsed")
+                        .map(any -> demo.get("sloAttainment").asDouble()),
                 services);
         return seen.withTruth(training, inference, demo.get("complete").asBoolean());
     }
@@ -240,14 +241,13 @@ final class DemoSummary {
         out.println();
         all.remarks().warnings().forEach(warning -> out.println(Marks.line(warning.line())));
         ReportedRun seen = all.runs().get(0);
-        out.println(
-                all.references()
-                        .flatMap(references -> references.gain(seen.training()))
-                        .map(gain -> conclusion(
-                                gain,
-                                seen.training().meanSeconds().orElse(0.0),
-                                control.facts().training().meanSeconds().orElse(0.0)))
-                        .orElseGet(() -> withoutGain(seen, everyJobFits)));
+        out.println(all.references()
+                .flatMap(references -> references.gain(seen.training()))
+                .map(gain -> conclusion(
+                        gain,
+                        seen.training().meanSeconds().orElse(0.0),
+                        control.facts().training().meanSeconds().orElse(0.0)))
+                .orElseGet(() -> withoutGain(seen, everyJobFits)));
     }
 
     private static String withoutGain(ReportedRun seen, boolean everyJobFits) {

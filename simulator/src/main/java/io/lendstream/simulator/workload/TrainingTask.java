@@ -2,7 +2,6 @@ package io.lendstream.simulator.workload;
 
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.JobId;
-import java.util.Optional;
 
 /**
  * A training job to arrive.
@@ -35,7 +34,7 @@ public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate) 
                 job.deadline(),
                 job.traits(),
                 job.driver(),
-                Optional.empty());
+                job.sliceMemoryBytes());
         return new TrainingTask(renamed, truth, fate);
     }
 }

@@ -2,7 +2,7 @@ package io.lendstream.simulator.report;
 
 import java.util.Arrays;
 import java.util.List;
-import org.hipparchus.special.Beta;
+import org.hipparchus.distribution.continuous.TDistribution;
 
 /**
  * The mean of a sample with its 95 % confidence interval by Student's t distribution.
@@ -30,25 +30,7 @@ public record MeanInterval(int size, double mean, double half) {
 
     /** The bound that a t-distributed number exceeds in size with a probability of 5 %. */
     static double tQuantile(int degrees) {
-        double low = 0;
-        double high = 1;
-        while (within(high, degrees) < CONFIDENCE) {
-            high *= 2;
-        }
-        for (int i = 0; i < 100; i++) {
-            double middle = (low + high) / 2;
-            if (within(middle, degrees) < CONFIDENCE) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        return (low + high) / 2;
-    }
-
-    /** The probability that a t-distributed number is at most this far from 0. */
-    private static double within(double bound, int degrees) {
-        return 1 - Beta.regularizedBeta(degrees / (degrees + bound * bound), degrees / 2.0, 0.5);
+        return new TDistribution(degrees).inverseCumulativeProbability((1 + CONFIDENCE) / 2);
     }
 
     /** Whether there is an interval. */

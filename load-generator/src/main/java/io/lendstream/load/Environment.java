@@ -3,6 +3,7 @@ package io.lendstream.load;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.service.text.Times;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -130,11 +131,11 @@ final class Environment {
             } else if (System.nanoTime() > deadline) {
                 throw new StalledException(
                         "Run stopped at virtual time %s: no answer within %d s (load.stall-timeout) from %s. Check that each of them runs with time=virtual on this broker, and read its log; or raise load.stall-timeout."
-                                .formatted(UtcText.of(now), stallTimeout.toSeconds(), awaited()));
+                                .formatted(Times.at(now), stallTimeout.toSeconds(), awaited()));
             }
             if (System.nanoTime() > logAt && !late().isEmpty()) {
                 logAt = System.nanoTime() + LOG_EVERY.toNanos();
-                LOG.warn("waiting at virtual time {} for {}", UtcText.of(now), awaited());
+                LOG.warn("waiting at virtual time {} for {}", Times.at(now), awaited());
             }
         }
     }

@@ -14,6 +14,7 @@ import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.Units;
 import io.lendstream.service.text.FileErrors;
 import io.lendstream.service.text.Printable;
+import io.lendstream.service.text.Times;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.WorldSettings;
 import io.lendstream.simulator.results.ResultFiles;
@@ -189,8 +190,8 @@ final class LoadCommand extends ServiceCommand {
                 LOG.info(
                         "by the wall clock, from {} to {} or until all jobs are done; set time=virtual in all services"
                                 + " for an accelerated run",
-                        UtcText.of(start),
-                        UtcText.of(played.demandEnd()));
+                        Times.at(start),
+                        Times.at(played.demandEnd()));
             }
             long began = System.nanoTime();
             boolean whole = play(context, new WorldPlay(world, played), wire, start, quantum);

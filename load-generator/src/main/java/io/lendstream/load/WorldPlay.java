@@ -2,6 +2,7 @@ package io.lendstream.load;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
+import io.lendstream.service.text.Times;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
@@ -61,6 +62,6 @@ final class WorldPlay implements Play {
 
     @Override
     public String progress() {
-        return "%s, %d %% of its time, %s".formatted(UtcText.of(now), Math.round(100 * share()), world.progress());
+        return "%s, %d %% of its time, %s".formatted(Times.at(now), Math.round(100 * share()), world.progress());
     }
 }

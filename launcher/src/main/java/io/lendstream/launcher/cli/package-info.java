@@ -1,4 +1,4 @@
-/** Common parts of all commands: errors, exit codes, bounds of options, short names and times. */
+/** Common parts of all commands: errors, exit codes, bounds of options and short names. */
 @NullMarked
 package io.lendstream.launcher.cli;
 

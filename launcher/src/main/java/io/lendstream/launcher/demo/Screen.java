@@ -1,10 +1,10 @@
 package io.lendstream.launcher.demo;
 
 import io.lendstream.core.decision.Decision;
-import io.lendstream.launcher.cli.Times;
 import io.lendstream.launcher.demo.LiveState.ServiceLine;
 import io.lendstream.launcher.demo.LiveState.Snapshot;
 import io.lendstream.service.text.Printable;
+import io.lendstream.service.text.Times;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.time.Instant;

@@ -15,7 +15,7 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
-import io.lendstream.launcher.cli.Times;
+import io.lendstream.service.text.Times;
 
 /** One line for each kind of event. */
 final class EventGist implements Event.Cases<String> {

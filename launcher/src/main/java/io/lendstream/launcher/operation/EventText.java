@@ -7,7 +7,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Owner;
-import io.lendstream.launcher.cli.Times;
+import io.lendstream.service.text.Times;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;

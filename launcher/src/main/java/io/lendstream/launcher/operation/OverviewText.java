@@ -7,7 +7,7 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.launcher.cli.GpuNames;
-import io.lendstream.launcher.cli.Times;
+import io.lendstream.service.text.Times;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;

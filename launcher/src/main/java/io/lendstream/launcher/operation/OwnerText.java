@@ -1,7 +1,7 @@
 package io.lendstream.launcher.operation;
 
 import io.lendstream.core.state.Owner;
-import io.lendstream.launcher.cli.Times;
+import io.lendstream.service.text.Times;
 
 /** The owner of a GPU as text. */
 final class OwnerText implements Owner.Cases<String> {

@@ -1,4 +1,4 @@
-package io.lendstream.launcher.cli;
+package io.lendstream.service.text;
 
 import java.time.Instant;
 import java.time.ZoneOffset;

@@ -15,30 +15,51 @@ public final class RunWarnings {
     /** A job that waits no longer than this for its first GPUs does not wait. */
     private static final double NO_WAIT_SECONDS = 60;
 
+    /** The part of demand beyond the GPUs up to which the objective can be met: its error budget. */
+    private static final double TOLERATED_EXCESS = 0.001;
+    /** A peak of so many times the GPUs is more often a wrong scale than a small cluster. */
+    private static final int SUSPICIOUS_TIMES = 2;
+
     private RunWarnings() {}
 
-    /** Demand beyond the inference GPUs. */
+    /** Demand beyond the inference GPUs: an alarm only where it is more than the error budget. */
     public static Optional<RunWarning> overload(InferenceNeed need) {
         if (!need.exceeds()) {
             return Optional.empty();
         }
-        String when = "from %s to %s, %s in all"
-                .formatted(
-                        Text.minute(need.from()),
-                        Text.minute(need.to()),
-                        Text.duration(need.length().toMillis() / 1000.0));
-        return Optional.of(
-                need.isHopeless()
-                        ? new RunWarning(
-                                RunWarning.Level.ALARM,
-                                "demand-beyond-gpus",
-                                "services need up to %s GPUs, %d exist (%s): no policy can meet the SLO. Is a scale per minute taken as per second?"
-                                        .formatted(Text.number(need.peak()), need.gpus(), when))
-                        : new RunWarning(
-                                RunWarning.Level.WARNING,
-                                "demand-beyond-gpus",
-                                "services need up to %s whole GPUs at once, %d exist (%s): some requests will wait."
-                                        .formatted(Text.number(need.peak()), need.gpus(), when)));
+        RunWarning.Level level = need.excessShare() > TOLERATED_EXCESS
+                ? RunWarning.Level.ALARM
+                : need.wholeExcessShare() > TOLERATED_EXCESS ? RunWarning.Level.WARNING : RunWarning.Level.NOTE;
+        return Optional.of(new RunWarning(
+                level,
+                "demand-beyond-gpus",
+                "services need up to %s GPUs, %d exist (from %s to %s, %s in all): %s"
+                        .formatted(
+                                Text.number(need.peak()),
+                                need.gpus(),
+                                Text.minute(need.from()),
+                                Text.minute(need.to()),
+                                Text.duration(need.length().toMillis() / 1000.0),
+                                overload(need, level))));
+    }
+
+    /** What demand beyond the GPUs means. */
+    private static String overload(InferenceNeed need, RunWarning.Level level) {
+        return switch (level) {
+            case ALARM ->
+                "%s of demand is beyond them, so no policy can meet the SLO.%s"
+                        .formatted(
+                                Text.percent(need.excessShare()),
+                                need.peak() >= (long) SUSPICIOUS_TIMES * need.gpus()
+                                        ? " Is a scale per minute taken as per second?"
+                                        : "");
+            case WARNING ->
+                "services cannot share a GPU, and %s of the GPU time they need is beyond those: some requests will wait."
+                        .formatted(Text.percent(need.wholeExcessShare()));
+            case NOTE ->
+                "%s of the GPU time they need is beyond those: few requests will wait."
+                        .formatted(Text.percent(need.wholeExcessShare()));
+        };
     }
 
     /** An attainment below the objective, or so low that it is an alarm. */

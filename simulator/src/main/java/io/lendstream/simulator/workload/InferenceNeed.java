@@ -4,16 +4,27 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * The GPUs that the services of a workload need at their peak, against the inference GPUs there are.
+ * The GPUs that the services of a workload need, against the inference GPUs there are.
  *
  * @param gpus inference GPUs
  * @param peak most GPUs that the services need at once; each service needs whole ones
  * @param peakShare the same if services could share GPUs
+ * @param excessShare the part of all demand over time that is beyond the GPUs even if services could share them, so
+ *     that no policy can answer it in time; a fraction
+ * @param wholeExcessShare the same for whole GPUs: the GPU time beyond those that exist, of all GPU time needed
  * @param from start of the first time in which they need more than there are
  * @param to end of the last
  * @param length all such times together
  */
-public record InferenceNeed(int gpus, int peak, double peakShare, Instant from, Instant to, Duration length) {
+public record InferenceNeed(
+        int gpus,
+        int peak,
+        double peakShare,
+        double excessShare,
+        double wholeExcessShare,
+        Instant from,
+        Instant to,
+        Duration length) {
     private static final Duration BIN = Duration.ofMinutes(5);
     private static final int MOST_BINS = 50_000;
     private static final int SAMPLES = 5;
@@ -53,7 +64,25 @@ public record InferenceNeed(int gpus, int peak, double peakShare, Instant from, 
             }
         }
         return new InferenceNeed(
-                gpus, (int) Math.min(Integer.MAX_VALUE, peak), peakShare, from, to, Duration.ofMillis(beyond * bin));
+                gpus,
+                (int) Math.min(Integer.MAX_VALUE, peak),
+                peakShare,
+                excessShare(share, gpus),
+                excessShare(whole, gpus),
+                from,
+                to,
+                Duration.ofMillis(beyond * bin));
+    }
+
+    /** The part of a need over time that is beyond the GPUs; 0 where nothing is needed. */
+    private static double excessShare(double[] need, int gpus) {
+        double all = 0;
+        double excess = 0;
+        for (double each : need) {
+            all += each;
+            excess += Math.max(0, each - gpus - ROUNDING);
+        }
+        return all > 0 ? excess / all : 0;
     }
 
     /** GPUs that a service needs in each bin of time, on average over the bin. */
@@ -84,10 +113,5 @@ public record InferenceNeed(int gpus, int peak, double peakShare, Instant from, 
     /** Whether services need more GPUs than there are. */
     public boolean exceeds() {
         return peak > gpus;
-    }
-
-    /** Whether demand exceeds all GPUs even if services could share them, so that no policy can answer it in time. */
-    public boolean isHopeless() {
-        return peakShare > gpus + ROUNDING;
     }
 }

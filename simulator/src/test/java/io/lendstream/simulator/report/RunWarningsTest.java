@@ -17,24 +17,50 @@ class RunWarningsTest {
 
     @Test
     void demandBeyondTheGpusIsAnAlarmWithTheLikelyMistake() {
-        InferenceNeed need =
-                new InferenceNeed(8, 30, 29.5, START.plusSeconds(3600), START.plusSeconds(7200), Duration.ofHours(1));
-
-        assertThat(RunWarnings.overload(need)).hasValueSatisfying(warning -> {
+        assertThat(RunWarnings.overload(need(30, .25, .26))).hasValueSatisfying(warning -> {
             assertThat(warning.level()).isEqualTo(RunWarning.Level.ALARM);
             assertThat(warning.line())
                     .isEqualTo(
-                            "ALARM: services need up to 30 GPUs, 8 exist (from 2026-01-01 01:00 UTC to 2026-01-01 02:00 UTC, 60 min in all): no policy can meet the SLO. Is a scale per minute taken as per second?");
+                            "ALARM: services need up to 30 GPUs, 8 exist (from 2026-01-01 01:00 UTC to 2026-01-01 02:00 UTC, 60 min in all): 25.0 % of demand is beyond them, so no policy can meet the SLO. Is a scale per minute taken as per second?");
         });
     }
 
     @Test
-    void wholeGpusBeyondThoseThatExistAreAWarning() {
-        InferenceNeed need = new InferenceNeed(8, 9, 7, START, START.plusSeconds(300), Duration.ofMinutes(5));
+    void onlyAPeakOfTwiceTheGpusAsksForTheScale() {
+        assertThat(RunWarnings.overload(need(16, .002, .002)).orElseThrow().line())
+                .startsWith("ALARM: ")
+                .endsWith("Is a scale per minute taken as per second?");
+        assertThat(RunWarnings.overload(need(15, .002, .002)).orElseThrow().line())
+                .startsWith("ALARM: ")
+                .endsWith("so no policy can meet the SLO.");
+    }
 
-        assertThat(RunWarnings.overload(need).map(RunWarning::level)).contains(RunWarning.Level.WARNING);
-        assertThat(RunWarnings.overload(new InferenceNeed(8, 8, 7, START, START, Duration.ZERO)))
-                .isEmpty();
+    @Test
+    void demandBeyondTheGpusWithinTheErrorBudgetIsANote() {
+        assertThat(RunWarnings.overload(need(9, .0009, .001)).orElseThrow().line())
+                .startsWith("NOTE: services need up to 9 GPUs, 8 exist")
+                .endsWith(": 0.100 % of the GPU time they need is beyond those: few requests will wait.");
+    }
+
+    @Test
+    void wholeGpusBeyondThoseThatExistAreAWarning() {
+        assertThat(RunWarnings.overload(need(9, 0, .02)).orElseThrow().line())
+                .startsWith("WARNING: services need up to 9 GPUs, 8 exist")
+                .endsWith("2.0 % of the GPU time they need is beyond those: some requests will wait.");
+        assertThat(RunWarnings.overload(need(8, 0, 0))).isEmpty();
+    }
+
+    /** A need against 8 GPUs, beyond them for an hour. */
+    private static InferenceNeed need(int peak, double excessShare, double wholeExcessShare) {
+        return new InferenceNeed(
+                8,
+                peak,
+                peak - .5,
+                excessShare,
+                wholeExcessShare,
+                START.plusSeconds(3600),
+                START.plusSeconds(7200),
+                Duration.ofHours(1));
     }
 
     @Test

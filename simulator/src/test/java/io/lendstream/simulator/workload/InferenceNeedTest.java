@@ -22,11 +22,12 @@ class InferenceNeedTest {
         assertThat(need.peak()).isEqualTo(6);
         assertThat(need.peakShare()).isCloseTo(5, within(1e-9));
         assertThat(need.exceeds()).isTrue();
-        assertThat(need.isHopeless()).isFalse();
+        assertThat(need.excessShare()).isZero();
+        assertThat(need.wholeExcessShare()).isCloseTo(1 / 10.0, within(1e-9));
         assertThat(need.from()).isEqualTo(Workload.EPOCH.plusSeconds(3600));
         assertThat(need.to()).isEqualTo(Workload.EPOCH.plusSeconds(7200));
         assertThat(need.length()).isEqualTo(Duration.ofHours(1));
-        assertThat(InferenceNeed.of(workload, 4).isHopeless()).isTrue();
+        assertThat(InferenceNeed.of(workload, 4).excessShare()).isCloseTo(1 / 7.0, within(1e-6));
         assertThat(InferenceNeed.of(workload, 6).exceeds()).isFalse();
     }
 
@@ -45,6 +46,7 @@ class InferenceNeedTest {
     @Test
     void noServiceNeedsNothing() {
         assertThat(InferenceNeed.of(workload(), 1).exceeds()).isFalse();
+        assertThat(InferenceNeed.of(workload(), 1).excessShare()).isZero();
     }
 
     private static Workload workload(ServiceLoad... loads) {

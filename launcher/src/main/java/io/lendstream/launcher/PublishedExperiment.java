@@ -54,7 +54,7 @@ final class PublishedExperiment {
                 RunOutcome outcome =
                         replay.apply(new PublishedReplay(run.policy(), run.lends(), play.trainingNodes(), settings)
                                 .withSeed(play.seed()));
-                say.accept(ReplayExperiment.line(outcome));
+                say.accept(ReplayExperiment.line(outcome.run().title(), outcome));
                 outcomes.add(outcome);
             } catch (IllegalArgumentException e) {
                 throw UserError.badUsage(String.valueOf(e.getMessage()));

@@ -21,6 +21,7 @@ import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.RunWarning;
 import io.lendstream.simulator.report.RunWarnings;
 import io.lendstream.simulator.report.SeedFacts;
+import io.lendstream.simulator.report.SeedFailure;
 import io.lendstream.simulator.report.SeedTable;
 import io.lendstream.simulator.report.Standings;
 import io.lendstream.simulator.results.ResultFiles;
@@ -101,7 +102,7 @@ final class ReplayCommand implements Callable<Integer> {
             description = {
                 "Replay with several seeds, and report means with 95 %% intervals: a number N for the seeds 1 to N, a list "
                         + "such as 1,4,9, or a range such as 3-12. Excludes --seed.",
-                "Detailed files and charts are of the first seed."
+                "Detailed files and charts are of the first seed that does not fail."
             })
     private Optional<String> seeds = Optional.empty();
 
@@ -208,7 +209,10 @@ final class ReplayCommand implements Callable<Integer> {
                 List.of(new RunFacts.Parameter("seed", String.valueOf(play.seed()))),
                 facts,
                 measure,
-                remarks(warnings, facts, measure, experiment.baseline(), Optional.empty()));
+                remarks(
+                        withSlo(warnings, facts, measure),
+                        measure.map(any -> experiment.baseline()),
+                        Optional.empty()));
         return Stream.concat(asked.stream(), compared.stream()).allMatch(Played::isContent) ? 0 : UserError.FAILED;
     }
 
@@ -228,30 +232,34 @@ final class ReplayCommand implements Callable<Integer> {
         report(
                 List.of(
                         new RunFacts.Parameter("seeds", seeds.orElse("")),
-                        new RunFacts.Parameter("single runs", "seed " + severalSeeds.get(0))),
+                        new RunFacts.Parameter("single runs", "seed " + first.seed())),
                 facts,
                 measure,
-                remarks(first.warnings(), facts, measure, first.baseline(), Optional.of(result.facts())));
-        return result.content() ? 0 : UserError.FAILED;
+                remarks(result.warnings(), measure.map(any -> first.baseline()), Optional.of(result.facts())));
+        List<SeedFailure> failures = result.facts().failures();
+        failures.forEach(failure -> print(spec.commandLine().getErr(), failure.line()));
+        return result.content() && failures.isEmpty() ? 0 : UserError.FAILED;
     }
 
-    /** All warnings, those of single runs and of policies included. */
-    private Remarks remarks(
-            List<RunWarning> general,
-            List<ReportedRun> runs,
-            Optional<References> measure,
-            String baseline,
-            Optional<SeedFacts> severalSeeds) {
+    /** Warnings that hold for all runs, and those of single runs. */
+    private static List<RunWarning> withSlo(
+            List<RunWarning> general, List<ReportedRun> runs, Optional<References> measure) {
         List<RunWarning> warnings = new ArrayList<>(general);
         Stream.concat(runs.stream(), measure.stream().map(References::baseline))
                 .distinct()
                 .flatMap(run -> RunWarnings.slo(run).stream())
                 .forEach(warnings::add);
+        return warnings;
+    }
+
+    /** All warnings, those of policies included. */
+    private Remarks remarks(List<RunWarning> ofRuns, Optional<String> baseline, Optional<SeedFacts> severalSeeds) {
+        List<RunWarning> warnings = new ArrayList<>(ofRuns);
         policies.stream()
                 .distinct()
                 .flatMap(policy -> RunWarnings.policy(policy).stream())
                 .forEach(warnings::add);
-        return new Remarks(warnings, measure.map(any -> baseline), severalSeeds);
+        return new Remarks(warnings, baseline, severalSeeds);
     }
 
     private int replayPublished(List<Run> runs, String timing, boolean inPlace, Optional<Boolean> referenced) {
@@ -357,7 +365,10 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private void say(String line) {
-        PrintWriter writer = spec.commandLine().getOut();
+        print(spec.commandLine().getOut(), line);
+    }
+
+    private static void print(PrintWriter writer, String line) {
         writer.println(Marks.line(line));
         writer.flush();
     }

@@ -45,14 +45,20 @@ final class ReplayExperiment {
      * A policy to replay with.
      *
      * @param lends whether with lending
+     * @param onAllGpus whether training has all GPUs, though the options leave it fewer
      */
-    record Run(String policy, boolean lends) {
+    record Run(String policy, boolean lends, boolean onAllGpus) {
         static final Run BASELINE = new Run(ReplaySettings.NO_LENDING, false);
         static final Run ORACLE = new Run("clairvoyant", true);
 
+        /** A run with the GPUs of the options. */
+        Run(String policy, boolean lends) {
+            this(policy, lends, false);
+        }
+
         /** Such as {@code deepboot, lending on}. */
         String title() {
-            return "%s, lending %s".formatted(policy, lends ? "on" : "off");
+            return "%s, lending %s%s".formatted(policy, lends ? "on" : "off", onAllGpus ? ", all GPUs" : "");
         }
 
         boolean isBaseline() {
@@ -110,8 +116,8 @@ final class ReplayExperiment {
 
     /** The no-lending baseline and the oracle; nothing if one of them cannot be played to its end. */
     List<Played> references(List<Played> asked) {
-        boolean asAsked = layout().equals(layoutOfBaseline());
-        Optional<Played> baseline = asAsked ? among(asked, Run::isBaseline) : Optional.empty();
+        boolean onAllGpus = !layout().equals(layoutOfBaseline());
+        Optional<Played> baseline = onAllGpus ? Optional.empty() : among(asked, Run::isBaseline);
         Optional<Played> oracle = among(asked, Run.ORACLE::equals);
         int training = layoutOfBaseline().trainingNodes() * play.gpusPerNode();
         if (played.leastGpus() > training) {
@@ -126,7 +132,8 @@ final class ReplayExperiment {
         }
         try {
             return List.of(
-                    baseline.orElseGet(() -> replay(Run.BASELINE, layoutOfBaseline())),
+                    baseline.orElseGet(() -> replay(
+                            new Run(Run.BASELINE.policy, Run.BASELINE.lends, onAllGpus), layoutOfBaseline())),
                     oracle.orElseGet(() -> replay(Run.ORACLE)));
         } catch (IllegalStateException e) {
             lines.notes.accept("there is nothing to compare with: " + e.getMessage());
@@ -193,11 +200,12 @@ final class ReplayExperiment {
                 settings,
                 progress -> lines.progress.accept(line(run, progress)),
                 event -> checker.ifPresent(judge -> judge.take(event)));
-        lines.finished.accept(line(replayed.outcome()));
+        lines.finished.accept(line(run.title(), replayed.outcome()));
         Optional<Verdict> verdict =
                 checker.map(judge -> judge.verdict(replayed.outcome().decisions(), replayed.leases()));
         verdict.ifPresent(judged -> say(run, judged));
-        ReportedRun facts = verdict.map(replayed.facts()::withVerdict).orElse(replayed.facts());
+        ReportedRun named = replayed.facts().withName(run.title());
+        ReportedRun facts = verdict.map(named::withVerdict).orElse(named);
         return new Played(run, replayed.outcome(), facts, replayed.events(), verdict);
     }
 
@@ -233,11 +241,11 @@ final class ReplayExperiment {
     }
 
     /** The result of a run in a line. */
-    static String line(RunOutcome outcome) {
+    static String line(String title, RunOutcome outcome) {
         Summary summary = Summary.of(outcome);
         return "%s: %s, average JCT %s, %s GPU-h lent, %s, %.1f s of wall time"
                 .formatted(
-                        outcome.run().title(),
+                        title,
                         Text.plural(summary.jobs().completed(), "job"),
                         summary.jct(Distribution::mean).map(Text::duration).orElse("unknown"),
                         Text.number(summary.lending().gpuHours()),

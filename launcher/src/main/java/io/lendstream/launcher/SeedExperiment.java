@@ -3,13 +3,14 @@ package io.lendstream.launcher;
 import io.lendstream.launcher.ReplayExperiment.Lines;
 import io.lendstream.launcher.ReplayExperiment.Played;
 import io.lendstream.launcher.ReplayExperiment.Run;
-import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.RunWarning;
+import io.lendstream.simulator.report.RunWarnings;
 import io.lendstream.simulator.report.SeedFacts;
 import io.lendstream.simulator.report.SeedFigures;
 import io.lendstream.simulator.report.SeedRow;
+import io.lendstream.simulator.report.SeedWarning;
 import io.lendstream.simulator.results.ResultFiles;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
@@ -21,14 +22,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Replays of a workload over several seeds, some at a time. Of all seeds but the first, only figures are kept. */
+/**
+ * Replays of a workload over several seeds, some at a time. Only figures are kept, except for the first seed that does
+ * not fail.
+ */
 final class SeedExperiment {
     private static final Duration PROGRESS_EVERY = Duration.ofSeconds(2);
 
@@ -40,6 +42,7 @@ final class SeedExperiment {
     private final Consumer<String> say;
     private final long began = System.nanoTime();
     private final Set<String> noted = ConcurrentHashMap.newKeySet();
+    private Optional<Details> details = Optional.empty();
     private int runsInAll;
     private int runsDone;
     private long spokeAt = began;
@@ -47,7 +50,6 @@ final class SeedExperiment {
     /**
      * The runs of one seed, the baseline first and the oracle last.
      *
-     * @param details the first seed's runs as they were asked for, and the references
      * @param summaries objects of {@code summary.json}
      */
     private record OfSeed(
@@ -55,22 +57,24 @@ final class SeedExperiment {
             List<Map<String, @Nullable Object>> summaries,
             Optional<Run> baseline,
             boolean content,
-            Optional<Details> details) {}
+            List<SeedWarning> warnings) {}
 
     /**
-     * Everything about the runs of the first seed.
+     * Everything about the runs of one seed.
      *
+     * @param rank place of the seed among all seeds
      * @param asked the runs that were asked for
      * @param references the baseline and the oracle; nothing where they were not played
-     * @param warnings warnings that hold for all its runs
      * @param baseline a description of the baseline
      */
-    record Details(List<Played> asked, List<Played> references, List<RunWarning> warnings, String baseline) {}
+    record Details(long seed, int rank, List<Played> asked, List<Played> references, String baseline) {}
 
     /**
      * The results of all seeds.
      *
+     * @param first the first seed that did not fail
      * @param figures the figures of each run by its name, a seed each
+     * @param warnings those of all seeds, the same warning once
      * @param content whether every promise was kept, as far as histories were checked
      */
     record Result(
@@ -78,6 +82,7 @@ final class SeedExperiment {
             SeedFacts facts,
             Map<String, List<SeedFigures>> figures,
             List<Map<String, @Nullable Object>> summaries,
+            List<RunWarning> warnings,
             boolean content) {}
 
     /**
@@ -106,22 +111,7 @@ final class SeedExperiment {
         runsInAll = seeds.size() * runsPerSeed();
         int threads = Math.max(1, Math.min(seeds.size(), Runtime.getRuntime().availableProcessors()));
         say.accept("%d runs: %d seeds, %d at a time".formatted(runsInAll, seeds.size(), threads));
-        ExecutorService pool = Executors.newFixedThreadPool(threads);
-        try {
-            List<Future<OfSeed>> futures = new ArrayList<>();
-            for (int i = 0; i < seeds.size(); i++) {
-                long seed = seeds.get(i);
-                boolean first = i == 0;
-                futures.add(pool.submit(() -> replay(seed, first)));
-            }
-            List<OfSeed> results = new ArrayList<>();
-            for (Future<OfSeed> future : futures) {
-                results.add(join(future));
-            }
-            return result(seeds, results);
-        } finally {
-            pool.shutdownNow();
-        }
+        return result(SeedRuns.play(seeds, threads, seed -> ofSeed(seed, seeds.indexOf(seed))));
     }
 
     private int runsPerSeed() {
@@ -131,45 +121,68 @@ final class SeedExperiment {
         return asked.size() + missing;
     }
 
-    private static OfSeed join(Future<OfSeed> future) {
+    private OfSeed ofSeed(long seed, int rank) {
+        AtomicInteger done = new AtomicInteger();
         try {
-            return future.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw UserError.failed("interrupted while replaying");
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException failure) {
-                throw failure;
-            }
-            if (e.getCause() instanceof Error failure) {
-                throw failure;
-            }
-            throw new IllegalStateException(e.getCause());
+            return ofSeed(seed, rank, done);
+        } finally {
+            seedDone(done.get());
         }
     }
 
-    private OfSeed replay(long seed, boolean first) {
+    private OfSeed ofSeed(long seed, int rank, AtomicInteger done) {
         Workload played = play.load(workload, ReplayExperiment.DOMAIN, seed);
-        var lines = new Lines(line -> tell(), line -> runDone(), line -> note(seed, line));
+        var lines = new Lines(
+                line -> tell(),
+                line -> {
+                    done.incrementAndGet();
+                    runDone();
+                },
+                line -> note(seed, line));
         var experiment = new ReplayExperiment(played, play, conditions, seed, lines);
         List<Played> runs = asked.stream().map(experiment::replay).toList();
         List<Played> compared = referenced ? experiment.references(runs) : List.of();
         Optional<References> references = references(compared);
-        List<RunWarning> warnings = experiment.warnings(runs, references);
+        List<RunWarning> general = experiment.warnings(runs, references);
         Map<Run, SeedFigures> figures = new LinkedHashMap<>();
         List<Map<String, @Nullable Object>> summaries = new ArrayList<>();
         for (Played run : ordered(runs, compared)) {
-            figures.put(run.run(), figures(seed, run.facts(), references));
-            Map<String, @Nullable Object> fields = ResultFiles.fields(run.outcome(), references, warnings);
+            figures.put(run.run(), SeedFigures.of(seed, run.facts(), references));
+            Map<String, @Nullable Object> fields = ResultFiles.fields(run.outcome(), references, general);
             fields.put("role", role(run, compared));
             summaries.add(fields);
         }
+        keep(new Details(seed, rank, runs, compared, experiment.baseline()));
         return new OfSeed(
                 figures,
                 summaries,
                 compared.stream().map(Played::run).findFirst(),
                 ordered(runs, compared).stream().allMatch(Played::isContent),
-                first ? Optional.of(new Details(runs, compared, warnings, experiment.baseline())) : Optional.empty());
+                warnings(seed, general, runs, compared));
+    }
+
+    /** Keeps the details of a seed unless those of an earlier one are known. */
+    private synchronized void keep(Details ofSeed) {
+        if (details.filter(kept -> kept.rank < ofSeed.rank).isEmpty()) {
+            details = Optional.of(ofSeed);
+        }
+    }
+
+    private synchronized Details kept() {
+        return details.orElseThrow();
+    }
+
+    /** The warnings of a seed: about all its runs, about each run that was asked for, and about the baseline. */
+    private static List<SeedWarning> warnings(
+            long seed, List<RunWarning> general, List<Played> runs, List<Played> compared) {
+        List<SeedWarning> warnings = new ArrayList<>();
+        general.forEach(warning -> warnings.add(new SeedWarning(seed, "", warning)));
+        Map<String, ReportedRun> judged = new LinkedHashMap<>();
+        Stream.concat(runs.stream(), compared.stream().limit(1))
+                .forEach(run -> judged.put(run.run().title(), run.facts()));
+        judged.forEach((title, run) ->
+                RunWarnings.slo(run).ifPresent(warning -> warnings.add(new SeedWarning(seed, title, warning))));
+        return warnings;
     }
 
     static Optional<References> references(List<Played> compared) {
@@ -177,17 +190,6 @@ final class SeedExperiment {
                 ? Optional.empty()
                 : Optional.of(
                         new References(compared.get(0).facts(), compared.get(1).facts()));
-    }
-
-    /** The figures of a run, measured against the references of the same seed where these were played. */
-    private static SeedFigures figures(long seed, ReportedRun run, Optional<References> references) {
-        return new SeedFigures(
-                seed,
-                run.training().meanSeconds(),
-                references.flatMap(each -> each.gain(run.training())),
-                references.flatMap(each -> each.shareOfPossibleGain(run.training())),
-                run.inference().missShare(),
-                run.loans().gpuHours());
     }
 
     private static String role(Played run, List<Played> compared) {
@@ -207,7 +209,8 @@ final class SeedExperiment {
         return all;
     }
 
-    private Result result(List<Long> seeds, List<OfSeed> results) {
+    private Result result(SeedRuns<OfSeed> runs) {
+        List<OfSeed> results = List.copyOf(runs.done().values());
         Optional<Run> baseline =
                 results.stream().flatMap(each -> each.baseline.stream()).findFirst();
         Map<Run, List<SeedFigures>> byRun = new LinkedHashMap<>();
@@ -223,10 +226,12 @@ final class SeedExperiment {
             byName.put(run.title(), figures);
         });
         return new Result(
-                results.get(0).details.orElseThrow(),
-                new SeedFacts(seeds, isOneInput(results), rows),
+                kept(),
+                new SeedFacts(List.copyOf(runs.done().keySet()), runs.failures(), isOneInput(results), rows),
                 byName,
                 results.stream().flatMap(each -> each.summaries.stream()).toList(),
+                SeedWarning.grouped(
+                        results.stream().flatMap(each -> each.warnings.stream()).toList(), results.size()),
                 results.stream().allMatch(OfSeed::content));
     }
 
@@ -255,6 +260,11 @@ final class SeedExperiment {
         if (noted.add(line)) {
             say.accept("seed %d: %s".formatted(seed, line));
         }
+    }
+
+    /** Counts the runs of a seed as they were: some may have failed, or were not needed. */
+    private synchronized void seedDone(int runs) {
+        runsInAll += runs - runsPerSeed();
     }
 
     private synchronized void runDone() {

@@ -64,7 +64,34 @@ class ReplayCommandTest {
         assertThat(report()).contains("Mean over 3 seeds: 1 to 3");
         List<String> seeds = Files.readAllLines(directory.resolve("out").resolve("seeds.csv"));
         assertThat(seeds).hasSize(13);
-        assertThat(seeds.get(0)).isEqualTo("run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent");
+        assertThat(seeds.get(0)).isEqualTo("run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent,trainingJobs,completedJobs");
+    }
+
+    @Test
+    void anAskedRunWithoutLendingStaysBesideTheBaselineOnAllGpus() throws IOException {
+        JsonNode runs = replay("--policy", "deepboot,no-lending", "--training-nodes", "1", "--seeds", "2");
+
+        assertThat(runs)
+                .extracting(
+                        run -> run.get("role").asText() + " " + run.get("policy").asText())
+                .startsWith("baseline no-lending", "run deepboot", "run no-lending", "oracle clairvoyant")
+                .hasSize(8);
+        assertThat(runs.get(2).get("avgJctSeconds").asDouble())
+                .as("on half the GPUs")
+                .isGreaterThan(runs.get(0).get("avgJctSeconds").asDouble());
+        assertThat(out.toString().lines().map(line -> line.replaceAll("   .*", "")))
+                .contains("no-lending baseline: no-lending, lending off, all GPUs", "no-lending, lending off");
+        assertThat(Files.readAllLines(directory.resolve("out").resolve("seeds.csv")))
+                .hasSize(9)
+                .filteredOn(line -> line.contains("no-lending, lending off, all GPUs"))
+                .hasSize(2);
+    }
+
+    @Test
+    void warningsOfSeveralSeedsNameTheirSeeds() throws IOException {
+        replay("--policy", "deepboot", "--seeds", "2", "--services", services("60", "0.4"));
+
+        assertThat(out.toString()).contains("ALARM: seed 1 and 1 more of 2: services need up to 24 GPUs, 2 exist");
     }
 
     @Test
@@ -86,6 +113,12 @@ class ReplayCommandTest {
         replay("--policy", "deepboot", "--seeds", "2");
 
         assertThat(out.toString()).contains("All seeds give the same input").doesNotContain("±");
+    }
+
+    @Test
+    void whatFailsWithAllSeedsIsBadUsageAsWithOne() {
+        assertThat(run("--policy", "deepboot", "--seeds", "2", "--list-jobs", "soft")).isEqualTo(2);
+        assertThat(err.toString().lines()).hasSize(1);
     }
 
     @Test

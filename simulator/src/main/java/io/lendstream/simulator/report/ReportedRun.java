@@ -56,6 +56,10 @@ public record ReportedRun(
                 whole);
     }
 
+    public ReportedRun withName(String other) {
+        return new ReportedRun(other, lending, period, course, figures, verdict, complete);
+    }
+
     public ReportedRun withVerdict(Verdict judged) {
         return new ReportedRun(name, lending, period, course, figures, Optional.of(judged), complete);
     }

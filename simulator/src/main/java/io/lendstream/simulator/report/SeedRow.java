@@ -7,7 +7,8 @@ import java.util.Optional;
  * A run over several seeds. Gains and shares are paired with the references of the same seed.
  *
  * @param name the run, with its role where it is a reference
- * @param jctSeconds average job completion times
+ * @param unfinished seeds with which not all jobs completed
+ * @param jctSeconds average job completion times of the other seeds
  * @param gain reduction of the average job completion time against the baseline, a fraction; empty for the baseline
  * @param shareOfGain share of the possible gain; empty for the references
  * @param misses requests beyond their SLO, a fraction
@@ -15,6 +16,7 @@ import java.util.Optional;
  */
 public record SeedRow(
         String name,
+        int unfinished,
         MeanInterval jctSeconds,
         Optional<MeanInterval> gain,
         Optional<MeanInterval> shareOfGain,
@@ -28,6 +30,7 @@ public record SeedRow(
     public static SeedRow of(String name, List<SeedFigures> each, boolean isBaseline, boolean isOracle) {
         return new SeedRow(
                 name,
+                (int) each.stream().filter(SeedFigures::isUnfinished).count(),
                 interval(each.stream().map(SeedFigures::jctSeconds).toList()),
                 isBaseline
                         ? Optional.empty()

@@ -18,17 +18,25 @@ public final class SeedTable {
         List<String> lines = new ArrayList<>();
         lines.add(title(facts));
         lines.addAll(TextTable.lines(COLUMNS, rows(facts)));
-        lines.add(note(facts));
+        lines.addAll(notes(facts));
         return lines;
     }
 
     static String html(SeedFacts facts) {
-        return "<section><h2>%s</h2>\n%s<p class=\"note\">%s</p></section>\n"
-                .formatted(Text.escape(title(facts)), TextTable.html(COLUMNS, rows(facts)), Text.escape(note(facts)));
+        StringBuilder page = new StringBuilder("<section><h2>%s</h2>\n%s"
+                .formatted(Text.escape(title(facts)), TextTable.html(COLUMNS, rows(facts))));
+        notes(facts).forEach(note -> page.append("<p class=\"note\">%s</p>".formatted(Text.escape(note))));
+        return page.append("</section>\n").toString();
     }
 
     private static String title(SeedFacts facts) {
-        return "Mean over %s: %s".formatted(Text.plural(facts.seeds().size(), "seed"), seeds(facts.seeds()));
+        int replayed = facts.seeds().size();
+        if (facts.failures().isEmpty()) {
+            return "Mean over %s: %s".formatted(Text.plural(replayed, "seed"), seeds(facts.seeds()));
+        }
+        List<String> failures = facts.failures().stream().map(SeedFailure::line).toList();
+        return "Mean over %d of %s; %s"
+                .formatted(replayed, Text.plural(replayed + failures.size(), "seed"), String.join("; ", failures));
     }
 
     /** The seeds in words, a range as such. */
@@ -41,7 +49,24 @@ public final class SeedTable {
                 : String.join(", ", seeds.stream().map(String::valueOf).toList());
     }
 
-    private static String note(SeedFacts facts) {
+    private static List<String> notes(SeedFacts facts) {
+        List<String> notes = new ArrayList<>();
+        notes.add(intervals(facts));
+        if (facts.rows().stream().anyMatch(row -> row.unfinished() > 0)) {
+            notes.add("An average JCT is the mean over the seeds in which all jobs completed.");
+        }
+        if (facts.rows().stream().allMatch(row -> row.unfinished() == 0 && !known(row.jctSeconds()))) {
+            notes.add("No average JCT (%s): there are no training jobs.".formatted(Text.NOTHING));
+        }
+        facts.rows().stream()
+                .filter(row -> row.unfinished() > 0 && !known(row.jctSeconds()))
+                .forEach(row -> notes.add(
+                        "%s: no average JCT (%s), because some jobs did not complete in any of %s."
+                                .formatted(row.name(), Text.NOTHING, Text.plural(row.unfinished(), "seed"))));
+        return notes;
+    }
+
+    private static String intervals(SeedFacts facts) {
         if (facts.allEqual()) {
             return "All seeds give the same input: nothing in this workload is drawn by the seed, so there is no interval.";
         }

@@ -15,7 +15,7 @@ final class SeedsFile {
 
     static void write(WholeFiles files, Map<String, List<SeedFigures>> runs) throws IOException {
         try (BufferedWriter out = files.writer(NAME)) {
-            out.write("run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent\n");
+            out.write("run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent,trainingJobs,completedJobs\n");
             for (Map.Entry<String, List<SeedFigures>> run : runs.entrySet()) {
                 for (SeedFigures figures : run.getValue()) {
                     out.write(String.join(
@@ -26,7 +26,9 @@ final class SeedsFile {
                             cell(figures.gain()),
                             cell(figures.shareOfGain()),
                             cell(figures.misses()),
-                            cell(Optional.of(figures.gpuHoursLent()))));
+                            cell(Optional.of(figures.gpuHoursLent())),
+                            Integer.toString(figures.jobs()),
+                            Integer.toString(figures.completedJobs())));
                     out.write('\n');
                 }
             }

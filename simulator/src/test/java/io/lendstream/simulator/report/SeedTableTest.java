@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class SeedTableTest {
     @Test
     void aRunHasItsMeanWithAnInterval() {
-        SeedFacts facts = new SeedFacts(List.of(1L, 2L, 3L), false, List.of(row(100, 110, 120)));
+        SeedFacts facts = new SeedFacts(List.of(1L, 2L, 3L), List.of(), false, List.of(row(100, 110, 120)));
 
         List<String> lines = SeedTable.lines(facts);
 
@@ -21,7 +21,7 @@ class SeedTableTest {
 
     @Test
     void equalSeedsHaveNoIntervalButAReason() {
-        SeedFacts facts = new SeedFacts(List.of(4L, 9L), true, List.of(row(100, 100)));
+        SeedFacts facts = new SeedFacts(List.of(4L, 9L), List.of(), true, List.of(row(100, 100)));
 
         List<String> lines = SeedTable.lines(facts);
 
@@ -33,15 +33,56 @@ class SeedTableTest {
     @Test
     void aSeedWithoutAGainIsLeftOutAndCounted() {
         SeedFigures first =
-                new SeedFigures(1, Optional.of(100.0), Optional.of(.3), Optional.empty(), Optional.empty(), 0);
+                new SeedFigures(1, 1, 1, Optional.of(100.0), Optional.of(.3), Optional.empty(), Optional.empty(), 0);
         SeedFigures second =
-                new SeedFigures(2, Optional.of(100.0), Optional.empty(), Optional.empty(), Optional.empty(), 0);
+                new SeedFigures(2, 1, 1, Optional.of(100.0), Optional.empty(), Optional.empty(), Optional.empty(), 0);
         SeedRow row = SeedRow.of("deepboot, lending on", List.of(first, second), false, false);
 
-        List<List<String>> rows = SeedTable.rows(new SeedFacts(List.of(1L, 2L), false, List.of(row)));
+        List<List<String>> rows = SeedTable.rows(new SeedFacts(List.of(1L, 2L), List.of(), false, List.of(row)));
 
         assertThat(rows.get(0))
                 .containsExactly("deepboot, lending on", "100 ± 0 s", "(1 of 2 seeds) 30.0 %", "–", "–", "0 ± 0");
+    }
+
+    @Test
+    void theTitleNamesTheSeedsThatFailed() {
+        SeedFacts facts = new SeedFacts(
+                List.of(1L, 2L), List.of(new SeedFailure(4, "no end")), false, List.of(row(100, 120)));
+
+        assertThat(SeedTable.lines(facts).get(0)).isEqualTo("Mean over 2 of 3 seeds; seed 4 failed: no end");
+        assertThat(SeedTable.html(facts)).contains("<h2>Mean over 2 of 3 seeds; seed 4 failed: no end</h2>");
+    }
+
+    @Test
+    void aSeedWithUnfinishedJobsIsNotInTheAverage() {
+        SeedRow row = SeedRow.of("deepboot, lending on", List.of(done(1), unfinished(2)), false, false);
+        SeedFacts facts = new SeedFacts(List.of(1L, 2L), List.of(), false, List.of(row));
+
+        assertThat(SeedTable.rows(facts).get(0).get(1)).isEqualTo("(1 of 2 seeds) 100 s");
+        assertThat(SeedTable.lines(facts))
+                .contains("An average JCT is the mean over the seeds in which all jobs completed.")
+                .noneMatch(line -> line.contains("no average JCT"));
+    }
+
+    @Test
+    void withoutAnyFinishedSeedTheAverageIsADashWithAReason() {
+        SeedRow row = SeedRow.of("deepboot, lending on", List.of(unfinished(1), unfinished(2)), false, false);
+        SeedFacts facts = new SeedFacts(List.of(1L, 2L), List.of(), false, List.of(row));
+
+        assertThat(SeedTable.rows(facts).get(0).get(1)).isEqualTo("–");
+        assertThat(SeedTable.lines(facts))
+                .contains(
+                        "deepboot, lending on: no average JCT (–), because some jobs did not complete in any of 2 seeds.");
+    }
+
+    private static SeedFigures done(long seed) {
+        return new SeedFigures(
+                seed, 2, 2, Optional.of(100.0), Optional.empty(), Optional.empty(), Optional.empty(), 0);
+    }
+
+    private static SeedFigures unfinished(long seed) {
+        return new SeedFigures(
+                seed, 2, 1, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
     }
 
     private static SeedRow row(double... seconds) {
@@ -49,6 +90,8 @@ class SeedTableTest {
         for (double each : seconds) {
             figures.add(new SeedFigures(
                     figures.size() + 1L,
+                    1,
+                    1,
                     Optional.of(each),
                     Optional.of((each - 70) / 100),
                     Optional.of(.5),

@@ -147,7 +147,7 @@ final class SeedExperiment {
         Map<Run, SeedFigures> figures = new LinkedHashMap<>();
         List<Map<String, @Nullable Object>> summaries = new ArrayList<>();
         for (Played run : ordered(runs, compared)) {
-            figures.put(run.run(), SeedFigures.of(seed, run.facts(), references));
+            figures.put(run.run(), figures(seed, run.facts(), references));
             Map<String, @Nullable Object> fields = ResultFiles.fields(run.outcome(), references, general);
             fields.put("role", role(run, compared));
             summaries.add(fields);
@@ -190,6 +190,15 @@ final class SeedExperiment {
                 ? Optional.empty()
                 : Optional.of(
                         new References(compared.get(0).facts(), compared.get(1).facts()));
+    }
+
+    /** The figures of a run, measured against the references of the same seed where these were played. */
+    private static SeedFigures figures(long seed, ReportedRun run, Optional<References> references) {
+        return SeedFigures.of(
+                seed,
+                run,
+                references.flatMap(each -> each.gain(run.training())),
+                references.flatMap(each -> each.shareOfPossibleGain(run.training())));
     }
 
     private static String role(Played run, List<Played> compared) {

@@ -28,19 +28,18 @@ class SeedRunsTest {
     void theFailureOfAllSeedsIsTheirCommonOne() {
         UserError missing = UserError.badUsage("--workload is 'x', but there is none.");
 
-        assertThatThrownBy(() -> SeedRuns.play(List.of(1L, 2L), 2, seed -> fail(missing)))
+        assertThatThrownBy(() -> SeedRuns.play(List.of(1L, 2L), 2, seed -> {
+                    throw missing;
+                }))
                 .isSameAs(missing);
     }
 
     @Test
     void differentFailuresOfAllSeedsAreAllNamed() {
-        assertThatThrownBy(() -> SeedRuns.play(
-                        List.of(1L, 2L), 2, seed -> fail(new IllegalStateException("cause %d".formatted(seed)))))
+        assertThatThrownBy(() -> SeedRuns.play(List.of(1L, 2L), 2, seed -> {
+                    throw new IllegalStateException("cause %d".formatted(seed));
+                }))
                 .isInstanceOf(UserError.class)
                 .hasMessage("seed 1 failed: cause 1; seed 2 failed: cause 2");
-    }
-
-    private static String fail(RuntimeException failure) {
-        throw failure;
     }
 }

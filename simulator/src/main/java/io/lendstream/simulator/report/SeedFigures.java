@@ -1,7 +1,6 @@
 package io.lendstream.simulator.report;
 
 import io.lendstream.simulator.report.ReportedRun.Training;
-import io.lendstream.simulator.report.RunFacts.References;
 import java.util.Optional;
 
 /**
@@ -24,16 +23,16 @@ public record SeedFigures(
         Optional<Double> misses,
         double gpuHoursLent) {
 
-    /** The figures of a run, measured against the references of the same seed where these were played. */
-    public static SeedFigures of(long seed, ReportedRun run, Optional<References> references) {
+    /** The figures of a run, with its gain over the references of the same seed where these were played. */
+    public static SeedFigures of(long seed, ReportedRun run, Optional<Double> gain, Optional<Double> shareOfGain) {
         Training training = run.training();
         return new SeedFigures(
                 seed,
                 training.submitted(),
                 training.completed(),
                 training.completed() == training.submitted() ? training.meanSeconds() : Optional.empty(),
-                references.flatMap(each -> each.gain(training)),
-                references.flatMap(each -> each.shareOfPossibleGain(training)),
+                gain,
+                shareOfGain,
                 run.inference().missShare(),
                 run.loans().gpuHours());
     }

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 class SeedFiguresTest {
     @Test
     void anAverageIsOfAllJobsOrUnknown() {
-        SeedFigures whole = SeedFigures.of(1, run(2, 100, 200), Optional.empty());
-        SeedFigures part = SeedFigures.of(2, run(3, 100, 200), Optional.empty());
+        SeedFigures whole = SeedFigures.of(1, run(2, 100, 200), Optional.empty(), Optional.empty());
+        SeedFigures part = SeedFigures.of(2, run(3, 100, 200), Optional.empty(), Optional.empty());
 
         assertThat(whole.jctSeconds()).contains(150.0);
         assertThat(whole.isUnfinished()).isFalse();

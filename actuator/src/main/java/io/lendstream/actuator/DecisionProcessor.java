@@ -151,8 +151,7 @@ final class DecisionProcessor {
                     decision.reason().text());
         }
         changed = true;
-        metrics.counter("lendstream.decisions", "kind", decision.action().kind())
-                .increment();
+        metrics.counter("lendstream.decisions", "kind", decision.countedAs()).increment();
         return actuation.take(decision, learned);
     }
 

@@ -65,8 +65,7 @@ final class SchedulerMetrics {
     }
 
     void decided(Decision decision, Duration sinceArrival) {
-        registry.counter("lendstream.decisions", "kind", decision.action().kind())
-                .increment();
+        registry.counter("lendstream.decisions", "kind", decision.countedAs()).increment();
         lag.record(sinceArrival.isNegative() ? Duration.ZERO : sinceArrival);
     }
 

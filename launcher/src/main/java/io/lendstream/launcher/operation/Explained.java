@@ -254,6 +254,7 @@ record Explained(
                 .put("at", decision.at().toString())
                 .put("deadline", decision.deadline().toString())
                 .put("kind", decision.action().kind())
+                .put("countedAs", decision.countedAs())
                 .put("target", decision.action().target())
                 .set("gpus", names(decision.action().gpus()));
         json.put("reason", decision.reason().text())

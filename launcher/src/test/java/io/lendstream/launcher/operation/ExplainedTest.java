@@ -119,6 +119,7 @@ class ExplainedTest {
         JsonNode json = explained(reclaim, story.log()).json();
 
         assertThat(json.at("/decision/kind").asText()).isEqualTo("reclaim");
+        assertThat(json.at("/decision/countedAs").asText()).isEqualTo("reclaim");
         assertThat(json.at("/replay/equal").asBoolean()).isTrue();
         assertThat(json.at("/alternatives/0/chosen").asBoolean()).isTrue();
         assertThat(json.at("/needs/0/replicas").asInt()).isEqualTo(2);
@@ -126,6 +127,20 @@ class ExplainedTest {
         assertThat(json.at("/outcome/reports/0/outcome").asText()).isEqualTo("released");
         assertThat(json.at("/guards/0/kept").asBoolean()).isTrue();
         assertThat(json.at("/inputs")).isNotEmpty();
+    }
+
+    @Test
+    void theEndOfAJobIsCountedAsARelease() {
+        story.progress("bert", JobPhase.FINISHED).settled();
+        Decision release = story.decisions().stream()
+                .filter(Decision::isRelease)
+                .findFirst()
+                .orElseThrow();
+
+        JsonNode json = explained(release, story.log()).json();
+
+        assertThat(json.at("/decision/kind").asText()).isEqualTo("reclaim");
+        assertThat(json.at("/decision/countedAs").asText()).isEqualTo("release");
     }
 
     @Test

@@ -258,6 +258,7 @@ public final class ResultFiles {
         fields.put("at", decision.at().toString());
         fields.put("deadline", decision.deadline().toString());
         fields.put("kind", decision.action().kind());
+        fields.put("countedAs", decision.countedAs());
         fields.put("target", decision.action().target());
         fields.put("gpus", decision.action().gpus().stream().map(GpuId::value).toList());
         fields.put("reason", decision.reason().text());

@@ -300,6 +300,22 @@ class ResultFilesTest {
     }
 
     @Test
+    void aDecisionHasItsKindAndTheWordByWhichItIsCounted() throws IOException {
+        Decision over = decision(new Reason("over", "job a is finished", Map.of(), List.of()));
+        Decision demand = decision(new Reason("demand", "chat needs GPUs", Map.of(), List.of()));
+        RunOutcome plain = outcome();
+
+        new ResultFiles(folder).write(List.of(new RunOutcome(plain.run(), plain.results(), List.of(over, demand), 1)));
+
+        List<String> lines = Files.readAllLines(folder.resolve("decisions.jsonl"));
+        JsonNode release = new ObjectMapper().readTree(lines.get(0));
+        assertThat(release.get("kind").asText()).isEqualTo("reclaim");
+        assertThat(release.get("countedAs").asText()).isEqualTo("release");
+        assertThat(new ObjectMapper().readTree(lines.get(1)).get("countedAs").asText())
+                .isEqualTo("reclaim");
+    }
+
+    @Test
     void namesThatASpreadsheetWouldRunAreText() {
         assertThat(Csv.name("chat-7")).isEqualTo("chat-7");
         assertThat(Csv.name("")).isEmpty();

@@ -105,13 +105,11 @@ public final class ProcessReporter implements MetricReporter {
     private static Optional<Meter> meter(MeterRegistry registry, Metric metric, String name, Tags tags) {
         if (metric instanceof Counter counter) {
             return Optional.of(FunctionCounter.builder(name, counter, Counter::getCount)
-                    .description("A metric of the forecaster's Flink job; see docs/metrics.md")
                     .tags(tags)
                     .register(registry));
         }
         if (metric instanceof org.apache.flink.metrics.Gauge<?> gauge) {
             return Optional.of(Gauge.builder(name, gauge, ProcessReporter::value)
-                    .description("A metric of the forecaster's Flink job; see docs/metrics.md")
                     .tags(tags)
                     .register(registry));
         }

@@ -31,11 +31,9 @@ final class SchedulerMetrics {
         labels = new DomainLabels(registry, labelledDomains);
         registry.gauge("lendstream.refused.share", condition, each -> each.refusedShare(Instant.now()));
         stepTime = Timer.builder("lendstream.step")
-                .description("Time that the core takes to process one event")
                 .publishPercentiles(0.5, 0.99)
                 .register(registry);
         lag = Timer.builder("lendstream.decision.lag")
-                .description("Time from a record's arrival in its topic to the decision that it caused")
                 .publishPercentiles(0.5, 0.99)
                 .register(registry);
         drift = registry.counter("lendstream.ownership.drift.gpus");

@@ -7,6 +7,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.health.Health;
 import io.lendstream.service.health.HealthAccess;
 import io.lendstream.service.health.HealthServer;
+import io.lendstream.service.health.MetricTexts;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.UnreachableException;
@@ -243,7 +244,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
 
     private PrometheusMeterRegistry metrics() {
         var metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-        metrics.config().commonTags("service", service().toString());
+        metrics.config().commonTags("service", service().toString()).meterFilter(MetricTexts.ours());
         new JvmMemoryMetrics().bindTo(metrics);
         new JvmThreadMetrics().bindTo(metrics);
         new ProcessorMetrics().bindTo(metrics);

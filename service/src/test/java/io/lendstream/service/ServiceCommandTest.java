@@ -130,6 +130,17 @@ class ServiceCommandTest {
         assertThat(run(new Sample(false), "--set", "actuator.count=9")).isEqualTo(1);
     }
 
+    @Test
+    void theServicesMetricsHaveAHelpText() {
+        Sample sample = new Sample(false);
+
+        assertThat(run(sample)).isZero();
+
+        assertThat(sample.scraped)
+                .contains("# HELP lendstream_decisions_total Decisions by kind: ")
+                .contains("lendstream_decisions_total{kind=\"lend\",service=\"actuator\"} 0.0");
+    }
+
     private int run(ServiceCommand command, String... arguments) {
         var stream = new PrintStream(said, true, StandardCharsets.UTF_8);
         System.setErr(stream);
@@ -144,6 +155,7 @@ class ServiceCommandTest {
     @Command(name = "sample")
     private static final class Sample extends ServiceCommand {
         private final boolean needsKafka;
+        private String scraped = "";
 
         Sample(boolean needsKafka) {
             this.needsKafka = needsKafka;
@@ -178,6 +190,8 @@ class ServiceCommandTest {
 
         @Override
         protected int serve(ServiceContext context) {
+            context.metrics().counter("lendstream.decisions", "kind", "lend");
+            scraped = context.metrics().scrape();
             if (context.settings().get(COUNT) == 9) {
                 throw new IllegalStateException("nine");
             }

@@ -1,0 +1,43 @@
+package io.lendstream.service.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+class MetricTextsTest {
+    private final PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
+    @Test
+    void aMetricOfOursHasItsTextAtEachScrapeAndKeepsItsLabels() {
+        metrics.config().meterFilter(MetricTexts.ours());
+
+        metrics.counter("lendstream.reports", "outcome", "bound").increment();
+        metrics.timer("lendstream.restore");
+
+        assertThat(metrics.scrape())
+                .contains("# HELP lendstream_reports_total Reports written, by outcome.\n")
+                .contains("lendstream_reports_total{outcome=\"bound\"} 1.0")
+                .contains("# HELP lendstream_restore_seconds Time to restore a changelog partition.\n");
+    }
+
+    @Test
+    void aMetricOfALibraryKeepsItsOwn() {
+        metrics.config().meterFilter(MetricTexts.ours());
+
+        Counter.builder("kafka.records")
+                .description("Records of a library")
+                .register(metrics);
+
+        assertThat(metrics.scrape()).contains("# HELP kafka_records_total Records of a library\n");
+    }
+
+    @Test
+    void eachTextIsOneLineThatEndsWithAPoint() {
+        assertThat(MetricTexts.ours().all())
+                .hasSizeGreaterThan(50)
+                .allSatisfy((name, text) -> assertThat(text).as(name).matches("[A-Z0-9].{5,220}\\."));
+    }
+}

@@ -129,7 +129,7 @@ final class ActuatorService implements RecordTransport.Routes {
         }
         turns.resume();
         LOG.info(
-                "actuator {} {}: {} GPUs held, {} decisions pending, driver {}, {} time",
+                "{} {}: {} GPUs held, {} decisions pending, driver {}, {} time",
                 settings.name(),
                 processor.hasCaughtUp() ? "is ready" : "is working without a broker",
                 actuation().heldGpus(),

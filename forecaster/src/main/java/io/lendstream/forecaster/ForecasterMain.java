@@ -10,8 +10,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 
 /** The forecaster as a process: runs the job on an embedded Flink, or submits it to a Flink cluster. */
@@ -29,7 +27,6 @@ import picocli.CommandLine.Command;
             "  flink run -d JAR --bootstrap-server broker:9092 --registry http://registry:8081"
         })
 public final class ForecasterMain extends ServiceCommand {
-    private static final Logger LOG = LoggerFactory.getLogger(ForecasterMain.class);
     private static final Duration LOOK = Duration.ofMillis(200);
 
     public static void main(String[] arguments) {
@@ -77,9 +74,9 @@ public final class ForecasterMain extends ServiceCommand {
             do {
                 EmbeddedFlink.State state = flink.state();
                 if (state.hasEnded()) {
-                    LOG.error("the Flink job stopped unexpectedly ({}): {}", state.status(), flink.whyEnded());
                     context.health().failed("the Flink job stopped: " + state.status());
-                    return FAILED;
+                    return failed(
+                            "the Flink job stopped unexpectedly (%s): %s".formatted(state.status(), flink.whyEnded()));
                 }
                 if (state.isRunning()) {
                     context.health().ready();

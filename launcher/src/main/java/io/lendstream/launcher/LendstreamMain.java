@@ -12,6 +12,7 @@ import io.lendstream.launcher.operation.ControlCommands;
 import io.lendstream.launcher.operation.DoctorCommand;
 import io.lendstream.launcher.operation.ExplainCommand;
 import io.lendstream.launcher.operation.TopCommand;
+import io.lendstream.service.HelpSections;
 import io.lendstream.service.text.Printable;
 import io.lendstream.stack.Installation;
 import io.lendstream.stack.ServiceKind;
@@ -81,25 +82,6 @@ public final class LendstreamMain extends CommandGroup {
         GROUPS.put("Services", List.of("agent", "forecaster", "scheduler", "actuator", "load"));
         GROUPS.put("Setup", List.of("stack", "topics", "schemas", "acls"));
     }
-
-    /** The description comes before the synopsis. */
-    private static final List<String> HELP_SECTIONS = List.of(
-            UsageMessageSpec.SECTION_KEY_HEADER_HEADING,
-            UsageMessageSpec.SECTION_KEY_HEADER,
-            UsageMessageSpec.SECTION_KEY_DESCRIPTION_HEADING,
-            UsageMessageSpec.SECTION_KEY_DESCRIPTION,
-            UsageMessageSpec.SECTION_KEY_SYNOPSIS_HEADING,
-            UsageMessageSpec.SECTION_KEY_SYNOPSIS,
-            UsageMessageSpec.SECTION_KEY_PARAMETER_LIST_HEADING,
-            UsageMessageSpec.SECTION_KEY_AT_FILE_PARAMETER,
-            UsageMessageSpec.SECTION_KEY_PARAMETER_LIST,
-            UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING,
-            UsageMessageSpec.SECTION_KEY_COMMAND_LIST,
-            UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING,
-            UsageMessageSpec.SECTION_KEY_OPTION_LIST,
-            UsageMessageSpec.SECTION_KEY_END_OF_OPTIONS,
-            UsageMessageSpec.SECTION_KEY_FOOTER_HEADING,
-            UsageMessageSpec.SECTION_KEY_FOOTER);
 
     @Option(
             names = "--verbose",
@@ -171,7 +153,7 @@ public final class LendstreamMain extends CommandGroup {
                 .getCommandSpec()
                 .usageMessage()
                 .footer("Example: lendstream demo", "'lendstream COMMAND --help' describes a command.");
-        commandLine.setHelpSectionKeys(HELP_SECTIONS);
+        commandLine.setHelpSectionKeys(HelpSections.IN_ORDER);
         commandLine.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, new CommandList(GROUPS));
         for (CommandLine each : commandLine.getSubcommands().values()) {
             each.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, new CommandList(Map.of()));

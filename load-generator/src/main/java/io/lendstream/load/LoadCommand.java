@@ -42,8 +42,8 @@ import picocli.CommandLine.Option;
         name = "load",
         description = {
             "Write a workload to Kafka as agents and jobs would: services, request rates, jobs and their progress.",
-            "Runs by the wall clock, or with --set time=virtual as fast as the services answer.",
-            "Ends with the workload, or after --set load.stop-after=5m."
+            "Runs by the wall clock, or with --set time=virtual as fast as the services answer, until the workload ends or the"
+                    + " time of --set load.stop-after=5m is over."
         },
         footer = {
             "",

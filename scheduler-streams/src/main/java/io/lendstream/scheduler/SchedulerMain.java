@@ -204,14 +204,13 @@ public final class SchedulerMain extends ServiceCommand {
             streams.start();
             while (!context.stop().waitFor(LOOK_EVERY)) {
                 if (streams.state().hasCompletedShutdown()) {
-                    log.error("Kafka Streams stopped unexpectedly; see the error above");
-                    return FAILED;
+                    return failed("Kafka Streams stopped unexpectedly; the log has the error");
                 }
             }
             log.info("closing");
             if (!streams.close(CLOSE_WITHIN)) {
-                log.error("not closed within {}; uncommitted work is repeated after the next start", CLOSE_WITHIN);
-                return FAILED;
+                return failed("not closed within %s; uncommitted work is repeated after the next start"
+                        .formatted(CLOSE_WITHIN));
             }
             return DONE;
         }

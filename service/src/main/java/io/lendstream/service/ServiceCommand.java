@@ -43,13 +43,15 @@ import picocli.CommandLine.Option;
 
 /**
  * A service as a command: it reads its settings, waits for the broker, and serves until it is stopped. It exits with
- * 0 after a stop, 1 after a failure, and 2 after wrong use; each error is one line.
+ * 0 after a stop, 1 after a failure, and 2 after wrong use; each error is one line. The error that ends it is printed
+ * even if the log is off.
  */
 @CommandLine.Command(
         mixinStandardHelpOptions = true,
         versionProvider = ServiceCommand.Version.class,
         sortOptions = false,
         abbreviateSynopsis = true,
+        synopsisHeading = "%nUsage: ",
         optionListHeading = "%nOptions:%n",
         usageHelpAutoWidth = true)
 public abstract class ServiceCommand implements Callable<Integer> {
@@ -152,6 +154,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
     public static int execute(ServiceCommand command, String... arguments) {
         var line = new CommandLine(command);
         line.setCommandName("lendstream " + command.service());
+        line.setHelpSectionKeys(HelpSections.IN_ORDER);
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setParameterExceptionHandler((failure, given) -> misused(failure));
         line.setExecutionExceptionHandler((failure, of, parsed) -> {
@@ -281,16 +284,26 @@ public abstract class ServiceCommand implements Callable<Integer> {
     }
 
     private int report(Exception failure) {
-        if (!(failure instanceof SettingsException || failure instanceof UnreachableException)) {
-            LOG.error("stopped by a failure", failure);
-            return FAILED;
-        }
-        if (checkOnly || !runsUnattended()) {
-            System.err.println(Printable.line(String.valueOf(failure.getMessage())));
+        boolean isForUsers = failure instanceof SettingsException || failure instanceof UnreachableException;
+        String line = isForUsers ? String.valueOf(failure.getMessage()) : "stopped by a failure: " + failure;
+        if (!LOG.isErrorEnabled() || (isForUsers && (checkOnly || !runsUnattended()))) {
+            System.err.println(Printable.line(line));
+        } else if (isForUsers) {
+            LOG.error("{}", line);
         } else {
-            LOG.error("{}", failure.getMessage());
+            LOG.error("stopped by a failure", failure);
         }
         return failure instanceof SettingsException ? WRONG_USE : FAILED;
+    }
+
+    /** Logs the error that ends the service, or prints it if the log is off; returns the exit status. */
+    protected static int failed(String error) {
+        if (LOG.isErrorEnabled()) {
+            LOG.error("{}", error);
+        } else {
+            System.err.println(Printable.line(error));
+        }
+        return FAILED;
     }
 
     /** Shutdown hook: requests a stop and waits for the service to end. */

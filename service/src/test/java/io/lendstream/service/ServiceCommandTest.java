@@ -2,6 +2,8 @@ package io.lendstream.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.lendstream.core.event.ServiceName;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -14,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 
 class ServiceCommandTest {
@@ -56,7 +59,7 @@ class ServiceCommandTest {
     void helpShowsUsageAndExitsWithZero() {
         assertThat(run(new Sample(false), "--help")).isZero();
         assertThat(text())
-                .contains("Usage: lendstream actuator [OPTIONS]")
+                .startsWith("Counts to nine.\n\nUsage: lendstream actuator [OPTIONS]")
                 .contains("--bootstrap-server")
                 .contains("--set");
     }
@@ -141,6 +144,21 @@ class ServiceCommandTest {
                 .contains("lendstream_decisions_total{kind=\"lend\",service=\"actuator\"} 0.0");
     }
 
+    @Test
+    void theErrorThatEndsAServiceIsALineEvenIfTheLogIsOff() {
+        var root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        Level before = root.getLevel();
+        root.setLevel(Level.OFF);
+        try {
+            assertThat(run(new Sample(false), "--set", "actuator.count=8")).isEqualTo(2);
+            assertThat(run(new Sample(false), "--set", "actuator.count=9")).isEqualTo(1);
+        } finally {
+            root.setLevel(before);
+        }
+
+        assertThat(text()).isEqualTo("eight\nstopped by a failure: java.lang.IllegalStateException: nine\n");
+    }
+
     private int run(ServiceCommand command, String... arguments) {
         var stream = new PrintStream(said, true, StandardCharsets.UTF_8);
         System.setErr(stream);
@@ -152,7 +170,7 @@ class ServiceCommandTest {
         return said.toString(StandardCharsets.UTF_8);
     }
 
-    @Command(name = "sample")
+    @Command(name = "sample", description = "Counts to nine.")
     private static final class Sample extends ServiceCommand {
         private final boolean needsKafka;
         private String scraped = "";

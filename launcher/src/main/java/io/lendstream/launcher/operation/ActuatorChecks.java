@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.ServiceName;
+import io.lendstream.launcher.operation.ActuatorDiagnosis.Liveness;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Reads decisions and reports for the findings about actuators. */
 final class ActuatorChecks {
@@ -61,25 +63,37 @@ final class ActuatorChecks {
                 ? decisions.stream().map(Decision::at).max(Instant::compareTo).orElse(wallClock)
                 : wallClock;
         Reported reported = reported();
-        long alive = virtual ? aliveInVirtualTime() : ActuatorDiagnosis.countAlive(reported.stocks, reported.last, now);
+        boolean isReportDue = decisions.stream().anyMatch(decision -> ActuatorDiagnosis.isReportDue(decision, now));
+        Liveness liveness = virtual
+                ? livenessInVirtualTime()
+                : ActuatorDiagnosis.liveness(reported.stocks, reported.last, isReportDue, now);
         decisions.removeIf(decision -> decision.at().isBefore(now.minus(HOUR)));
-        return ActuatorDiagnosis.actuators(decisions, reported.answered, alive, now);
+        return ActuatorDiagnosis.actuators(decisions, reported.answered, liveness, now);
     }
 
     /** In virtual time an actuator publishes its progress, and no reports of all GPUs. */
-    private long aliveInVirtualTime() {
-        Set<String> alive = new HashSet<>();
-        reading.values(TopicCatalogue.PROGRESS, progress -> {
-            if (progress.isOf(ServiceName.ACTUATOR)) {
-                alive.add(progress.service());
-            }
-        });
-        return alive.size();
+    private Liveness livenessInVirtualTime() {
+        var isAlive = new AtomicBoolean();
+        reading.values(
+                TopicCatalogue.PROGRESS,
+                progress -> isAlive.set(isAlive.get() || progress.isOf(ServiceName.ACTUATOR)),
+                isAlive::get);
+        return isAlive.get() ? Liveness.ALIVE : Liveness.SILENT;
     }
 
     /** Whether each actuator is alive. */
     Finding alive() {
         Reported reported = reported();
-        return ActuatorDiagnosis.alive(reported.stocks, reported.last, wallClock);
+        boolean isReportDue = reported.last.isEmpty() && isReportDue();
+        return ActuatorDiagnosis.alive(reported.stocks, reported.last, isReportDue, wallClock);
+    }
+
+    private boolean isReportDue() {
+        var isDue = new AtomicBoolean();
+        reading.values(
+                TopicCatalogue.DECISIONS,
+                decision -> isDue.set(isDue.get() || ActuatorDiagnosis.isReportDue(decision, wallClock)),
+                isDue::get);
+        return isDue.get();
     }
 }

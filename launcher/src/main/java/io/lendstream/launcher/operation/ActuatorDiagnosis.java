@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.function.Function;
@@ -28,6 +29,42 @@ final class ActuatorDiagnosis {
 
     private ActuatorDiagnosis() {}
 
+    /** What the topics show about actuators. */
+    enum Liveness {
+        /** One reports at least. */
+        ALIVE,
+        /** All have stopped to report, or do not answer decisions. */
+        SILENT,
+        /** None had to report so far: the first decisions are new, or there are none. */
+        UNKNOWN
+    }
+
+    /**
+     * What the topics show about actuators. An actuator answers each decision at once, and reports its GPUs regularly
+     * after the first one. So without a decision its silence says nothing.
+     *
+     * @param reported the times of the reports of all GPUs, by actuator
+     * @param last the time of the newest report of any kind, by actuator
+     * @param isReportDue whether a decision has waited so long that it must have an answer
+     */
+    static Liveness liveness(
+            Map<String, ? extends SortedSet<Instant>> reported,
+            Map<String, Instant> last,
+            boolean isReportDue,
+            Instant now) {
+        boolean isAlive = last.entrySet().stream().anyMatch(each -> isAlive(reported.get(each.getKey()), each, now));
+        return isAlive ? Liveness.ALIVE : last.isEmpty() && !isReportDue ? Liveness.UNKNOWN : Liveness.SILENT;
+    }
+
+    /** Whether a live actuator must have answered a decision by now. */
+    static boolean isReportDue(Decision decision, Instant now) {
+        return isForActuators(decision) && decision.at().plus(SILENCE).isBefore(now);
+    }
+
+    private static boolean isForActuators(Decision decision) {
+        return !decision.advisory() && !decision.action().isHold();
+    }
+
     /**
      * Whether every known actuator is alive. Each reports its GPUs every {@code actuator.stock-every}, which the topic
      * shows. An actuator that is silent for a day counts as removed; one that never reported is unknown.
@@ -35,19 +72,29 @@ final class ActuatorDiagnosis {
      * @param reported the times of these reports, by actuator
      * @param last the time of the newest report of any kind, by actuator
      */
-    static Finding alive(Map<String, ? extends SortedSet<Instant>> reported, Map<String, Instant> last, Instant now) {
+    static Finding alive(
+            Map<String, ? extends SortedSet<Instant>> reported,
+            Map<String, Instant> last,
+            boolean isReportDue,
+            Instant now) {
+        if (liveness(reported, last, isReportDue, now) == Liveness.UNKNOWN) {
+            return Finding.ok("actuator", "none is known yet; actuators report after the first decision");
+        }
         List<String> silent = new ArrayList<>();
+        List<String> unsure = new ArrayList<>();
         int known = 0;
         for (Map.Entry<String, Instant> each : last.entrySet()) {
             Duration silence = Duration.between(each.getValue(), now);
-            Duration limit = limit(reported.get(each.getKey()));
+            Optional<Duration> usual = stockEvery(reported.get(each.getKey()));
+            Duration limit = limit(usual);
             if (silence.compareTo(REMOVED_AFTER) > 0) {
                 continue;
             }
             known++;
             if (silence.compareTo(limit) > 0) {
-                silent.add("%s has reported nothing for %s, more than %s"
-                        .formatted(each.getKey(), Diagnosis.age(silence), Units.text(limit)));
+                (usual.isPresent() ? silent : unsure)
+                        .add("%s has reported nothing for %s, more than %s"
+                                .formatted(each.getKey(), Diagnosis.age(silence), Units.text(limit)));
             }
         }
         if (known == 0) {
@@ -56,31 +103,35 @@ final class ActuatorDiagnosis {
                     "none has reported in the last day",
                     "start 'lendstream actuator'; after its start the first report takes up to actuator.stock-every");
         }
-        if (silent.isEmpty()) {
-            return Finding.ok("actuator", "all %d report".formatted(known));
+        if (!silent.isEmpty()) {
+            return Finding.fail(
+                    "actuator",
+                    Diagnosis.some(silent, Function.identity()),
+                    "check that it runs and reaches the broker; after a day a removed actuator is no longer listed");
         }
-        return Finding.fail(
-                "actuator",
-                Diagnosis.some(silent, Function.identity()),
-                "check that it runs and reaches the broker; after a day a removed actuator is no longer listed");
+        return unsure.isEmpty()
+                ? Finding.ok("actuator", "all %d report".formatted(known))
+                : Finding.warn(
+                        "actuator",
+                        Diagnosis.some(unsure, Function.identity()),
+                        "check that it runs; if its actuator.stock-every is longer than 60s, wait for its third report");
     }
 
-    /** The number of actuators that have reported within their limit. */
-    static long countAlive(Map<String, ? extends SortedSet<Instant>> reported, Map<String, Instant> last, Instant now) {
-        return last.entrySet().stream()
-                .filter(each ->
-                        Duration.between(each.getValue(), now).compareTo(limit(reported.get(each.getKey()))) <= 0)
-                .count();
+    /** Whether it reports, or may report again: its interval is not known yet. */
+    private static boolean isAlive(@Nullable SortedSet<Instant> stocks, Map.Entry<String, Instant> last, Instant now) {
+        Duration silence = Duration.between(last.getValue(), now);
+        Optional<Duration> usual = stockEvery(stocks);
+        return silence.compareTo(usual.isPresent() ? limit(usual) : REMOVED_AFTER) <= 0;
     }
 
-    private static Duration limit(@Nullable SortedSet<Instant> stocks) {
-        return stockEvery(stocks).multipliedBy(STOCKS_MISSED);
+    private static Duration limit(Optional<Duration> stockEvery) {
+        return stockEvery.orElse(STOCK_EVERY).multipliedBy(STOCKS_MISSED);
     }
 
-    /** The usual time between two reports of all GPUs, or the default if there are too few. */
-    private static Duration stockEvery(@Nullable SortedSet<Instant> stocks) {
+    /** The usual time between two reports of all GPUs; empty if there are too few. */
+    private static Optional<Duration> stockEvery(@Nullable SortedSet<Instant> stocks) {
         if (stocks == null || stocks.size() < 3) {
-            return STOCK_EVERY;
+            return Optional.empty();
         }
         List<Instant> times = List.copyOf(stocks);
         List<Duration> gaps = IntStream.range(1, times.size())
@@ -88,19 +139,17 @@ final class ActuatorDiagnosis {
                 .sorted()
                 .toList();
         Duration usual = gaps.get(gaps.size() / 2);
-        return usual.compareTo(SHORTEST_STOCK) < 0 ? SHORTEST_STOCK : usual;
+        return Optional.of(usual.compareTo(SHORTEST_STOCK) < 0 ? SHORTEST_STOCK : usual);
     }
 
     /**
-     * Whether the decisions of the last hour have answers. Without a live actuator this is never fine.
+     * Whether the decisions of the last hour have answers. If all actuators are silent, this is never fine.
      *
-     * @param alive the number of live actuators
      * @param now the present time by the clock of the decisions
      */
-    static Finding actuators(Collection<Decision> decisions, Set<DecisionId> answered, long alive, Instant now) {
-        List<Decision> asked = decisions.stream()
-                .filter(decision -> !decision.advisory() && !decision.action().isHold())
-                .toList();
+    static Finding actuators(Collection<Decision> decisions, Set<DecisionId> answered, Liveness liveness, Instant now) {
+        List<Decision> asked =
+                decisions.stream().filter(ActuatorDiagnosis::isForActuators).toList();
         List<Decision> unanswered = asked.stream()
                 .filter(decision ->
                         decision.deadline().plus(SILENCE).isBefore(now) && !answered.contains(decision.id()))
@@ -117,7 +166,7 @@ final class ActuatorDiagnosis {
                                             decision -> decision.id().toString())),
                     "check that 'lendstream actuator' runs for their domains");
         }
-        if (alive == 0) {
+        if (liveness == Liveness.SILENT) {
             String start = "start 'lendstream actuator', or check that it reaches the broker";
             return asked.isEmpty()
                     ? Finding.warn("actuators", "no actuator is alive; no decision waits for one", start)

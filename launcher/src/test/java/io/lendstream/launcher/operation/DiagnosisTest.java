@@ -15,6 +15,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.launcher.operation.ActuatorDiagnosis.Liveness;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.topics.SubjectReport;
 import io.lendstream.schemas.topics.TopicState;
@@ -179,10 +180,10 @@ class DiagnosisTest {
         Decision fresh = renewal(3, NOW.minusSeconds(59), false);
         Decision advice = renewal(4, NOW.minusSeconds(61), true);
 
-        assertThat(ActuatorDiagnosis.actuators(List.of(answered, fresh, advice), Set.of(answered.id()), 1, NOW)
+        assertThat(ActuatorDiagnosis.actuators(List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE, NOW)
                         .line())
                 .isEqualTo("ok   actuators: all 2 decisions of the last hour are answered or not due");
-        assertThat(ActuatorDiagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), 1, NOW)
+        assertThat(ActuatorDiagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE, NOW)
                         .line())
                 .startsWith(
                         "FAIL actuators: 1 of 2 decisions of the last hour are overdue without an answer: east/1/1;");
@@ -192,21 +193,57 @@ class DiagnosisTest {
     void withoutALiveActuatorNothingIsFine() {
         Decision fresh = renewal(3, NOW.minusSeconds(59), false);
 
-        assertThat(ActuatorDiagnosis.actuators(List.of(fresh), Set.of(), 0, NOW).line())
+        assertThat(ActuatorDiagnosis.actuators(List.of(fresh), Set.of(), Liveness.SILENT, NOW)
+                        .line())
                 .startsWith("FAIL actuators: no actuator is alive to carry out 1 decision of the last hour; start");
-        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), 0, NOW).line())
+        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.SILENT, NOW)
+                        .line())
                 .startsWith("warn actuators: no actuator is alive; no decision waits for one; start");
-        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), 1, NOW).line())
+        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.ALIVE, NOW)
+                        .line())
                 .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
     }
 
     @Test
     void anActuatorIsAliveIfItHasReportedWithinItsLimit() {
-        Map<String, TreeSet<Instant>> stocks = Map.of();
+        Map<String, TreeSet<Instant>> often = Map.of("often", new TreeSet<>(List.of(ago(80), ago(70), ago(60))));
 
-        assertThat(ActuatorDiagnosis.countAlive(stocks, Map.of("new", ago(1), "silent", ago(181)), NOW))
-                .isEqualTo(1);
-        assertThat(ActuatorDiagnosis.countAlive(stocks, Map.of(), NOW)).isZero();
+        assertThat(ActuatorDiagnosis.liveness(often, Map.of("often", ago(29)), true, NOW))
+                .isEqualTo(Liveness.ALIVE);
+        assertThat(ActuatorDiagnosis.liveness(often, Map.of("often", ago(31)), true, NOW))
+                .isEqualTo(Liveness.SILENT);
+        assertThat(ActuatorDiagnosis.liveness(often, Map.of("often", ago(31), "new", ago(1)), true, NOW))
+                .isEqualTo(Liveness.ALIVE);
+        assertThat(ActuatorDiagnosis.liveness(Map.of(), Map.of("removed", ago(90_000)), false, NOW))
+                .isEqualTo(Liveness.SILENT);
+    }
+
+    @Test
+    void anActuatorWithoutADecisionIsNotKnownAndNotDead() {
+        Decision fresh = renewal(1, NOW, false);
+
+        assertThat(ActuatorDiagnosis.liveness(Map.of(), Map.of(), false, NOW)).isEqualTo(Liveness.UNKNOWN);
+        assertThat(ActuatorDiagnosis.liveness(Map.of(), Map.of(), true, NOW)).isEqualTo(Liveness.SILENT);
+        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of(), false, NOW).line())
+                .isEqualTo("ok   actuator: none is known yet; actuators report after the first decision");
+        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of(), true, NOW).line())
+                .startsWith("warn actuator: none has reported in the last day; start");
+        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.UNKNOWN, NOW)
+                        .line())
+                .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
+        assertThat(ActuatorDiagnosis.actuators(List.of(fresh), Set.of(), Liveness.UNKNOWN, NOW)
+                        .line())
+                .isEqualTo("ok   actuators: all 1 decisions of the last hour are answered or not due");
+    }
+
+    @Test
+    void aDecisionMustHaveAReportAMinuteAfterItIsMade() {
+        assertThat(ActuatorDiagnosis.isReportDue(renewal(1, NOW.minusSeconds(1), false), NOW))
+                .isTrue();
+        assertThat(ActuatorDiagnosis.isReportDue(renewal(1, NOW, false), NOW)).isFalse();
+        assertThat(ActuatorDiagnosis.isReportDue(renewal(1, NOW.minusSeconds(1), true), NOW))
+                .as("actuators do not carry out advice")
+                .isFalse();
     }
 
     @Test
@@ -265,18 +302,30 @@ class DiagnosisTest {
                 "often", new TreeSet<>(List.of(ago(80), ago(70), ago(60), ago(50))),
                 "usual", new TreeSet<>(List.of(ago(100))));
 
-        assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(20), "usual", ago(100)), NOW)
+        assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(20), "usual", ago(100)), true, NOW)
                         .line())
                 .isEqualTo("ok   actuator: all 2 report");
-        assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(50), "usual", ago(100)), NOW)
+        assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(50), "usual", ago(100)), true, NOW)
                         .line())
                 .startsWith("FAIL actuator: often has reported nothing for 50s, more than 30s; check");
-        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("usual", ago(181)), NOW)
-                        .isFailure())
-                .isTrue();
-        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("removed", ago(90_000)), NOW)
+        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("removed", ago(90_000)), true, NOW)
                         .line())
                 .startsWith("warn actuator: none has reported in the last day; start");
+    }
+
+    @Test
+    void anActuatorThatReportsSeldomIsNotDead() {
+        TreeSet<Instant> seldom = new TreeSet<>(List.of(ago(2000), ago(1400), ago(800)));
+
+        assertThat(ActuatorDiagnosis.alive(Map.of("seldom", seldom), Map.of("seldom", ago(800)), true, NOW)
+                        .line())
+                .isEqualTo("ok   actuator: all 1 report");
+        assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("new", ago(181)), true, NOW)
+                        .line())
+                .as("its interval is not known yet")
+                .startsWith("warn actuator: new has reported nothing for 3m1s, more than 3m; check that it runs; if");
+        assertThat(ActuatorDiagnosis.liveness(Map.of(), Map.of("new", ago(181)), true, NOW))
+                .isEqualTo(Liveness.ALIVE);
     }
 
     private static Instant ago(int seconds) {

@@ -202,8 +202,8 @@ class HostileTextTest {
                 SchedulerDiagnosis.domains(List.of(refused), Set.of(), Map.of(), NOW),
                 SchedulerDiagnosis.domains(List.of(), Set.of("silent" + OBEYED), Map.of(), NOW),
                 Diagnosis.inventories(List.of(ailing)),
-                ActuatorDiagnosis.actuators(List.of(DECISION), Set.of(), 1, NOW),
-                ActuatorDiagnosis.alive(Map.of(), Map.of("actuator" + OBEYED, NOW.minusSeconds(36_000)), NOW),
+                ActuatorDiagnosis.actuators(List.of(DECISION), Set.of(), ActuatorDiagnosis.Liveness.ALIVE, NOW),
+                ActuatorDiagnosis.alive(Map.of(), Map.of("actuator" + OBEYED, NOW.minusSeconds(36_000)), true, NOW),
                 Diagnosis.clocks(Map.of("clock" + OBEYED, Duration.ofHours(1))),
                 Diagnosis.quarantine(
                         List.of(new Lease(

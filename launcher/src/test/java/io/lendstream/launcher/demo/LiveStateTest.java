@@ -1,33 +1,19 @@
 package io.lendstream.launcher.demo;
 
-import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.fixtures.LoanStory;
 import io.lendstream.core.fixtures.Scenario;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LiveStateTest {
-    private final Scenario story = lent();
-
-    private static Scenario lent() {
-        Scenario story = Scenario.of("deepboot")
-                .node("infer", Pool.INFERENCE, 2)
-                .service("chat", 1)
-                .settled()
-                .job("bert", 1);
-        for (int i = 0; i < 20 && story.count("lent") < 1; i++) {
-            story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
-        }
-        assertThat(story.count("lent")).isEqualTo(1);
-        return story.progress("bert", JobPhase.RUNNING).rate("chat", 1).settled();
-    }
+    private final Scenario story = LoanStory.ofOneJob();
 
     private LiveState.Snapshot snapshot() {
         LiveState state = new LiveState();

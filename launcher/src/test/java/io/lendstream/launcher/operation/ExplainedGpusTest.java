@@ -1,15 +1,13 @@
 package io.lendstream.launcher.operation;
 
-import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.fixtures.LoanStory;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
@@ -19,22 +17,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ExplainedGpusTest {
-    private final Scenario story = lending();
-
-    /** Three GPUs of inference: one serves, one is lent; a job that is too large waits. */
-    private static Scenario lending() {
-        Scenario story = Scenario.of("deepboot")
-                .node("infer", Pool.INFERENCE, 3)
-                .service("chat", 1)
-                .settled()
-                .rigidJob("bert", 1)
-                .rigidJob("big", 8);
-        for (int i = 0; i < 20 && story.count("lent") < 1; i++) {
-            story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
-        }
-        assertThat(story.count("lent")).isEqualTo(1);
-        return story.progress("bert", JobPhase.RUNNING).rate("chat", 1).settled();
-    }
+    private final Scenario story = LoanStory.besideALargeJob();
 
     private List<Lease> leases() {
         return story.state().gpus().stream()
@@ -43,15 +26,9 @@ class ExplainedGpusTest {
     }
 
     private ExplainedGpus explained(Optional<GpuId> wanted, List<DomainEvent> log) {
-        ExplainedGpus explained = new ExplainedGpus(leases(), wanted, names());
+        ExplainedGpus explained = new ExplainedGpus(leases(), wanted, StoryNames.of(story));
         log.forEach(explained::take);
         return explained;
-    }
-
-    private GpuNames names() {
-        GpuNames names = new GpuNames();
-        story.log().forEach(event -> event.event().asNode().ifPresent(names::take));
-        return names;
     }
 
     private static String label(JsonNode gpu, String field) {

@@ -1,6 +1,5 @@
 package io.lendstream.launcher.operation;
 
-import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,11 +13,10 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.fixtures.LoanStory;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explainer;
-import io.lendstream.core.id.Pool;
-import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.List;
@@ -27,20 +25,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ExplainedTest {
-    private final Scenario story = lending();
-
-    private static Scenario lending() {
-        Scenario story = Scenario.of("deepboot")
-                .node("infer", Pool.INFERENCE, 2)
-                .service("chat", 1)
-                .settled()
-                .job("bert", 1);
-        for (int i = 0; i < 20 && story.count("lent") < 1; i++) {
-            story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
-        }
-        assertThat(story.count("lent")).isEqualTo(1);
-        return story.progress("bert", JobPhase.RUNNING).rate("chat", 1).settled();
-    }
+    private final Scenario story = LoanStory.ofOneJob();
 
     private Decision reclaim() {
         story.rate("chat", 15);
@@ -65,13 +50,7 @@ class ExplainedTest {
                 false,
                 orders.inForce(),
                 TopicCatalogue.standard(),
-                names());
-    }
-
-    private GpuNames names() {
-        GpuNames names = new GpuNames();
-        story.log().forEach(event -> event.event().asNode().ifPresent(names::take));
-        return names;
+                StoryNames.of(story));
     }
 
     @Test

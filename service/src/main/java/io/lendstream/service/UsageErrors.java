@@ -1,5 +1,6 @@
 package io.lendstream.service;
 
+import io.lendstream.service.text.Printable;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -25,15 +26,7 @@ public final class UsageErrors {
                     ? "there is no option '%s'; see %s --help.".formatted(first, name)
                     : "there is no option '%s'; did you mean %s? See %s --help.".formatted(first, near.get(0), name);
         }
-        String message = firstLine(String.valueOf(failure.getMessage()));
+        String message = Printable.firstLine(String.valueOf(failure.getMessage()));
         return "%s%s see %s --help.".formatted(message, message.endsWith(".") ? "" : ";", name);
-    }
-
-    private static String firstLine(String message) {
-        return message.lines()
-                .map(String::strip)
-                .filter(line -> !line.isEmpty())
-                .findFirst()
-                .orElse(message);
     }
 }

@@ -64,18 +64,11 @@ public final class Errors implements CommandLine.IExecutionExceptionHandler, Com
         if (error instanceof UncheckedIOException io) {
             return FileErrors.line(io);
         }
-        return meantForUsers ? firstLine(message) : "%s: %s".formatted(simpleName(error), firstLine(message));
+        String line = Printable.firstLine(message);
+        return meantForUsers ? line : "%s: %s".formatted(simpleName(error), line);
     }
 
     private static String simpleName(Exception error) {
         return error.getClass().getSimpleName();
-    }
-
-    private static String firstLine(String message) {
-        return message.lines()
-                .map(String::strip)
-                .filter(line -> !line.isEmpty())
-                .findFirst()
-                .orElse(message);
     }
 }

@@ -12,11 +12,11 @@ public final class FileErrors {
     /** One line with the file, the reason and the way out. */
     public static String line(UncheckedIOException error) {
         IOException cause = Objects.requireNonNull(error.getCause());
-        String what = firstLine(String.valueOf(error.getMessage()));
+        String what = Printable.firstLine(String.valueOf(error.getMessage()));
         if (error.getMessage() == null || error.getMessage().equals(cause.toString())) {
-            what = firstLine(String.valueOf(cause.getMessage()));
+            what = Printable.firstLine(String.valueOf(cause.getMessage()));
         } else if (cause.getMessage() != null && !what.contains(reason(cause))) {
-            what = "%s: %s".formatted(what, firstLine(reason(cause)));
+            what = "%s: %s".formatted(what, Printable.firstLine(reason(cause)));
         }
         return what.contains("No space left on device") || what.contains("Disk quota exceeded")
                 ? what + ". Free space there, or name another directory."
@@ -27,13 +27,5 @@ public final class FileErrors {
         return cause instanceof FileSystemException file && file.getReason() != null
                 ? file.getReason()
                 : String.valueOf(cause.getMessage());
-    }
-
-    private static String firstLine(String message) {
-        return message.lines()
-                .map(String::strip)
-                .filter(line -> !line.isEmpty())
-                .findFirst()
-                .orElse(message);
     }
 }

@@ -2,7 +2,7 @@ package io.lendstream.service.text;
 
 import java.util.Locale;
 
-/** Makes control characters of a text visible, so that a terminal or a log does not obey them. */
+/** One line of a text. Control characters become visible, so that a terminal or a log does not obey them. */
 public final class Printable {
     private Printable() {}
 
@@ -29,6 +29,15 @@ public final class Printable {
             }
         }
         return safe.toString();
+    }
+
+    /** The first line of a text that is not blank, without blanks around it; the whole text if all lines are blank. */
+    public static String firstLine(String text) {
+        return text.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty())
+                .findFirst()
+                .orElse(text);
     }
 
     private static boolean isHarmless(char character) {

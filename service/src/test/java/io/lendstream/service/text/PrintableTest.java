@@ -14,6 +14,14 @@ class PrintableTest {
     }
 
     @Test
+    void theFirstLineIsTheFirstWithText() {
+        assertThat(Printable.firstLine("\n  first \r\nsecond")).isEqualTo("first");
+        assertThat(Printable.firstLine("only")).isEqualTo("only");
+        assertThat(Printable.firstLine(" \n ")).isEqualTo(" \n ");
+        assertThat(Printable.firstLine("")).isEmpty();
+    }
+
+    @Test
     void whatATerminalWouldObeyIsShown() {
         assertThat(Printable.line("a\nb\r\nc")).isEqualTo("a\\nb\\r\\nc");
         assertThat(Printable.line("\u001b[2Jgone\u0000")).isEqualTo("\\u001b[2Jgone\\u0000");

@@ -33,9 +33,9 @@ final class ActuatorDiagnosis {
     enum Liveness {
         /** One reports at least. */
         ALIVE,
-        /** All have stopped to report, or do not answer decisions. */
+        /** None reports, although reports are due. */
         SILENT,
-        /** None had to report so far: the first decisions are new, or there are none. */
+        /** No report is due yet: the first decisions are new, or there are none. */
         UNKNOWN
     }
 

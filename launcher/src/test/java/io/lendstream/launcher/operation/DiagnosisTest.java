@@ -180,7 +180,8 @@ class DiagnosisTest {
         Decision fresh = renewal(3, NOW.minusSeconds(59), false);
         Decision advice = renewal(4, NOW.minusSeconds(61), true);
 
-        assertThat(ActuatorDiagnosis.actuators(List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE, NOW)
+        assertThat(ActuatorDiagnosis.actuators(
+                                List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE, NOW)
                         .line())
                 .isEqualTo("ok   actuators: all 2 decisions of the last hour are answered or not due");
         assertThat(ActuatorDiagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE, NOW)

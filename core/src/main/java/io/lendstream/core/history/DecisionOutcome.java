@@ -67,8 +67,8 @@ public record DecisionOutcome(Decision decision, List<ActuationReport> reports, 
             Duration late = Duration.between(decision.deadline(), end.at());
             String allowed = seconds(Duration.between(decision.at(), decision.deadline()));
             return late.isNegative() || late.isZero()
-                    ? "in force after %s, of %s that it had".formatted(seconds, allowed)
-                    : "in force after %s, %s late".formatted(seconds, seconds(late));
+                    ? "in force after %s (limit %s)".formatted(seconds, allowed)
+                    : "in force after %s, %s late (limit %s)".formatted(seconds, seconds(late), allowed);
         }
         return "%s by %s after %s%s"
                 .formatted(

@@ -1,5 +1,6 @@
 package io.lendstream.core.history;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.id.ServiceId;
@@ -56,8 +57,8 @@ final class FloorRule implements HistoryRule {
             if (has < floor && has < had && !fault && !planned.contains(name)) {
                 violations.add(
                         Rule.FLOOR,
-                        "service %s went from %d to %d replicas at %s, under its floor of %d"
-                                .formatted(name, had, has, state.now(), floor));
+                        "service %s went from %d to %s at %s, under its floor of %d"
+                                .formatted(name, had, Reason.counted(has, "replica"), state.now(), floor));
             }
         }
         warmBefore.clear();

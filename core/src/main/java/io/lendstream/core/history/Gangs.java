@@ -2,6 +2,7 @@ package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.JobChange;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.state.ClusterState;
@@ -53,8 +54,12 @@ final class Gangs {
                             .orElse(0);
                     return gpus > 0 && gpus < least
                             ? Optional.of(
-                                    Rule.GANG.violation("decision %s gives a job %d GPUs that runs on %d or more: %s"
-                                            .formatted(decision.id(), gpus, least, decision.action())))
+                                    Rule.GANG.violation("decision %s gives a job %s that runs on %d or more: %s"
+                                            .formatted(
+                                                    decision.id(),
+                                                    Reason.counted(gpus, "GPU"),
+                                                    least,
+                                                    decision.action())))
                             : Optional.empty();
                 });
     }

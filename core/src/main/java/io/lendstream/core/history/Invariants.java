@@ -1,5 +1,6 @@
 package io.lendstream.core.history;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
@@ -98,8 +99,11 @@ public final class Invariants {
     }
 
     private static Violation gang(JobState job) {
-        return Rule.GANG.violation("job %s holds %d GPUs, but runs on %d or more"
-                .formatted(job.spec().job(), job.gpus(), job.spec().scaling().least()));
+        return Rule.GANG.violation("job %s holds %s, but runs on %d or more"
+                .formatted(
+                        job.spec().job(),
+                        Reason.counted(job.gpus(), "GPU"),
+                        job.spec().scaling().least()));
     }
 
     /** Units that can be assigned do not share memory. */

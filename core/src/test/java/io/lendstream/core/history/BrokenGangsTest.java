@@ -41,7 +41,7 @@ class BrokenGangsTest {
             assertThat(gangs.check(history.decides(action), history.state())).hasValueSatisfying(violation -> {
                 assertThat(violation.rule()).isEqualTo("gang");
                 assertThat(violation.text())
-                        .contains("gives a job 1 GPUs that runs on 2 or more: ")
+                        .contains("gives a job 1 GPU that runs on 2 or more: ")
                         .endsWith(action.toString());
             });
         }

@@ -58,10 +58,11 @@ class DecisionOutcomeTest {
     @Test
     void aDecisionInForceAtItsDeadlineIsInTimeAndAfterItIsLate() {
         assertThat(fate(report(Outcome.APPLIED, 45)).inWords())
-                .isEqualTo("in force after 45.0 s, of 45.0 s that it had");
+                .isEqualTo("in force after 45.0 s (limit 45.0 s)");
         assertThat(fate(report(Outcome.APPLIED, 44.5)).inWords())
-                .isEqualTo("in force after 44.5 s, of 45.0 s that it had");
-        assertThat(fate(report(Outcome.APPLIED, 46.5)).inWords()).isEqualTo("in force after 46.5 s, 1.5 s late");
+                .isEqualTo("in force after 44.5 s (limit 45.0 s)");
+        assertThat(fate(report(Outcome.APPLIED, 46.5)).inWords())
+                .isEqualTo("in force after 46.5 s, 1.5 s late (limit 45.0 s)");
     }
 
     @Test
@@ -86,7 +87,7 @@ class DecisionOutcomeTest {
 
         DecisionOutcome fate = fate(report(Outcome.APPLIED, 8), refusal);
         assertThat(fate.took()).contains(Duration.ofSeconds(8));
-        assertThat(fate.inWords()).isEqualTo("in force after 8.0 s, of 45.0 s that it had");
+        assertThat(fate.inWords()).isEqualTo("in force after 8.0 s (limit 45.0 s)");
 
         DecisionOutcome refused = fate(report(Outcome.ACCEPTED, 1), refusal);
         assertThat(refused.took()).contains(Duration.ofSeconds(9));

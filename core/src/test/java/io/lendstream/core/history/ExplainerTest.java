@@ -427,7 +427,7 @@ class ExplainerTest {
 
         assertThat(fate.took()).contains(Duration.ofMillis(4200));
         assertThat(fate.reports()).hasSize(2);
-        assertThat(fate.inWords()).isEqualTo("in force after 4.2 s, of 45.0 s that it had");
+        assertThat(fate.inWords()).isEqualTo("in force after 4.2 s (limit 45.0 s)");
     }
 
     @Test

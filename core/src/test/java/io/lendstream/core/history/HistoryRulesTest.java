@@ -155,7 +155,7 @@ class HistoryRulesTest {
     }
 
     private static final String UNDER_THE_FLOOR =
-            "floor: service chat went from 2 to 1 replicas at 2026-01-01T00:00:00Z, under its floor of 2";
+            "floor: service chat went from 2 to 1 replica at 2026-01-01T00:00:00Z, under its floor of 2";
 
     @Test
     void aServiceThatKeepsAReplicaMayStillBeUnderItsFloor() {
@@ -350,7 +350,7 @@ class HistoryRulesTest {
 
         assertThat(broken(history.tick()))
                 .containsExactly(
-                        "gang: decision test/1/1 gives a job 1 GPUs that runs on 2 or more: " + decision.action());
+                        "gang: decision test/1/1 gives a job 1 GPU that runs on 2 or more: " + decision.action());
     }
 
     private static final String UNANSWERED =

@@ -1,6 +1,7 @@
 package io.lendstream.actuator;
 
 import io.lendstream.core.actuation.Actuation;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -129,11 +130,11 @@ final class ActuatorService implements RecordTransport.Routes {
         }
         turns.resume();
         LOG.info(
-                "{} {}: {} GPUs held, {} decisions pending, driver {}, {} time",
+                "{} {}: {} held, {} pending, driver {}, {} time",
                 settings.name(),
                 processor.hasCaughtUp() ? "is ready" : "is working without a broker",
-                actuation().heldGpus(),
-                processor.pending(),
+                Reason.counted(actuation().heldGpus(), "GPU"),
+                Reason.counted(processor.pending(), "decision"),
                 settings.driver().name().toLowerCase(Locale.ROOT) + (settings.dryRun() ? " (dry run)" : ""),
                 turns.mode().name().toLowerCase(Locale.ROOT));
         tellHealth();

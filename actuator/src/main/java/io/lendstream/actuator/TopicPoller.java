@@ -1,5 +1,6 @@
 package io.lendstream.actuator;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.BrokerWait;
@@ -168,8 +169,8 @@ final class TopicPoller implements Runnable {
         if (handed == 0 && now - heardAt > SILENCE.toNanos()) {
             if (!topics.isAnswered(ANSWER)) {
                 String why =
-                        "the broker at %s does not answer; leases and deadlines are enforced, %d records are queued"
-                                .formatted(clients.where(), outbox.size());
+                        "the broker at %s does not answer; leases and deadlines are enforced, and the queue has %s"
+                                .formatted(clients.where(), Reason.counted(outbox.size(), "record"));
                 trouble = Optional.of(why);
                 wait.goesOn(why);
                 return false;

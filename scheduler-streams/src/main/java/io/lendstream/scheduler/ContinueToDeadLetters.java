@@ -51,7 +51,7 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
             return refusedLetter(record, exception);
         }
         log.error(
-                "the broker refused a record for {} as too large; lower kafka.producer.max.request.size to the broker's limit (message.max.bytes)",
+                "a record for {} was refused; if it is too large, lower kafka.producer.max.request.size to the broker's limit (message.max.bytes)",
                 record.topic(),
                 exception);
         return Response.fail();
@@ -71,9 +71,9 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
             return Response.resume();
         }
         log.error(
-                "a dead letter of {} bytes was refused by topic {} and is sent again without its value; lower kafka.producer.max.request.size to the broker's limit (message.max.bytes)",
-                value.length,
+                "a dead letter was refused by topic {} and is sent again without its value ({} bytes); if it is too large, lower kafka.producer.max.request.size to the broker's limit (message.max.bytes)",
                 letter.topic(),
+                value.length,
                 exception);
         Headers headers = new RecordHeaders(letter.headers());
         byte[] nothing = LetterBounds.withoutValue(value, headers);

@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -48,7 +49,7 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
 
     static Poison overDomains(DomainId id, int present, int most) {
         return over(
-                "domain %s is new, but its partition already has %d domains".formatted(id, present),
+                "domain %s is new, but its partition already has %s".formatted(id, Reason.counted(present, "domain")),
                 SchedulerKeys.MAX_DOMAINS.name(),
                 most,
                 "Correct the record's domain if its name is wrong");
@@ -62,8 +63,11 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
     private void check(ClusterState state, InferenceService service) throws Poison {
         if (state.services().size() >= services && !state.services().contains(service.service())) {
             throw over(
-                    "service %s is new, but domain %3$s already has %2$d services"
-                            .formatted(service.service(), state.services().size(), state.domain()),
+                    "service %s is new, but domain %s already has %s"
+                            .formatted(
+                                    service.service(),
+                                    state.domain(),
+                                    Reason.counted(state.services().size(), "service")),
                     SchedulerKeys.MAX_SERVICES.name(),
                     services,
                     "Correct its name if that is wrong");
@@ -78,7 +82,10 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         int before = known.map(there -> there.node().gpus().size()).orElse(0);
         if (node.gpus().size() > Math.max(gpusPerNode, before)) {
             throw over(
-                    "node %s has %d GPUs".formatted(node.nodeId(), node.gpus().size()),
+                    "node %s has %s"
+                            .formatted(
+                                    node.nodeId(),
+                                    Reason.counted(node.gpus().size(), "GPU")),
                     SchedulerKeys.MAX_GPUS_PER_NODE.name(),
                     gpusPerNode,
                     "Correct the node's inventory");
@@ -100,7 +107,8 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
     void checkNodes(int present, NodeId node, DomainId domain) throws Poison {
         if (present >= nodes) {
             throw over(
-                    "node %s is new, but domain %3$s already has %2$d nodes".formatted(node, present, domain),
+                    "node %s is new, but domain %s already has %s"
+                            .formatted(node, domain, Reason.counted(present, "node")),
                     SchedulerKeys.MAX_NODES.name(),
                     nodes,
                     "Delete nodes that no longer exist by tombstones");
@@ -122,8 +130,8 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         int open = state.clusterIndex().jobs().open().size();
         if (open >= jobs) {
             throw over(
-                    "job %s is new, but domain %3$s already has %2$d unfinished jobs"
-                            .formatted(job.job(), open, state.domain()),
+                    "job %s is new, but domain %s already has %s"
+                            .formatted(job.job(), state.domain(), Reason.counted(open, "unfinished job")),
                     SchedulerKeys.MAX_JOBS.name(),
                     jobs,
                     "Submit it again when other jobs have ended");
@@ -131,8 +139,11 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         long remembered = (long) JOBS_REMEMBERED * jobs;
         if (state.jobs().size() >= remembered) {
             throw over(
-                    "job %s is new, but domain %3$s already remembers %2$d jobs"
-                            .formatted(job.job(), state.jobs().size(), state.domain()),
+                    "job %s is new, but domain %s already remembers %s"
+                            .formatted(
+                                    job.job(),
+                                    state.domain(),
+                                    Reason.counted(state.jobs().size(), "job")),
                     "ten times " + SchedulerKeys.MAX_JOBS.name(),
                     remembered,
                     "Submit it again later: a job is forgotten 24 h after its end");
@@ -146,13 +157,13 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                 || service.get().sources().containsKey(rate.source())) {
             return;
         }
-        long present = service.get().sources().values().stream()
+        int present = (int) service.get().sources().values().stream()
                 .filter(source -> !source.isGone(rate.windowEnd()))
                 .count();
         if (present >= sources) {
             throw over(
-                    "source %s is new, but service %s already has %d sources of request rates"
-                            .formatted(rate.source(), rate.service(), present),
+                    "source %s is new, but service %s already has %s of request rates"
+                            .formatted(rate.source(), rate.service(), Reason.counted(present, "source")),
                     SchedulerKeys.MAX_RATE_SOURCES.name(),
                     sources,
                     "Report from fewer sources; a source that is silent for ten minutes frees its place");

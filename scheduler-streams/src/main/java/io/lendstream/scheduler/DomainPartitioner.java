@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.decision.Reason;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.common.utils.Utils;
@@ -25,8 +26,8 @@ record DomainPartitioner(int partitions) implements StreamPartitioner<byte[], Ro
     public Optional<Set<Integer>> partitions(String topic, byte[] domain, RoutedRecord arrival, int there) {
         if (there != partitions) {
             throw new IllegalStateException(
-                    "%s has %d partitions, but this scheduler was started for %d; stop all instances and start them again"
-                            .formatted(topic, there, partitions));
+                    "%s has %s, but this scheduler was started for %d; stop all instances and start them again"
+                            .formatted(topic, Reason.counted(there, "partition"), partitions));
         }
         return Optional.of(Set.of(of(domain)));
     }

@@ -93,9 +93,11 @@ final class InstanceCondition {
                     .limit(NAMED)
                     .map(each -> "%s (%s)".formatted(each.getKey(), each.getValue()))
                     .collect(Collectors.joining(", "));
-            complaints.add("%d of its domains are stopped and make no decisions: %s%s"
+            complaints.add("%s: %s%s"
                     .formatted(
-                            stopped.size(),
+                            stopped.size() == 1
+                                    ? "1 of its domains is stopped and makes no decisions"
+                                    : stopped.size() + " of its domains are stopped and make no decisions",
                             named,
                             stopped.size() > NAMED ? " and %d more".formatted(stopped.size() - NAMED) : ""));
         }

@@ -130,7 +130,7 @@ class DomainLimitsTest {
                 .get()
                 .asString()
                 .startsWith(
-                        "service code is new, but domain test already has 1 services: scheduler.max-services is 1.");
+                        "service code is new, but domain test already has 1 service: scheduler.max-services is 1.");
         loop.tell(story.service("chat", 1).log().get(3).event());
         assertThat(refusal(TopicCatalogue.SERVICES)).isEmpty();
     }

@@ -70,7 +70,11 @@ class InstanceConditionTest {
 
         assertThat(condition.refusedShare(NOW)).isZero();
         assertThat(condition.complaint(NOW))
-                .contains("1 of its domains are stopped and make no decisions: east (it failed)");
+                .contains("1 of its domains is stopped and makes no decisions: east (it failed)");
+        condition.stopped(new DomainId("west"), "it failed too");
+        assertThat(condition.complaint(NOW))
+                .contains("2 of its domains are stopped and make no decisions: east (it failed), west (it failed too)");
+        condition.notStopped(new DomainId("west"));
         condition.notStopped(new DomainId("east"));
         assertThat(condition.complaint(NOW)).isEmpty();
     }

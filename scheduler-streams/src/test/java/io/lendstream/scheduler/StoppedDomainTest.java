@@ -146,7 +146,7 @@ class StoppedDomainTest {
                 .get()
                 .asString()
                 .isEqualTo(
-                        "1 of its domains are stopped and make no decisions: test (IllegalStateException: unforeseen)");
+                        "1 of its domains is stopped and makes no decisions: test (IllegalStateException: unforeseen)");
         assertThat(letters(TopicCatalogue.REQUEST_RATES)).singleElement().satisfies(letter -> {
             assertThat(Loop.header(letter, DeadLetters.ERROR_MESSAGE))
                     .startsWith("domain test has been stopped since ")

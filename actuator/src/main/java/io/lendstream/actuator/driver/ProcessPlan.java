@@ -4,6 +4,7 @@ import io.lendstream.actuator.jobs.JobProgram;
 import io.lendstream.actuator.jobs.ReplicaProgram;
 import io.lendstream.actuator.jobs.Slot;
 import io.lendstream.core.actuation.Order;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
@@ -62,11 +63,11 @@ public final class ProcessPlan {
         List<String> devices = DeviceSlots.of(place.units(), surroundings).stream()
                 .map(Slot::device)
                 .toList();
-        return List.of("run %s (%s) as %d workers of %s in %s, CUDA_VISIBLE_DEVICES of each %s%s"
+        return List.of("run %s (%s) as %s of %s in %s, CUDA_VISIBLE_DEVICES of each %s%s"
                 .formatted(
                         job,
                         program.mode().name().toLowerCase(java.util.Locale.ROOT),
-                        devices.size(),
+                        Reason.counted(devices.size(), "worker"),
                         program.command(),
                         program.directory(),
                         devices,

@@ -4,6 +4,10 @@ import java.time.Instant;
 import java.time.LocalTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
 /** Phrases that reasons of decisions share. */
 public final class Wording {
@@ -25,6 +29,45 @@ public final class Wording {
             return before == 1 ? "moves to another GPU" : "changes some of its " + before + " GPUs";
         }
         return (after > before ? "grows" : "shrinks") + " from " + before + " to " + Reason.counted(after, "GPU");
+    }
+
+    /** The move of a job from a MIG instance; it follows the job's name. */
+    public static String leavesInstance(int gpus) {
+        return "moves from its MIG instance to " + Reason.counted(gpus, "GPU");
+    }
+
+    /**
+     * The change of a job that cannot keep some GPUs, such as {@code loses 1 of its 4 GPUs and goes on with 3 GPUs}; it
+     * follows the job's name.
+     *
+     * @param lost GPUs that it cannot keep; at least 1
+     */
+    public static String loses(int lost, int before, int after) {
+        String all = before == 1 ? "its GPU" : "its " + before + " GPUs";
+        return "loses " + (lost < before ? lost + " of " + all : all) + " and "
+                + (after == 0 ? "waits" : "goes on with " + Reason.counted(after, "GPU"));
+    }
+
+    /** Items in a sentence, such as {@code a, b and c}. */
+    public static String list(List<String> items) {
+        int last = items.size() - 1;
+        if (last < 1) {
+            return String.join("", items);
+        }
+        return String.join(", ", items.subList(0, last)) + " and " + items.get(last);
+    }
+
+    /**
+     * MIG instances by profile, such as {@code 1 × 3g.20gb and 2 × 2g.10gb}.
+     *
+     * @param profiles one an instance; their order is kept
+     */
+    public static String layout(List<String> profiles) {
+        Map<String, Integer> counts = new LinkedHashMap<>();
+        profiles.forEach(profile -> counts.merge(profile, 1, Integer::sum));
+        List<String> items = new ArrayList<>();
+        counts.forEach((profile, count) -> items.add(count + " × " + profile));
+        return list(items);
     }
 
     /** The stop of sleeping replicas for another object, whose name follows; it follows the name of their service. */

@@ -30,6 +30,11 @@ public interface JobView {
     /** GPUs that it holds or is about to; none where it trains on a MIG instance while it waits for them. */
     List<GpuId> gpus();
 
+    /** Whether it trains on a MIG instance, or is about to. */
+    default boolean onInstance() {
+        return false;
+    }
+
     /** Most GPUs it has trained on so far. */
     int largestRun();
 

@@ -57,6 +57,11 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
     }
 
     @Override
+    public boolean onInstance() {
+        return state.isOnSlice();
+    }
+
+    @Override
     public int largestRun() {
         return state.usage().largestRun();
     }

@@ -3,6 +3,7 @@ package io.lendstream.core.decision;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,6 +30,37 @@ class WordingTest {
         assertThat(Wording.percent(0.734)).isEqualTo("73 %");
         assertThat(Wording.timeOfDay(Instant.parse("2026-01-01T12:05:00Z"))).isEqualTo("12:05 UTC");
         assertThat(Wording.timeOfDay(Instant.parse("2026-01-01T12:05:30.5Z"))).isEqualTo("12:05:30 UTC");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, 4, 3, loses 1 of its 4 GPUs and goes on with 3 GPUs",
+        "2, 3, 1, loses 2 of its 3 GPUs and goes on with 1 GPU",
+        "1, 1, 2, loses its GPU and goes on with 2 GPUs",
+        "2, 2, 0, loses its 2 GPUs and waits"
+    })
+    void lostGpusAreNamed(int lost, int before, int after, String words) {
+        assertThat(Wording.loses(lost, before, after)).isEqualTo(words);
+    }
+
+    @Test
+    void aJobLeavesAMigInstance() {
+        assertThat(Wording.leavesInstance(1)).isEqualTo("moves from its MIG instance to 1 GPU");
+        assertThat(Wording.leavesInstance(2)).isEqualTo("moves from its MIG instance to 2 GPUs");
+    }
+
+    @Test
+    void itemsAreJoined() {
+        assertThat(Wording.list(List.of())).isEmpty();
+        assertThat(Wording.list(List.of("a"))).isEqualTo("a");
+        assertThat(Wording.list(List.of("a", "b"))).isEqualTo("a and b");
+        assertThat(Wording.list(List.of("a", "b", "c"))).isEqualTo("a, b and c");
+    }
+
+    @Test
+    void instancesAreCountedByProfileInTheirOrder() {
+        assertThat(Wording.layout(List.of("3g.20gb", "2g.10gb", "2g.10gb"))).isEqualTo("1 × 3g.20gb and 2 × 2g.10gb");
+        assertThat(Wording.layout(List.of("7g.80gb"))).isEqualTo("1 × 7g.80gb");
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.lendstream.core.policy.Goodput;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
+import io.lendstream.core.policy.Resized;
 import io.lendstream.core.policy.placement.FreeGpusByNode;
 import io.lendstream.core.policy.placement.FreshPlacement;
 import io.lendstream.core.policy.placement.GroupKnapsack;
@@ -153,9 +154,13 @@ public final class Ats {
                         fairShare,
                         Reason.counted(cluster.gpuCount(), "GPU"),
                         Reason.counted(cluster.jobCount(), "job"));
+        Resized change = Resized.of(cluster, job, size);
+        String without = change.lost() > 0
+                ? "other jobs gain more speed from the GPUs that are left"
+                : "other jobs gain more speed from %s than the %s of its fair-share speed that it loses"
+                        .formatted(held == 1 ? "it" : "them", Wording.percent(before));
         String gain = size == 0
-                ? "other jobs gain more speed from %s than the %s of its fair-share speed that it loses"
-                        .formatted(held == 1 ? "it" : "them", Wording.percent(before))
+                ? without
                 : "it will run at %s of its fair-share speed%s"
                         .formatted(Wording.percent(after), held == 0 ? "" : " instead of " + Wording.percent(before));
         String limited = limit(job)
@@ -163,8 +168,7 @@ public final class Ats {
                 .map(why -> "; " + why)
                 .orElse("");
         return new PlanReason(
-                "%s %s: %s (%s)%s"
-                        .formatted(job.job(), Wording.resized(held, size, job.largestRun() > 0), gain, share, limited),
+                "%s %s: %s (%s)%s".formatted(job.job(), change.inWords(), gain, share, limited),
                 Map.of(
                         "speedBefore", before,
                         "speedAfter", after,

@@ -9,6 +9,7 @@ import io.lendstream.core.policy.placement.FreeGpusByNode;
 import io.lendstream.core.policy.placement.FreshPlacement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Gives GPUs one at a time, each to the job that wins against all others. Of two jobs without GPUs the shorter one
@@ -20,8 +21,9 @@ import java.util.List;
  * @see <a href="https://www.usenix.org/conference/nsdi21/presentation/hwang">AFS-L, NSDI 2021, algorithm 1</a>
  */
 public record Afs() implements ReclaimsByLeastLoss {
-    private static final String RULE =
-            "the shortest jobs start first, and each further GPU goes to the job that gains most";
+    private static final SizeReasons.Rule RULE = new SizeReasons.Rule(
+            "jobs with the least remaining time come first",
+            "each further GPU goes to the job whose throughput it raises most in proportion");
 
     @Override
     public PolicyInfo info() {
@@ -46,7 +48,12 @@ public record Afs() implements ReclaimsByLeastLoss {
             room -= more;
         }
         return FreshPlacement.place(
-                cluster, jobs, sizes, FreeGpusByNode.Fit.TIGHTEST, 0, (job, size) -> reasons.of(job, size, RULE));
+                cluster,
+                jobs,
+                sizes,
+                FreeGpusByNode.Fit.TIGHTEST,
+                0,
+                (job, size) -> reasons.of(job, size, RULE, Map.of()));
     }
 
     /** The job that gets the next GPU, or -1 if none can use one. */

@@ -89,7 +89,7 @@ public record Clairvoyant(double scaling, Duration payback, Duration planEvery) 
         return reasons.of(
                 job,
                 size,
-                "all jobs together end soonest; %.0f s of its work remain on 1 GPU".formatted(remaining),
+                "so all jobs together should end soonest; %.0f s of its work remain on 1 GPU".formatted(remaining),
                 Map.of("remainingSecondsOnOne", remaining));
     }
 

@@ -1,6 +1,5 @@
 package io.lendstream.core.policy.published;
 
-import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -51,6 +50,10 @@ import java.util.stream.IntStream;
  *     Clusters", EuroSys 2023, sections 4 and 5</a>
  */
 public record Lyra() implements Policy {
+    private static final SizeReasons.Rule RULE = new SizeReasons.Rule(
+            "running jobs come before waiting ones, each by remaining time",
+            "further GPUs go where they save all jobs together the most time");
+
     @Override
     public PolicyInfo info() {
         return new PolicyInfo(
@@ -218,15 +221,7 @@ public record Lyra() implements Policy {
 
         private static PlanReason reason(SizeReasons reasons, JobView job, int size) {
             int extra = Math.max(0, size - base(job));
-            return reasons.of(
-                    job,
-                    size,
-                    size == 0
-                            ? "jobs that run or are shorter need all GPUs, and it does not start on fewer than "
-                                    + base(job)
-                            : "it needs %s to start, and %d extra shorten jobs most"
-                                    .formatted(Reason.counted(base(job), "GPU"), extra),
-                    Map.of("baseGpus", (double) base(job), "extraGpus", (double) extra));
+            return reasons.of(job, size, RULE, Map.of("baseGpus", (double) base(job), "extraGpus", (double) extra));
         }
     }
 

@@ -11,6 +11,7 @@ import io.lendstream.core.policy.placement.FreshPlacement;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -23,7 +24,9 @@ import java.util.stream.IntStream;
  * @see <a href="https://doi.org/10.1145/3190508.3190517">Optimus, EuroSys 2018, section 4.1</a>
  */
 public record Optimus() implements ReclaimsByLeastLoss {
-    private static final String RULE = "each further GPU goes to the job whose remaining time it shortens most";
+    private static final SizeReasons.Rule RULE = new SizeReasons.Rule(
+            "jobs that need the fewest GPUs come first",
+            "each further GPU goes to the job whose remaining time it shortens most");
 
     @Override
     public PolicyInfo info() {
@@ -47,7 +50,7 @@ public record Optimus() implements ReclaimsByLeastLoss {
                 sizes(jobs, cluster.capacity() - left),
                 FreeGpusByNode.Fit.EMPTIEST,
                 left,
-                (job, size) -> reasons.of(job, size, RULE));
+                (job, size) -> reasons.of(job, size, RULE, Map.of()));
     }
 
     private static int[] sizes(List<JobView> jobs, int capacity) {

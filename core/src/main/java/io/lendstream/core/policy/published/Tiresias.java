@@ -1,6 +1,6 @@
 package io.lendstream.core.policy.published;
 
-import io.lendstream.core.decision.Wording;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.ClusterView;
@@ -8,6 +8,7 @@ import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.PolicyInfo;
+import io.lendstream.core.policy.Resized;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
 import io.lendstream.core.policy.placement.FreeGpusByNode;
 import io.lendstream.core.state.QueuePosition;
@@ -22,7 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Serves the jobs with the least GPU time first, without their run times. There are two queues; a job moves to the
+ * Serves jobs with little GPU time so far first, without their run times. There are two queues; a job moves to the
  * second when its run time times its GPUs reaches a threshold. Within a queue the first come are served first. A job
  * gets what its owner asked for or nothing; one that runs stays where it is.
  *
@@ -35,6 +36,7 @@ import java.util.Set;
 public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
     private static final double SECONDS_PER_HOUR = 3600;
     private static final long NEVER = Long.MAX_VALUE;
+    private static final String ORDER = "queue 0 comes first, and in a queue the job that joined it first";
 
     @Override
     public PolicyInfo info() {
@@ -146,7 +148,8 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
             for (JobView job : starting) {
                 List<GpuId> gpus = rooms.take(job.requestedGpus(), FreeGpusByNode.Fit.EMPTIEST);
                 targets.put(job.job(), gpus);
-                reasons.put(job.job(), reason(job, gpus.size(), standing(job)));
+                QueuePosition standing = standings.getOrDefault(job.job(), standing(job));
+                reasons.put(job.job(), reason(job, gpus.size(), standing));
             }
         }
 
@@ -186,12 +189,28 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
 
         private PlanReason reason(JobView job, int size, QueuePosition standing) {
             long served = standing.servedBy(now).toSeconds();
-            String text = job.job() + " "
-                    + Wording.resized(job.gpus().size(), size, job.largestRun() > 0)
-                    + ": jobs with less GPU time come first, and it is in queue " + standing.queue() + " after "
-                    + served
-                    + " s of run time";
+            String text = "%s %s: it is in queue %d after %d s of run time, and %s; %s"
+                    .formatted(
+                            job.job(),
+                            Resized.of(cluster, job, size).inWords(),
+                            standing.queue(),
+                            served,
+                            left(job.requestedGpus(), size),
+                            ORDER);
             return new PlanReason(text, Map.of("queue", (double) standing.queue(), "servedSeconds", (double) served));
+        }
+
+        /** The GPUs that are left for a job, against those that it asked for. */
+        private static String left(int requested, int size) {
+            String asked = Reason.counted(requested, "GPU");
+            if (size == 0) {
+                return requested == 1
+                        ? "no GPU is left for it"
+                        : "fewer than the %s that it asked for are left".formatted(asked);
+            }
+            return size < requested
+                    ? "only %d of the %s that it asked for %s free".formatted(size, asked, size == 1 ? "is" : "are")
+                    : "the %s that it asked for %s left".formatted(asked, requested == 1 ? "is" : "are");
         }
     }
 

@@ -13,6 +13,7 @@ import io.lendstream.core.policy.Plan;
 import io.lendstream.core.state.QueuePosition;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +44,38 @@ class TiresiasTest {
                 .isEqualTo(new QueuePosition(1, NOW, Duration.ofMinutes(30), Optional.empty()));
         assertThat(plan.targets().get(job("old"))).isEmpty();
         assertThat(plan.targets().get(job("new"))).hasSize(1);
+    }
+
+    private static String text(Plan plan, String name) {
+        return Objects.requireNonNull(plan.reasons().get(job(name))).text();
+    }
+
+    @Test
+    void theReasonNamesTheQueueTheRunTimeAndTheGpusThatAreLeft() {
+        JobView old = job(
+                "old", 2, List.of(gpu(0, 0), gpu(0, 1)), pace(1, 1), Optional.of(served(Duration.ofMinutes(30), 0)));
+
+        Plan plan = policy.plan(cluster(List.of(old, job("new", 1)), 2));
+
+        assertThat(text(plan, "old"))
+                .isEqualTo("old gives up its 2 GPUs and waits: it is in queue 1 after 1800 s of run time, and fewer than"
+                        + " the 2 GPUs that it asked for are left; queue 0 comes first, and in a queue the job that"
+                        + " joined it first");
+        assertThat(text(plan, "new"))
+                .isEqualTo("new starts on 1 GPU: it is in queue 0 after 0 s of run time, and the 1 GPU that it asked for"
+                        + " is left; queue 0 comes first, and in a queue the job that joined it first");
+    }
+
+    @Test
+    void aJobThatGetsFewerGpusThanItAskedForHasThatReason() {
+        JobView large = job(
+                "large", 1, List.of(gpu(0, 0), gpu(0, 1)), pace(1, 1), Optional.of(served(Duration.ZERO, 0)));
+
+        Plan plan = policy.plan(cluster(List.of(large, job("new", 2)), 3));
+
+        assertThat(text(plan, "new"))
+                .startsWith("new starts on 1 GPU: it is in queue 0 after 0 s of run time, and only 1 of the 2 GPUs that"
+                        + " it asked for is free; ");
     }
 
     @Test

@@ -63,6 +63,10 @@ public record Replanning(Settings settings, int agreed, Instant counted) {
     /** The verdict on a proposal. */
     public Verdict consider(Instant now, Proposal proposal) {
         int saved = proposal.gpusInForce - proposal.gpusPlanned;
+        if (!proposal.covers && proposal.gpusInForce == 0) {
+            return change("no GPU is planned for services, and %s would cover the demand"
+                    .formatted(gpus(proposal.gpusPlanned)));
+        }
         if (!proposal.covers) {
             return change("%s no longer %s the demand, %d would"
                     .formatted(
@@ -88,16 +92,30 @@ public record Replanning(Settings settings, int agreed, Instant counted) {
                     "%s fewer would suffice for only %d min (limit: %d min)"
                             .formatted(gpus(saved), proposal.lasts.toMinutes(), settings.horizon.toMinutes()));
         }
+        return toFewer(now, saved, proposal.lasts.toMinutes());
+    }
+
+    /** The verdict on a proposal that saves GPUs for long enough. */
+    private Verdict toFewer(Instant now, int saved, long minutes) {
         Replanning next = agreeing(now);
         if (next.agreed < settings.periods) {
             return new Verdict(
                     next,
                     false,
-                    "%s fewer would suffice for %d min, but only %d of %d periods agree"
-                            .formatted(gpus(saved), proposal.lasts.toMinutes(), next.agreed, settings.periods));
+                    "%s fewer would suffice for %d min, but only %d of %s %s"
+                            .formatted(
+                                    gpus(saved),
+                                    minutes,
+                                    next.agreed,
+                                    Reason.counted(settings.periods, "period"),
+                                    next.agreed == 1 ? "agrees" : "agree"));
         }
-        return change("%s fewer suffice for %d min, and %d periods in a row agree"
-                .formatted(gpus(saved), proposal.lasts.toMinutes(), next.agreed));
+        return change("%s fewer %s for %d min, and %s"
+                .formatted(
+                        gpus(saved),
+                        saved == 1 ? "suffices" : "suffice",
+                        minutes,
+                        next.agreed == 1 ? "1 period agrees" : next.agreed + " periods in a row agree"));
     }
 
     private static String gpus(int number) {

@@ -3,6 +3,7 @@ package io.lendstream.core.repartition;
 import io.lendstream.core.id.GpuId;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The steps from the running instances to the instances of a plan.
@@ -47,6 +48,11 @@ public record Transition(
     /** Whether the target is reached. */
     public boolean isComplete() {
         return end.equals(target);
+    }
+
+    /** The shortfalls, such as {@code chat needs 12.0 requests/s and would have 8.0}; with {@code ;} between them. */
+    public String shortfallsInWords() {
+        return shortfalls.stream().map(Shortfall::toString).collect(Collectors.joining("; "));
     }
 
     /** Instances that are made, those included that serve for a while only. */

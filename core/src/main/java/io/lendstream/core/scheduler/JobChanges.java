@@ -18,13 +18,13 @@ import io.lendstream.core.state.Owner;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** Turns a job's next GPUs into one decision and its transfers. */
 final class JobChanges {
@@ -113,7 +113,7 @@ final class JobChanges {
                             .formatted(
                                     job.spec().job(),
                                     Reason.counted(lost.size(), Returned.unit(job)),
-                                    lost.stream().map(GpuId::value).collect(Collectors.joining(", ")),
+                                    causes(lost),
                                     rest.isEmpty()
                                             ? kept.isEmpty() ? "waits" : "waits: it cannot run on the rest"
                                             : "goes on with " + Reason.counted(rest.size(), "GPU")),
@@ -121,6 +121,22 @@ final class JobChanges {
                     events);
             change(job, rest, builder.now().plus(settings.notice()), reason);
         }
+    }
+
+    /** The lost GPUs by cause, as far as it is known, such as {@code node-1/0, node-1/1: its node left}. */
+    private String causes(List<GpuId> lost) {
+        Map<String, List<String>> byCause = new LinkedHashMap<>();
+        for (GpuId gpu : lost) {
+            String cause = builder.gpus()
+                    .get(gpu)
+                    .flatMap(unit -> unit.owner().asQuarantined())
+                    .map(out -> ": " + out.reason())
+                    .orElse("");
+            byCause.computeIfAbsent(cause, any -> new ArrayList<>()).add(gpu.value());
+        }
+        List<String> groups = new ArrayList<>();
+        byCause.forEach((cause, gpus) -> groups.add(String.join(", ", gpus) + cause));
+        return String.join("; ", groups);
     }
 
     /**

@@ -313,20 +313,11 @@ public final class LendingReview {
         }
 
         private String need(ServiceId service) {
-            List<Owner> replicas = state.gpus().stream()
-                    .map(GpuState::owner)
-                    .filter(owner -> owner.replicaOf().filter(service::equals).isPresent())
-                    .toList();
-            long running = replicas.stream().filter(Owner::isServing).count();
-            long starting = replicas.stream().filter(Owner::isBinding).count();
             return rehearsal
                     .notes()
                     .need(service)
-                    .map(need -> ": %s, %d running%s"
-                            .formatted(
-                                    need.explained(),
-                                    running,
-                                    starting == 0 ? "" : ", %d starting".formatted(starting)))
+                    .map(need -> ": " + need.explained() + ", "
+                            + RunningReplicas.of(state, service).inWords())
                     .orElse("");
         }
 

@@ -5,6 +5,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
@@ -106,7 +107,7 @@ final class RepartitioningStage {
 
     private void hold(Optional<Transition> transition) {
         String why = transition
-                .map(each -> "services would fall short on the way: " + each.shortfalls())
+                .map(each -> "services would fall short on the way: " + each.shortfallsInWords())
                 .orElseGet(() -> {
                     int cuttable = gpus.gpus().size();
                     return "only %s can be cut, fewer than it needs".formatted(Reason.counted(cuttable, "GPU"));
@@ -288,13 +289,15 @@ final class RepartitioningStage {
         if (plan.cutsFrom().isAfter(builder.now())) {
             return;
         }
-        List<String> cut = places.stream()
+        List<MigPlace> sorted = places.stream()
                 .sorted(Comparator.<MigPlace>comparingInt(
                                 place -> -place.profile().memorySlices())
                         .thenComparingInt(place -> -place.profile().computeSlices())
                         .thenComparingInt(MigPlace::start))
-                .map(MigPlace::toString)
                 .toList();
+        List<String> cut = sorted.stream().map(MigPlace::toString).toList();
+        List<String> profiles =
+                sorted.stream().map(place -> place.profile().name()).toList();
         Instant deadline = builder.now().plus(settings.bindDeadline().multipliedBy(2));
         DecisionId id = builder.nextId();
         builder.decide(
@@ -304,7 +307,7 @@ final class RepartitioningStage {
                         "%s %s %s"
                                 .formatted(
                                         gpu.gpu(),
-                                        cut.isEmpty() ? "leaves MIG mode" : "is cut into " + String.join(", ", cut),
+                                        cut.isEmpty() ? "leaves MIG mode" : "is cut into " + Wording.layout(profiles),
                                         why),
                         Map.of("instances", (double) cut.size(), "removed", (double) going.size()),
                         List.of()),

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
@@ -92,13 +93,16 @@ record Safety(SchedulerSettings settings) {
 
     /** The cause why no change at all is allowed, so that loans end with their leases; usually empty. */
     Optional<String> againstEverything(StepBuilder builder) {
-        return tooManyNodesStale(builder)
-                ? Optional.of(
-                        "%d of %d nodes do not report, more than 40 %%, so the fault is likely in the reporting path"
-                                .formatted(
-                                        stale(builder.clusterIndex(), builder.now(), Integer.MAX_VALUE),
-                                        sampled(builder.clusterIndex())))
-                : Optional.empty();
+        if (!tooManyNodesStale(builder)) {
+            return Optional.empty();
+        }
+        int stale = stale(builder.clusterIndex(), builder.now(), Integer.MAX_VALUE);
+        return Optional.of(
+                "%d of %s %s not report, more than 40 %%, so the fault is likely in the reporting path"
+                        .formatted(
+                                stale,
+                                Reason.counted(sampled(builder.clusterIndex()), "node"),
+                                stale == 1 ? "does" : "do"));
     }
 
     /** Whether too few nodes report, so that no change is made. */

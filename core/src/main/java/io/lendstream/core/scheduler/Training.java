@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
 final class Training {
@@ -218,7 +219,7 @@ final class Training {
         boolean allFree = gained.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesLoansBack = held.stream()
                 .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
-        PlanReason why = reason.orElseGet(() -> nextStep(job, gained));
+        PlanReason why = withLosses(job, reason.orElseGet(() -> nextStep(job, gained)));
         if (allFree && (!givesLoansBack || gained.isEmpty())) {
             change(job, job.target(), ReasonCode.PLAN, why);
         } else {
@@ -229,15 +230,30 @@ final class Training {
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
                 List<GpuId> rest = canRunOn(job, kept.size()) ? kept : List.of();
-                change(job, rest, ReasonCode.PLAN, first(why, held.size() - rest.size()));
+                change(job, rest, ReasonCode.PLAN, first(job, why, held.size() - rest.size()));
                 builder.put(builder.jobs().require(job.spec().job()).aiming(target));
             }
         }
     }
 
     /** The reason for the first step of a change, in which a job gives up GPUs before it gets others. */
-    private static PlanReason first(PlanReason why, int given) {
-        return new PlanReason(why.text() + "; first it gives up " + Reason.counted(given, "GPU"), why.numbers());
+    private static PlanReason first(JobState job, PlanReason why, int given) {
+        String units = Reason.counted(given, JobChanges.Returned.unit(job));
+        return new PlanReason(why.text() + "; first it gives up " + units, why.numbers());
+    }
+
+    /** The reason with the nodes that are not ready, if the job loses GPUs there. */
+    private PlanReason withLosses(JobState job, PlanReason why) {
+        String nodes = job.allocation().gpus().stream()
+                .filter(gpu -> !job.target().contains(gpu))
+                .flatMap(gpu -> builder.gpus().get(gpu).stream())
+                .map(GpuState::nodeId)
+                .filter(node -> !builder.isReachable(node))
+                .distinct()
+                .sorted()
+                .map(node -> "; node " + node + " is not ready")
+                .collect(Collectors.joining());
+        return nodes.isEmpty() ? why : new PlanReason(why.text() + nodes, why.numbers());
     }
 
     /** The reason for a step towards an earlier plan. */
@@ -279,16 +295,17 @@ final class Training {
             }
         }
         int held = job.isOnSlice() ? 0 : job.gpus();
-        String move = "%s, which %s"
-                .formatted(
-                        job.spec().job(),
-                        Wording.resized(held, job.target().size(), job.usage().largestRun() > 0));
+        int size = job.target().size();
+        String move = job.spec().job() + ", which "
+                + (job.isOnSlice()
+                        ? Wording.leavesInstance(size)
+                        : Wording.resized(held, size, job.usage().largestRun() > 0));
         sleeping.forEach((service, gpus) -> {
             String text = service + " " + Wording.idles(gpus.size()) + move;
             Map<String, Double> numbers = Map.of(
                     "idled", (double) gpus.size(),
                     "gpusBefore", (double) held,
-                    "gpusAfter", (double) job.target().size());
+                    "gpusAfter", (double) size);
             new ReplicaChanges(builder, settings)
                     .stop(service, gpus, builder.because(ReasonCode.PLAN, text, numbers, Safety.inputs(builder)));
         });

@@ -70,6 +70,11 @@ public sealed interface Owner {
         return state() == OwnerState.RECUTTING ? Optional.of((Recutting) this) : Optional.empty();
     }
 
+    /** The quarantine, if it is out of service. */
+    default Optional<Quarantined> asQuarantined() {
+        return state() == OwnerState.QUARANTINED ? Optional.of((Quarantined) this) : Optional.empty();
+    }
+
     /** Whether it may be bound. */
     default boolean isFree() {
         return state() == OwnerState.FREE;

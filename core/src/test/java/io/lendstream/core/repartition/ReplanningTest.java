@@ -35,10 +35,10 @@ class ReplanningTest {
         var second = early.next().consider(minutes(5), FEWER);
 
         assertThat(first.changes()).isFalse();
-        assertThat(first.reason()).isEqualTo("1 GPU fewer would suffice for 30 min, but only 1 of 2 periods agree");
+        assertThat(first.reason()).isEqualTo("1 GPU fewer would suffice for 30 min, but only 1 of 2 periods agrees");
         assertThat(early.changes()).isFalse();
         assertThat(second.changes()).isTrue();
-        assertThat(second.reason()).isEqualTo("1 GPU fewer suffice for 30 min, and 2 periods in a row agree");
+        assertThat(second.reason()).isEqualTo("1 GPU fewer suffices for 30 min, and 2 periods in a row agree");
         assertThat(second.next()).isEqualTo(START);
     }
 

@@ -222,7 +222,8 @@ class JobChangesTest {
         assertThat(step.decisions()).hasSize(1);
         Decision decision = step.decisions().get(0);
         assertThat(decision.reason().code()).isEqualTo("lost");
-        assertThat(decision.reason().text()).isEqualTo("a lost 2 GPUs (infer-b-g0, train-g0) and goes on with 1 GPU");
+        assertThat(decision.reason().text())
+                .isEqualTo("a lost 2 GPUs (infer-b-g0, train-g0: for the test) and goes on with 1 GPU");
         assertThat(decision.reason().numbers()).containsOnly(Map.entry("lost", 2.0), Map.entry("gpusAfter", 1.0));
         assertThat(decision.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
         assertThat(decision.deadline()).isEqualTo(seconds(45));
@@ -253,7 +254,7 @@ class JobChangesTest {
 
         step = builder.finished();
         assertThat(step.decisions().get(0).reason().text())
-                .isEqualTo("rigid lost 1 GPU (train-g1) and waits: it cannot run on the rest");
+                .isEqualTo("rigid lost 1 GPU (train-g1: for the test) and waits: it cannot run on the rest");
         assertThat(job("rigid").gpus()).isZero();
         assertThat(owner("train-g0")).isInstanceOf(Owner.Releasing.class);
     }

@@ -187,7 +187,7 @@ class LendingReviewTest {
         assertReview(
                 "infer-g1",
                 Cause.NO_PLAN,
-                "no training plan is made: 1 of 2 nodes do not report, more than 40 %, so the fault is likely in the reporting path");
+                "no training plan is made: 1 of 2 nodes does not report, more than 40 %, so the fault is likely in the reporting path");
         assertThat(review("infer-g0").reason()).isEqualTo("chat runs on it");
         assertIsNotLent("infer-g1");
 

@@ -292,7 +292,7 @@ class RepartitioningStagesTest {
         assertThat(recut.deadline()).isEqualTo(state.now().plusSeconds(120));
         assertThat(recut.reason().code()).isEqualTo("slices");
         assertThat(recut.reason().text())
-                .startsWith("cut-g0 is cut into 4g.40gb@0, 2g.20gb@4, 1g.20gb@6 for ")
+                .startsWith("cut-g0 is cut into 1 × 4g.40gb, 1 × 2g.20gb and 1 × 1g.20gb for ")
                 .endsWith(" (plan: as the test has it)")
                 .contains("chat", "search");
         assertThat(recut.reason().numbers()).containsOnly(Map.entry("instances", 3.0), Map.entry("removed", 1.0));
@@ -501,7 +501,7 @@ class RepartitioningStagesTest {
                 .isEqualTo(new Action.Repartition(List.of(new GpuId("cut-g1")), List.of("7g.80gb@0")));
         assertThat(only().reason().text())
                 .isEqualTo(
-                        "cut-g1 is cut into 7g.80gb@0 so that it can be lent: no service needs it (plan: as the test has it)");
+                        "cut-g1 is cut into 1 × 7g.80gb so that it can be lent: no service needs it (plan: as the test has it)");
         assertThat(only().reason().numbers()).containsOnly(Map.entry("instances", 1.0), Map.entry("removed", 2.0));
         assertThat(owner("cut-g1/0:8"))
                 .isEqualTo(new Owner.Recutting(only().id(), state.now().plusSeconds(120), true));
@@ -547,7 +547,7 @@ class RepartitioningStagesTest {
 
         assertThat(step.state().slices().orElseThrow().cuts()).isEmpty();
         assertThat(only().reason().text())
-                .isEqualTo("cut-g0 is cut into 7g.80gb@0 so that it can be lent:"
+                .isEqualTo("cut-g0 is cut into 1 × 7g.80gb so that it can be lent:"
                         + " no service needs it (plan: no service runs on MIG instances)");
     }
 
@@ -574,7 +574,7 @@ class RepartitioningStagesTest {
         assertThat(hold.reason().code()).isEqualTo("slices");
         assertThat(hold.reason().text())
                 .isEqualTo("the plan of MIG instances waits: services would fall short on the way:"
-                        + " [chat needs 50.0 requests/s and would have 0.0]");
+                        + " chat needs 50.0 requests/s and would have 0.0");
         assertThat(hold.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
     }
 

@@ -71,7 +71,8 @@ class RepartitioningTest {
         assertThat(story.count("recutting")).isEqualTo(2);
         assertThat(story.owner(gpu() + "/0:8")).isInstanceOf(Owner.Recutting.class);
         assertThat(places()).hasSize(1);
-        assertThat(repartition().reason().text()).contains("is cut into " + places().get(0), "for chat");
+        String profile = places().get(0).split("@", -1)[0];
+        assertThat(repartition().reason().text()).contains("is cut into 1 × " + profile + " for chat");
     }
 
     @Test

@@ -111,6 +111,11 @@ class SliceLoansTest {
         assertThat(story.job("small").allocation().gpus())
                 .allMatch(gpu -> gpu.value().startsWith("train"));
         assertThat(story.owner("cut-g0/0:1")).isInstanceOf(Owner.Free.class);
+        assertThat(story.decisions())
+                .map(decision -> decision.reason().text())
+                .anySatisfy(text -> assertThat(text)
+                        .startsWith("small moves from its MIG instance to ")
+                        .endsWith("; first it gives up 1 MIG instance"));
     }
 
     @Test

@@ -243,7 +243,7 @@ class SlicePlanningTest {
                     .containsExactly("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb");
             assertThat(demand.capacity("7g.80gb")).isGreaterThan(demand.capacity("1g.10gb"));
         });
-        assertThat(plan.reason()).isEqualTo("0 GPUs no longer cover the demand, 1 would");
+        assertThat(plan.reason()).isEqualTo("no GPU is planned for services, and 1 GPU would cover the demand");
         assertThat(plan.agreed()).isZero();
         assertThat(plan.cutsFrom()).isEqualTo(Instant.EPOCH);
     }
@@ -427,7 +427,7 @@ class SlicePlanningTest {
         SlicePlan second = planned();
         assertThat(second.cuts()).hasSize(1);
         assertThat(second.agreed()).isZero();
-        assertThat(second.reason()).isEqualTo("1 GPU fewer suffice for 30 min, and 2 periods in a row agree");
+        assertThat(second.reason()).isEqualTo("1 GPU fewer suffices for 30 min, and 2 periods in a row agree");
     }
 
     @Test

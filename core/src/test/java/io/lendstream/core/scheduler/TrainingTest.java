@@ -728,6 +728,18 @@ class TrainingTest {
     }
 
     @Test
+    void aJobThatLosesGpusOnANodeThatIsNotReadyHasThatReason() {
+        unavailable("train", Pool.TRAINING, 2);
+        state = new EditedState(story);
+        trainsOn("a", "infer-g1", "train-g0");
+
+        planned(Map.of("a", gpus("infer-g1")));
+
+        assertThat(kinds()).containsExactly("resize a");
+        assertThat(only().reason().text()).isEqualTo("the policy wants it for a; node train is not ready");
+    }
+
+    @Test
     void aJobWaitsForGpusThatOthersAreAboutToLeave() {
         trainsOn("b", "train-g1");
         Tenant other = new Tenant.Job(new JobId("c"));

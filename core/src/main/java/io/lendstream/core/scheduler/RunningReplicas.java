@@ -1,0 +1,55 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.Wording;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * The replicas of a service that run or start.
+ *
+ * @param units their GPUs and MIG instances, and those of warm replicas
+ */
+record RunningReplicas(List<GpuState> units) {
+    static RunningReplicas of(ClusterState state, ServiceId service) {
+        return new RunningReplicas(state.gpus().stream()
+                .filter(unit ->
+                        unit.owner().replicaOf().filter(service::equals).isPresent())
+                .toList());
+    }
+
+    /**
+     * Their numbers, such as {@code 2 running, 1 starting}. The need of a service is a number of whole GPUs, so MIG
+     * instances are counted apart: {@code 2 GPUs and 3 MIG instances running}.
+     */
+    String inWords() {
+        List<GpuState> starting = in(Owner::isBinding);
+        return counted(in(Owner::isServing)) + " running"
+                + (starting.isEmpty() ? "" : ", " + counted(starting) + " starting");
+    }
+
+    private List<GpuState> in(Predicate<Owner> state) {
+        return units.stream().filter(unit -> state.test(unit.owner())).toList();
+    }
+
+    private String counted(List<GpuState> some) {
+        boolean allWhole = units.stream().allMatch(GpuState::isWhole);
+        if (allWhole || some.isEmpty()) {
+            return Integer.toString(some.size());
+        }
+        int whole = (int) some.stream().filter(GpuState::isWhole).count();
+        List<String> parts = new ArrayList<>();
+        if (whole > 0) {
+            parts.add(Reason.counted(whole, "GPU"));
+        }
+        if (whole < some.size()) {
+            parts.add(Reason.counted(some.size() - whole, "MIG instance"));
+        }
+        return Wording.list(parts);
+    }
+}

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps each service's forecaster and publishes its forecasts. A forecast follows with the record that completes a
- * step, early if demand leaves its band, or when event time shows that a silent source should not be waited for. For
- * a declared service the forecast is also given in GPUs, by the declaration read last.
+ * step, early if demand is clearly above its p99, or when event time shows that a silent source should not be waited
+ * for. For a declared service the forecast is also given in GPUs, by the declaration read last.
  */
 final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate, Declared, DemandForecast> {
     private static final long serialVersionUID = 1L;
@@ -47,7 +47,7 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
 
     /**
      * @param forgetAfter silence after which all state of a service is dropped
-     * @param early whether to publish an early forecast when demand leaves its band
+     * @param early whether to publish an early forecast when demand is clearly above its p99
      * @param serviceMetrics number of services with metrics of their own in each task
      */
     ForecastFunction(

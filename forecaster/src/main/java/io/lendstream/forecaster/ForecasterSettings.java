@@ -69,7 +69,7 @@ record ForecasterSettings(
     /**
      * How forecasts are published.
      *
-     * @param early whether to publish an early forecast when demand leaves its band
+     * @param early whether to publish an early forecast when demand is clearly above its p99
      */
     record ForecastOutput(ForecastDelivery delivery, boolean early) {}
 

@@ -61,7 +61,8 @@ final class PlannedJobs {
             return fixed(rehearsal.before().jobs().require(job.job()));
         }
         if (size >= job.most()) {
-            return "%s gets all %s that it can use".formatted(job.job(), Reason.counted(size, "GPU"));
+            return "%s gets %s that it can use"
+                    .formatted(job.job(), size == 1 ? "the 1 GPU" : "all " + Reason.counted(size, "GPU"));
         }
         if (size == 0 && view.capacity() < job.least()) {
             return "%s needs %s at once, and training may use %d"

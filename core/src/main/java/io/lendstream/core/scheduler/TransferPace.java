@@ -88,7 +88,7 @@ final class TransferPace {
                 .map(pacing ->
                         " (lowered to %d, because a service missed its SLO at %s)".formatted(limit(), pacing.cutAt()))
                 .orElse("");
-        return "scheduler.max-transfers is %d%s, and %s in transfer; wait until they have arrived, or raise it"
+        return "scheduler.max-transfers is %d%s, and %s in transfer; wait until transfers end, or raise it"
                 .formatted(usual, lowered, counted(inTransfer()));
     }
 

@@ -436,7 +436,7 @@ class LendingReviewTest {
                 "infer-g3",
                 Cause.NOT_PLANNED,
                 "policy deepboot gives it to no job: big needs 8 GPUs at once, and training may use 4; small gets"
-                        + " all 1 GPU that it can use");
+                        + " the 1 GPU that it can use");
         assertIsNotLent("infer-g3");
 
         story.rigidJob("third", 2);
@@ -532,7 +532,7 @@ class LendingReviewTest {
                 .satisfies(reason -> assertThat(reason)
                         .endsWith(
                                 "1 new loan would begin, but only 0 may begin now: scheduler.max-transfers is 1, and 1 GPU is in"
-                                        + " transfer; wait until they have arrived, or raise it"));
+                                        + " transfer; wait until transfers end, or raise it"));
     }
 
     @Test

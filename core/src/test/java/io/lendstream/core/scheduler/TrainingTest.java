@@ -540,7 +540,7 @@ class TrainingTest {
                 .containsExactly(Map.entry(
                         "a",
                         "2 new loans would begin, but only 1 may begin now: scheduler.max-transfers is 2, and 1 GPU is in transfer;"
-                                + " wait until they have arrived, or raise it"));
+                                + " wait until transfers end, or raise it"));
     }
 
     @Test

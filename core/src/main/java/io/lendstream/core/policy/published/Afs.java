@@ -21,7 +21,7 @@ import java.util.Map;
  * @see <a href="https://www.usenix.org/conference/nsdi21/presentation/hwang">AFS-L, NSDI 2021, algorithm 1</a>
  */
 public record Afs() implements ReclaimsByLeastLoss {
-    private static final SizeReasons.Rule RULE = new SizeReasons.Rule(
+    private static final SizeReasons.SizeRule RULE = new SizeReasons.SizeRule(
             "jobs with the least remaining time come first",
             "each further GPU goes to the job whose throughput it raises most in proportion");
 

@@ -50,7 +50,7 @@ import java.util.stream.IntStream;
  *     Clusters", EuroSys 2023, sections 4 and 5</a>
  */
 public record Lyra() implements Policy {
-    private static final SizeReasons.Rule RULE = new SizeReasons.Rule(
+    private static final SizeReasons.SizeRule RULE = new SizeReasons.SizeRule(
             "running jobs come before waiting ones, each by remaining time",
             "further GPUs go where they save all jobs together the most time");
 

@@ -24,7 +24,7 @@ import java.util.stream.IntStream;
  * @see <a href="https://doi.org/10.1145/3190508.3190517">Optimus, EuroSys 2018, section 4.1</a>
  */
 public record Optimus() implements ReclaimsByLeastLoss {
-    private static final SizeReasons.Rule RULE = new SizeReasons.Rule(
+    private static final SizeReasons.SizeRule RULE = new SizeReasons.SizeRule(
             "jobs that need the fewest GPUs come first",
             "each further GPU goes to the job whose remaining time it shortens most");
 

@@ -26,10 +26,10 @@ record SizeReasons(ClusterView cluster, int gpus, int jobs) {
      * @param first a clause: the order in which jobs get what they need
      * @param further a clause: the job that gets further GPUs
      */
-    record Rule(String first, String further) {}
+    record SizeRule(String first, String further) {}
 
     /** The reason for a job's new size by the part of a rule that decides it. */
-    PlanReason of(JobView job, int size, Rule rule, Map<String, Double> more) {
+    PlanReason of(JobView job, int size, SizeRule rule, Map<String, Double> more) {
         String needs = Reason.counted(job.least(), "GPU");
         if (size == 0) {
             String left = job.least() == 1 ? "no GPU is left" : "fewer than the " + needs + " that it needs are left";

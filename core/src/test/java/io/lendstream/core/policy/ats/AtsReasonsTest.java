@@ -74,6 +74,14 @@ class AtsReasonsTest {
     }
 
     @Test
+    void aJobWhoseGpuCannotBeUsedLosesIt() {
+        ClusterView view = Views.cluster(List.of(job("bert", 1, gpu(7, 0))), 1);
+
+        assertThat(reason(view, "bert").text())
+                .startsWith("bert loses its GPU and goes on with 1 GPU: it will run at 100 % of its fair-share speed");
+    }
+
+    @Test
     void theDoublingRuleIsNamedWhereItLimitsAJob() {
         ClusterView view = Views.cluster(List.of(job("bert-1", 1, gpu(0, 0))), 8);
 

@@ -168,9 +168,8 @@ final class TopicPoller implements Runnable {
         long now = System.nanoTime();
         if (handed == 0 && now - heardAt > SILENCE.toNanos()) {
             if (!topics.isAnswered(ANSWER)) {
-                String why =
-                        "the broker at %s does not answer; leases and deadlines are enforced, and the queue has %s"
-                                .formatted(clients.where(), Reason.counted(outbox.size(), "record"));
+                String why = "the broker at %s does not answer; leases and deadlines are enforced, and the queue has %s"
+                        .formatted(clients.where(), Reason.counted(outbox.size(), "record"));
                 trouble = Optional.of(why);
                 wait.goesOn(why);
                 return false;

@@ -132,8 +132,8 @@ final class ReplayExperiment {
         }
         try {
             return List.of(
-                    baseline.orElseGet(() -> replay(
-                            new Run(Run.BASELINE.policy, Run.BASELINE.lends, onAllGpus), layoutOfBaseline())),
+                    baseline.orElseGet(() ->
+                            replay(new Run(Run.BASELINE.policy, Run.BASELINE.lends, onAllGpus), layoutOfBaseline())),
                     oracle.orElseGet(() -> replay(Run.ORACLE)));
         } catch (IllegalStateException e) {
             lines.notes.accept("there is nothing to compare with: " + e.getMessage());

@@ -60,9 +60,7 @@ class MetricsDocsTest {
         for (String name : MetricTexts.ours().all().keySet()) {
             String scraped = name.replace('.', '_');
             String flink = camelCase(name.replace("lendstream.forecaster.", ""));
-            assertThat(page)
-                    .as(name)
-                    .containsPattern("`(" + scraped + "(_total|_seconds)?|" + flink + ")[`{]");
+            assertThat(page).as(name).containsPattern("`(" + scraped + "(_total|_seconds)?|" + flink + ")[`{]");
         }
     }
 
@@ -78,8 +76,7 @@ class MetricsDocsTest {
     private static String registered(String made) {
         return made.startsWith("lendstream.")
                 ? made
-                : "lendstream.forecaster."
-                        + made.replaceAll("([A-Z])", ".$1").toLowerCase(Locale.ROOT);
+                : "lendstream.forecaster." + made.replaceAll("([A-Z])", ".$1").toLowerCase(Locale.ROOT);
     }
 
     private static String camelCase(String name) {

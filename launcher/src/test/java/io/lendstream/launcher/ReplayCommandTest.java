@@ -64,7 +64,9 @@ class ReplayCommandTest {
         assertThat(report()).contains("Mean over 3 seeds: 1 to 3");
         List<String> seeds = Files.readAllLines(directory.resolve("out").resolve("seeds.csv"));
         assertThat(seeds).hasSize(13);
-        assertThat(seeds.get(0)).isEqualTo("run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent,trainingJobs,completedJobs");
+        assertThat(seeds.get(0))
+                .isEqualTo(
+                        "run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent,trainingJobs,completedJobs");
     }
 
     @Test
@@ -72,8 +74,8 @@ class ReplayCommandTest {
         JsonNode runs = replay("--policy", "deepboot,no-lending", "--training-nodes", "1", "--seeds", "2");
 
         assertThat(runs)
-                .extracting(
-                        run -> run.get("role").asText() + " " + run.get("policy").asText())
+                .extracting(run ->
+                        run.get("role").asText() + " " + run.get("policy").asText())
                 .startsWith("baseline no-lending", "run deepboot", "run no-lending", "oracle clairvoyant")
                 .hasSize(8);
         assertThat(runs.get(2).get("avgJctSeconds").asDouble())
@@ -117,7 +119,8 @@ class ReplayCommandTest {
 
     @Test
     void whatFailsWithAllSeedsIsBadUsageAsWithOne() {
-        assertThat(run("--policy", "deepboot", "--seeds", "2", "--list-jobs", "soft")).isEqualTo(2);
+        assertThat(run("--policy", "deepboot", "--seeds", "2", "--list-jobs", "soft"))
+                .isEqualTo(2);
         assertThat(err.toString().lines()).hasSize(1);
     }
 

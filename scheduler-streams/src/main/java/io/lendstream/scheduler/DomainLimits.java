@@ -83,9 +83,7 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         if (node.gpus().size() > Math.max(gpusPerNode, before)) {
             throw over(
                     "node %s has %s"
-                            .formatted(
-                                    node.nodeId(),
-                                    Reason.counted(node.gpus().size(), "GPU")),
+                            .formatted(node.nodeId(), Reason.counted(node.gpus().size(), "GPU")),
                     SchedulerKeys.MAX_GPUS_PER_NODE.name(),
                     gpusPerNode,
                     "Correct the node's inventory");

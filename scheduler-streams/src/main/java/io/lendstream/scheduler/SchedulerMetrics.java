@@ -30,9 +30,8 @@ final class SchedulerMetrics {
         this.registry = registry;
         labels = new DomainLabels(registry, labelledDomains);
         registry.gauge("lendstream.refused.share", condition, each -> each.refusedShare(Instant.now()));
-        stepTime = Timer.builder("lendstream.step")
-                .publishPercentiles(0.5, 0.99)
-                .register(registry);
+        stepTime =
+                Timer.builder("lendstream.step").publishPercentiles(0.5, 0.99).register(registry);
         lag = Timer.builder("lendstream.decision.lag")
                 .publishPercentiles(0.5, 0.99)
                 .register(registry);

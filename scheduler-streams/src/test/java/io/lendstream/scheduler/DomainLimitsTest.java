@@ -129,8 +129,7 @@ class DomainLimitsTest {
         assertThat(refusal(TopicCatalogue.SERVICES))
                 .get()
                 .asString()
-                .startsWith(
-                        "service code is new, but domain test already has 1 service: scheduler.max-services is 1.");
+                .startsWith("service code is new, but domain test already has 1 service: scheduler.max-services is 1.");
         loop.tell(story.service("chat", 1).log().get(3).event());
         assertThat(refusal(TopicCatalogue.SERVICES)).isEmpty();
     }

@@ -53,13 +53,8 @@ final class Gangs {
                     int gpus = change.map(changed -> changed.allocation().gpus().size())
                             .orElse(0);
                     return gpus > 0 && gpus < least
-                            ? Optional.of(
-                                    Rule.GANG.violation("decision %s gives a job %s that runs on %d or more: %s"
-                                            .formatted(
-                                                    decision.id(),
-                                                    Reason.counted(gpus, "GPU"),
-                                                    least,
-                                                    decision.action())))
+                            ? Optional.of(Rule.GANG.violation("decision %s gives a job %s that runs on %d or more: %s"
+                                    .formatted(decision.id(), Reason.counted(gpus, "GPU"), least, decision.action())))
                             : Optional.empty();
                 });
     }

@@ -18,8 +18,7 @@ import java.util.function.Predicate;
 record RunningReplicas(List<GpuState> units) {
     static RunningReplicas of(ClusterState state, ServiceId service) {
         return new RunningReplicas(state.gpus().stream()
-                .filter(unit ->
-                        unit.owner().replicaOf().filter(service::equals).isPresent())
+                .filter(unit -> unit.owner().replicaOf().filter(service::equals).isPresent())
                 .toList());
     }
 

@@ -97,12 +97,8 @@ record Safety(SchedulerSettings settings) {
             return Optional.empty();
         }
         int stale = stale(builder.clusterIndex(), builder.now(), Integer.MAX_VALUE);
-        return Optional.of(
-                "%d of %s %s not report, more than 40 %%, so the fault is likely in the reporting path"
-                        .formatted(
-                                stale,
-                                Reason.counted(sampled(builder.clusterIndex()), "node"),
-                                stale == 1 ? "does" : "do"));
+        return Optional.of("%d of %s %s not report, more than 40 %%, so the fault is likely in the reporting path"
+                .formatted(stale, Reason.counted(sampled(builder.clusterIndex()), "node"), stale == 1 ? "does" : "do"));
     }
 
     /** Whether too few nodes report, so that no change is made. */

@@ -57,10 +57,8 @@ class DecisionOutcomeTest {
 
     @Test
     void aDecisionInForceAtItsDeadlineIsInTimeAndAfterItIsLate() {
-        assertThat(fate(report(Outcome.APPLIED, 45)).inWords())
-                .isEqualTo("in force after 45.0 s (limit 45.0 s)");
-        assertThat(fate(report(Outcome.APPLIED, 44.5)).inWords())
-                .isEqualTo("in force after 44.5 s (limit 45.0 s)");
+        assertThat(fate(report(Outcome.APPLIED, 45)).inWords()).isEqualTo("in force after 45.0 s (limit 45.0 s)");
+        assertThat(fate(report(Outcome.APPLIED, 44.5)).inWords()).isEqualTo("in force after 44.5 s (limit 45.0 s)");
         assertThat(fate(report(Outcome.APPLIED, 46.5)).inWords())
                 .isEqualTo("in force after 46.5 s, 1.5 s late (limit 45.0 s)");
     }

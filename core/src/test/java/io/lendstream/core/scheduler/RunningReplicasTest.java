@@ -23,11 +23,7 @@ class RunningReplicasTest {
     private static final ServiceId CHAT = new ServiceId("chat");
     private static final Owner SERVES = new Owner.Serving(CHAT);
     private static final Owner STARTS = new Owner.Binding(
-            new Tenant.Service(CHAT),
-            new DecisionId(Scenario.DOMAIN, 1, 1),
-            NOW.plusSeconds(60),
-            Optional.empty(),
-            1);
+            new Tenant.Service(CHAT), new DecisionId(Scenario.DOMAIN, 1, 1), NOW.plusSeconds(60), Optional.empty(), 1);
     private static final Owner WARM = new Owner.Protected(CHAT, NOW.plusSeconds(60), 0);
 
     private static GpuState gpu(Owner owner) {
@@ -37,8 +33,7 @@ class RunningReplicasTest {
 
     private static GpuState instance(Owner owner) {
         MigInstance instance = new MigInstance(new GpuId("g1"), "1g.10gb", 0, 1, 10L << 30, 0.125);
-        return GpuState.free(
-                        new GpuId("g1/0:1"), new NodeId("n"), Pool.INFERENCE, Optional.of(instance), NOW, 0)
+        return GpuState.free(new GpuId("g1/0:1"), new NodeId("n"), Pool.INFERENCE, Optional.of(instance), NOW, 0)
                 .with(owner, NOW, 0);
     }
 

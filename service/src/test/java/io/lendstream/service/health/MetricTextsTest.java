@@ -27,9 +27,7 @@ class MetricTextsTest {
     void aMetricOfALibraryKeepsItsOwn() {
         metrics.config().meterFilter(MetricTexts.ours());
 
-        Counter.builder("kafka.records")
-                .description("Records of a library")
-                .register(metrics);
+        Counter.builder("kafka.records").description("Records of a library").register(metrics);
 
         assertThat(metrics.scrape()).contains("# HELP kafka_records_total Records of a library\n");
     }

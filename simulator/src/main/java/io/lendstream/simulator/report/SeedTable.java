@@ -23,8 +23,8 @@ public final class SeedTable {
     }
 
     static String html(SeedFacts facts) {
-        StringBuilder page = new StringBuilder("<section><h2>%s</h2>\n%s"
-                .formatted(Text.escape(title(facts)), TextTable.html(COLUMNS, rows(facts))));
+        StringBuilder page = new StringBuilder(
+                "<section><h2>%s</h2>\n%s".formatted(Text.escape(title(facts)), TextTable.html(COLUMNS, rows(facts))));
         notes(facts).forEach(note -> page.append("<p class=\"note\">%s</p>".formatted(Text.escape(note))));
         return page.append("</section>\n").toString();
     }
@@ -60,9 +60,8 @@ public final class SeedTable {
         }
         facts.rows().stream()
                 .filter(row -> row.unfinished() > 0 && !known(row.jctSeconds()))
-                .forEach(row -> notes.add(
-                        "%s: no average JCT (%s), because some jobs did not complete in any of %s."
-                                .formatted(row.name(), Text.NOTHING, Text.plural(row.unfinished(), "seed"))));
+                .forEach(row -> notes.add("%s: no average JCT (%s), because some jobs did not complete in any of %s."
+                        .formatted(row.name(), Text.NOTHING, Text.plural(row.unfinished(), "seed"))));
         return notes;
     }
 

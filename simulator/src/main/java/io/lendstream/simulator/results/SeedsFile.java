@@ -15,7 +15,8 @@ final class SeedsFile {
 
     static void write(WholeFiles files, Map<String, List<SeedFigures>> runs) throws IOException {
         try (BufferedWriter out = files.writer(NAME)) {
-            out.write("run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent,trainingJobs,completedJobs\n");
+            out.write(
+                    "run,seed,avgJctSeconds,gain,shareOfPossibleGain,sloMissShare,gpuHoursLent,trainingJobs,completedJobs\n");
             for (Map.Entry<String, List<SeedFigures>> run : runs.entrySet()) {
                 for (SeedFigures figures : run.getValue()) {
                     out.write(String.join(

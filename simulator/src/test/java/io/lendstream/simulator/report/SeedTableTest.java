@@ -46,8 +46,8 @@ class SeedTableTest {
 
     @Test
     void theTitleNamesTheSeedsThatFailed() {
-        SeedFacts facts = new SeedFacts(
-                List.of(1L, 2L), List.of(new SeedFailure(4, "no end")), false, List.of(row(100, 120)));
+        SeedFacts facts =
+                new SeedFacts(List.of(1L, 2L), List.of(new SeedFailure(4, "no end")), false, List.of(row(100, 120)));
 
         assertThat(SeedTable.lines(facts).get(0)).isEqualTo("Mean over 2 of 3 seeds; seed 4 failed: no end");
         assertThat(SeedTable.html(facts)).contains("<h2>Mean over 2 of 3 seeds; seed 4 failed: no end</h2>");
@@ -76,13 +76,11 @@ class SeedTableTest {
     }
 
     private static SeedFigures done(long seed) {
-        return new SeedFigures(
-                seed, 2, 2, Optional.of(100.0), Optional.empty(), Optional.empty(), Optional.empty(), 0);
+        return new SeedFigures(seed, 2, 2, Optional.of(100.0), Optional.empty(), Optional.empty(), Optional.empty(), 0);
     }
 
     private static SeedFigures unfinished(long seed) {
-        return new SeedFigures(
-                seed, 2, 1, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
+        return new SeedFigures(seed, 2, 1, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
     }
 
     private static SeedRow row(double... seconds) {

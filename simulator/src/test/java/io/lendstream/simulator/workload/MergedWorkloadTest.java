@@ -25,8 +25,8 @@ class MergedWorkloadTest {
     void theSecondJobOfANameGetsANumberAndKeepsAllElse() {
         TrainingTask task = task();
 
-        List<TrainingTask> merged = Workload.merged(List.of(workload(task), workload(task)))
-                .tasks();
+        List<TrainingTask> merged =
+                Workload.merged(List.of(workload(task), workload(task))).tasks();
 
         assertThat(merged).extracting(each -> each.job().job().value()).containsExactly("bert", "bert-2");
         assertThat(merged.get(1).job())

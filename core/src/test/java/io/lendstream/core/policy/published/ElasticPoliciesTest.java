@@ -65,23 +65,24 @@ class ElasticPoliciesTest {
     @Test
     void afsGivesTheReasonForEachSize() {
         Plan starts = new Afs().plan(cluster(List.of(runs("flat", pace(50, .1)), runs("steep", pace(50, 1))), 4));
-        Plan stops = new Afs()
-                .plan(cluster(List.of(runs("long", pace(50, 1), gpu(0, 0)), runs("short", pace(10, 1))), 1));
+        Plan stops =
+                new Afs().plan(cluster(List.of(runs("long", pace(50, 1), gpu(0, 0)), runs("short", pace(10, 1))), 1));
 
         assertThat(text(starts, "flat"))
-                .isEqualTo("flat starts on 1 GPU: jobs with the least remaining time come first; it needs 1 GPU and gets"
-                        + " no more; each further GPU goes to the job whose throughput it raises most in proportion"
-                        + " (4 GPUs, 2 jobs)");
+                .isEqualTo(
+                        "flat starts on 1 GPU: jobs with the least remaining time come first; it needs 1 GPU and gets"
+                                + " no more; each further GPU goes to the job whose throughput it raises most in proportion"
+                                + " (4 GPUs, 2 jobs)");
         assertThat(text(starts, "steep")).contains("; it needs 1 GPU and gets 2 more; each further GPU goes to ");
         assertThat(text(stops, "long"))
-                .isEqualTo("long gives up its GPU and waits: jobs with the least remaining time come first, and no GPU is"
-                        + " left (1 GPU, 2 jobs)");
+                .isEqualTo(
+                        "long gives up its GPU and waits: jobs with the least remaining time come first, and no GPU is"
+                                + " left (1 GPU, 2 jobs)");
     }
 
     @Test
     void optimusGivesTheReasonForEachSize() {
-        Plan starts =
-                new Optimus().plan(cluster(List.of(runs("little", pace(10, 1)), runs("much", pace(100, 1))), 4));
+        Plan starts = new Optimus().plan(cluster(List.of(runs("little", pace(10, 1)), runs("much", pace(100, 1))), 4));
         Plan shrinks = new Optimus()
                 .plan(cluster(
                         List.of(

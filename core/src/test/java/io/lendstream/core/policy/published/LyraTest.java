@@ -77,16 +77,18 @@ class LyraTest {
     @Test
     void givesTheReasonForEachSize() {
         Plan starts = lyra.plan(lendable(List.of(elastic("a", 60), elastic("b", 120), rigid("c", 2, 10)), 7));
-        Plan stops = lyra.plan(
-                lendable(List.of(elastic("long", 90, gpu(0, 0)), rigid("short", 2, 10, gpu(0, 1), gpu(0, 2))), 2));
+        Plan stops = lyra.plan(lendable(
+                List.of(elastic("long", 90, gpu(0, 0)), rigid("short", 2, 10, gpu(0, 1), gpu(0, 2))), 2));
 
         assertThat(text(starts, "a"))
-                .isEqualTo("a starts on 2 GPUs: running jobs come before waiting ones, each by remaining time; it needs 1"
-                        + " GPU and gets 1 more; further GPUs go where they save all jobs together the most time"
-                        + " (7 GPUs, 3 jobs)");
+                .isEqualTo(
+                        "a starts on 2 GPUs: running jobs come before waiting ones, each by remaining time; it needs 1"
+                                + " GPU and gets 1 more; further GPUs go where they save all jobs together the most time"
+                                + " (7 GPUs, 3 jobs)");
         assertThat(text(starts, "c"))
-                .isEqualTo("c starts on 2 GPUs: running jobs come before waiting ones, each by remaining time; it runs on"
-                        + " exactly 2 GPUs (7 GPUs, 3 jobs)");
+                .isEqualTo(
+                        "c starts on 2 GPUs: running jobs come before waiting ones, each by remaining time; it runs on"
+                                + " exactly 2 GPUs (7 GPUs, 3 jobs)");
         assertThat(text(stops, "long"))
                 .isEqualTo("long gives up its GPU and waits: running jobs come before waiting ones, each by remaining"
                         + " time, and no GPU is left (2 GPUs, 2 jobs)");

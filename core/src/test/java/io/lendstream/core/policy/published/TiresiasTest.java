@@ -58,18 +58,20 @@ class TiresiasTest {
         Plan plan = policy.plan(cluster(List.of(old, job("new", 1)), 2));
 
         assertThat(text(plan, "old"))
-                .isEqualTo("old gives up its 2 GPUs and waits: it is in queue 1 after 1800 s of run time, and fewer than"
-                        + " the 2 GPUs that it asked for are left; queue 0 comes first, and in a queue the job that"
-                        + " joined it first");
+                .isEqualTo(
+                        "old gives up its 2 GPUs and waits: it is in queue 1 after 1800 s of run time, and fewer than"
+                                + " the 2 GPUs that it asked for are left; queue 0 comes first, and in a queue the job that"
+                                + " joined it first");
         assertThat(text(plan, "new"))
-                .isEqualTo("new starts on 1 GPU: it is in queue 0 after 0 s of run time, and the 1 GPU that it asked for"
-                        + " is left; queue 0 comes first, and in a queue the job that joined it first");
+                .isEqualTo(
+                        "new starts on 1 GPU: it is in queue 0 after 0 s of run time, and the 1 GPU that it asked for"
+                                + " is left; queue 0 comes first, and in a queue the job that joined it first");
     }
 
     @Test
     void aJobThatGetsFewerGpusThanItAskedForHasThatReason() {
-        JobView large = job(
-                "large", 1, List.of(gpu(0, 0), gpu(0, 1)), pace(1, 1), Optional.of(served(Duration.ZERO, 0)));
+        JobView large =
+                job("large", 1, List.of(gpu(0, 0), gpu(0, 1)), pace(1, 1), Optional.of(served(Duration.ZERO, 0)));
 
         Plan plan = policy.plan(cluster(List.of(large, job("new", 2)), 3));
 

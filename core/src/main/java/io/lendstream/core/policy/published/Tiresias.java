@@ -25,7 +25,7 @@ import java.util.Set;
 /**
  * Serves jobs with little GPU time so far first, without their run times. There are two queues; a job moves to the
  * second when its run time times its GPUs reaches a threshold. Within a queue the first come are served first. A job
- * gets what its owner asked for or nothing; one that runs stays where it is.
+ * gets what its owner asked for or nothing; one that runs stays where it is, until jobs before it need its GPUs.
  *
  * <p>Follows the form in which the Pollux and DeepBoot evaluations compare with it: no way back to the first queue, and
  * a job that lost GPUs goes on with the rest.

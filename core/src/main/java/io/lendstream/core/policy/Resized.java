@@ -1,6 +1,8 @@
 package io.lendstream.core.policy;
 
 import io.lendstream.core.decision.Wording;
+import io.lendstream.core.id.GpuId;
+import java.util.List;
 
 /**
  * The change of a job's GPUs by a plan.
@@ -12,9 +14,14 @@ import io.lendstream.core.decision.Wording;
 public record Resized(JobView job, int held, int lost, int size) {
     /** The change of a job to a size, in a view of the cluster. */
     public static Resized of(ClusterView cluster, JobView job, int size) {
-        int lost = (int)
-                job.gpus().stream().filter(gpu -> cluster.node(gpu).isEmpty()).count();
-        return new Resized(job, job.gpus().size(), lost, size);
+        List<GpuId> held = job.gpus();
+        int lost = 0;
+        for (GpuId gpu : held) {
+            if (cluster.node(gpu).isEmpty()) {
+                lost++;
+            }
+        }
+        return new Resized(job, held.size(), lost, size);
     }
 
     /** For example {@code grows from 3 to 4 GPUs}; it follows the job's name. */

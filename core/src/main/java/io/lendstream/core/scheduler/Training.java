@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
@@ -219,9 +220,9 @@ final class Training {
         boolean allFree = gained.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesLoansBack = held.stream()
                 .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
-        PlanReason why = withLosses(job, reason.orElseGet(() -> nextStep(job, gained)));
+        Supplier<PlanReason> why = () -> withLosses(job, reason.orElseGet(() -> nextStep(job, gained)));
         if (allFree && (!givesLoansBack || gained.isEmpty())) {
-            change(job, job.target(), ReasonCode.PLAN, why);
+            change(job, job.target(), ReasonCode.PLAN, why.get());
         } else {
             stopSleepers(gained, job);
             if (!allFree && job.isOnSlice()) {
@@ -230,7 +231,7 @@ final class Training {
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
                 List<GpuId> rest = canRunOn(job, kept.size()) ? kept : List.of();
-                change(job, rest, ReasonCode.PLAN, first(job, why, held.size() - rest.size()));
+                change(job, rest, ReasonCode.PLAN, first(job, why.get(), held.size() - rest.size()));
                 builder.put(builder.jobs().require(job.spec().job()).aiming(target));
             }
         }
@@ -244,6 +245,9 @@ final class Training {
 
     /** The reason with the nodes that are not ready, if the job loses GPUs there. */
     private PlanReason withLosses(JobState job, PlanReason why) {
+        if (job.target().containsAll(job.allocation().gpus())) {
+            return why;
+        }
         String nodes = job.allocation().gpus().stream()
                 .filter(gpu -> !job.target().contains(gpu))
                 .flatMap(gpu -> builder.gpus().get(gpu).stream())

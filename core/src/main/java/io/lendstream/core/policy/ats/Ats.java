@@ -149,32 +149,32 @@ public final class Ats {
         int held = job.gpus().size();
         double before = idealSpeedup(job, held);
         double after = idealSpeedup(job, size);
-        String share = "fair share: %d of %s, %s"
-                .formatted(
-                        fairShare,
-                        Reason.counted(cluster.gpuCount(), "GPU"),
-                        Reason.counted(cluster.jobCount(), "job"));
+        String share = "fair share: " + fairShare + " of " + Reason.counted(cluster.gpuCount(), "GPU") + ", "
+                + Reason.counted(cluster.jobCount(), "job");
         Resized change = Resized.of(cluster, job, size);
-        String without = change.lost() > 0
-                ? "other jobs gain more speed from the GPUs that are left"
-                : "other jobs gain more speed from %s than the %s of its fair-share speed that it loses"
-                        .formatted(held == 1 ? "it" : "them", Wording.percent(before));
         String gain = size == 0
-                ? without
-                : "it will run at %s of its fair-share speed%s"
-                        .formatted(Wording.percent(after), held == 0 ? "" : " instead of " + Wording.percent(before));
+                ? gainOfOthers(change, before)
+                : "it will run at " + Wording.percent(after) + " of its fair-share speed"
+                        + (held == 0 ? "" : " instead of " + Wording.percent(before));
         String limited = limit(job)
                 .filter(any -> size == largest(job))
                 .map(why -> "; " + why)
                 .orElse("");
         return new PlanReason(
-                "%s %s: %s (%s)%s".formatted(job.job(), change.inWords(), gain, share, limited),
+                job.job() + " " + change.inWords() + ": " + gain + " (" + share + ")" + limited,
                 Map.of(
                         "speedBefore", before,
                         "speedAfter", after,
                         "fairShareGpus", (double) fairShare,
                         "gpus", (double) cluster.gpuCount(),
                         "jobs", (double) cluster.jobCount()));
+    }
+
+    private static String gainOfOthers(Resized change, double before) {
+        return change.lost() > 0
+                ? "other jobs gain more speed from the GPUs that are left"
+                : "other jobs gain more speed from " + (change.held() == 1 ? "it" : "them") + " than the "
+                        + Wording.percent(before) + " of its fair-share speed that it loses";
     }
 
     private double[] values(JobView job, int capacity) {

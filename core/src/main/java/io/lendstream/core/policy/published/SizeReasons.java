@@ -37,11 +37,11 @@ record SizeReasons(ClusterView cluster, int gpus, int jobs) {
         }
         String start = job.gpus().isEmpty() ? rule.first + "; " : "";
         if (!job.elastic()) {
-            return of(job, size, "%sit runs on exactly %s".formatted(start, needs), more);
+            return of(job, size, start + "it runs on exactly " + needs, more);
         }
         int further = size - job.least();
         String gets = further > 0 ? further + " more" : "no more";
-        return of(job, size, "%sit needs %s and gets %s; %s".formatted(start, needs, gets, rule.further), more);
+        return of(job, size, start + "it needs " + needs + " and gets " + gets + "; " + rule.further, more);
     }
 
     /** The reason for a job's new size, with a cause and the numbers that it names. */

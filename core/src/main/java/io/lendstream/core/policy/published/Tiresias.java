@@ -189,14 +189,9 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
 
         private PlanReason reason(JobView job, int size, QueuePosition standing) {
             long served = standing.servedBy(now).toSeconds();
-            String text = "%s %s: it is in queue %d after %d s of run time, and %s; %s"
-                    .formatted(
-                            job.job(),
-                            Resized.of(cluster, job, size).inWords(),
-                            standing.queue(),
-                            served,
-                            left(job.requestedGpus(), size),
-                            ORDER);
+            String text = job.job() + " " + Resized.of(cluster, job, size).inWords() + ": it is in queue "
+                    + standing.queue() + " after " + served + " s of run time, and "
+                    + left(job.requestedGpus(), size) + "; " + ORDER;
             return new PlanReason(text, Map.of("queue", (double) standing.queue(), "servedSeconds", (double) served));
         }
 
@@ -206,11 +201,11 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
             if (size == 0) {
                 return requested == 1
                         ? "no GPU is left for it"
-                        : "fewer than the %s that it asked for are left".formatted(asked);
+                        : "fewer than the " + asked + " that it asked for are left";
             }
             return size < requested
-                    ? "only %d of the %s that it asked for %s free".formatted(size, asked, size == 1 ? "is" : "are")
-                    : "the %s that it asked for %s left".formatted(asked, requested == 1 ? "is" : "are");
+                    ? "only " + size + " of the " + asked + " that it asked for " + (size == 1 ? "is" : "are") + " free"
+                    : "the " + asked + " that it asked for " + (requested == 1 ? "is" : "are") + " left";
         }
     }
 

@@ -5,6 +5,7 @@ import io.lendstream.core.actuation.Refusal;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.service.kafka.Received;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -151,8 +152,16 @@ final class DecisionProcessor {
                     decision.reason().text());
         }
         changed = true;
-        metrics.counter("lendstream.decisions", "kind", decision.countedAs()).increment();
-        return actuation.take(decision, learned);
+        List<ActuationReport> reports = actuation.take(decision, learned);
+        if (reports.stream().noneMatch(report -> isRefusalOf(report, decision))) {
+            metrics.counter("lendstream.decisions", "kind", decision.countedAs())
+                    .increment();
+        }
+        return reports;
+    }
+
+    private static boolean isRefusalOf(ActuationReport report, Decision decision) {
+        return report.outcome() == Outcome.REJECTED && report.decision().equals(decision.id());
     }
 
     /** Publishes reports, split if they are too long for one record. */

@@ -162,7 +162,7 @@ public final class Actuation {
     }
 
     private Optional<ExpectedEvent> nextEvent() {
-        return inStep.flatMap(InStepDriver::next);
+        return inStep.isPresent() ? inStep.get().next() : Optional.empty();
     }
 
     /**
@@ -282,15 +282,22 @@ public final class Actuation {
         Instant upTo = PendingStep.later(now, state.clock());
         var feedback = new DriverFeedback(state, reports);
         while (true) {
-            inStep.ifPresent(this::hand);
-            Optional<Instant> lease =
-                    state.nextLeaseEnd().filter(end -> leasesToo ? !end.isAfter(upTo) : end.isBefore(upTo));
+            if (inStep.isPresent()) {
+                hand(inStep.get());
+            }
+            Optional<Instant> lease = state.nextLeaseEnd();
+            if (lease.isPresent()
+                    && (leasesToo ? lease.get().isAfter(upTo) : !lease.get().isBefore(upTo))) {
+                lease = Optional.empty();
+            }
             Instant until = lease.orElse(upTo);
-            Optional<ExpectedEvent> event =
-                    nextEvent().filter(next -> !next.at().isAfter(until));
-            Optional<PendingStep> due =
-                    state.steps().first().filter(step -> !step.due().isAfter(until));
-            if (event.filter(next -> due.isEmpty() || next.isBefore(due.get())).isPresent()) {
+            Optional<ExpectedEvent> event = nextEvent();
+            boolean isEventDue = event.isPresent() && !event.get().at().isAfter(until);
+            Optional<PendingStep> due = state.steps().first();
+            if (due.isPresent() && due.get().due().isAfter(until)) {
+                due = Optional.empty();
+            }
+            if (isEventDue && (due.isEmpty() || event.get().isBefore(due.get()))) {
                 state.reach(event.get().at());
                 feedback.take(inStep.orElseThrow().takeNext());
             } else if (due.isPresent()) {
@@ -308,6 +315,8 @@ public final class Actuation {
     }
 
     private void hand(InStepDriver driver) {
-        state.orders().take().forEach(order -> driver.take(order, state.subject(order), state.clock()));
+        for (Order order : state.orders().take()) {
+            driver.take(order, state.subject(order), state.clock());
+        }
     }
 }

@@ -40,11 +40,7 @@ final class DriverFeedback {
 
     private void stopped(DriverEvent.Stopped stopped) {
         Tenant tenant = stopped.tenant();
-        String why = steps.awaited(tenant, step -> step.returns(tenant)).stream()
-                .filter(step -> !step.reason().isEmpty() && step.gpus().stream().anyMatch(stopped.units()::contains))
-                .map(PendingStep::reason)
-                .findFirst()
-                .orElse("it left by itself");
+        List<PendingStep> returning = steps.awaited(tenant, step -> step.returns(tenant));
         steps.withdraw(tenant, stopped.units(), step -> step.returns(tenant));
         var rest = new TreeSet<>(state.held(tenant));
         rest.retainAll(Set.copyOf(stopped.units()));
@@ -62,9 +58,17 @@ final class DriverFeedback {
             state.complete(part.ended(ended, state.clock(), reason), reports);
         }
         if (!rest.isEmpty() && state.orders().place(tenant).isPresent()) {
-            leftUnasked(stopped, List.copyOf(rest), why);
+            leftUnasked(stopped, List.copyOf(rest), whyLeft(returning, stopped.units()));
         }
         state.displace(tenant, stopped.units());
+    }
+
+    private static String whyLeft(List<PendingStep> returning, List<GpuId> units) {
+        return returning.stream()
+                .filter(step -> !step.reason().isEmpty() && step.gpus().stream().anyMatch(units::contains))
+                .map(PendingStep::reason)
+                .findFirst()
+                .orElse("it left by itself");
     }
 
     private void leftUnasked(DriverEvent.Stopped stopped, List<GpuId> units, String why) {

@@ -114,6 +114,9 @@ public final class LendingReview {
         if (decision.isPresent()) {
             return decided(unit, decision.get());
         }
+        if (unit.pool() == Pool.TRAINING) {
+            return lasting(id, Cause.IN_USE, "it is free, and belongs to the training pool");
+        }
         if (isToBeCut(id)) {
             return lasting(id, Cause.CUT, "its GPU is about to be cut for services");
         }

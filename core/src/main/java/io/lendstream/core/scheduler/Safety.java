@@ -154,7 +154,10 @@ record Safety(SchedulerSettings settings) {
                         "the request rates of all services are fresh and lending is not stopped",
                         "new loans",
                         againstLoans(builder)),
-                new SafetyRule("the demand of all services is known", "keeping loans", againstKeepingLoans(builder)),
+                new SafetyRule(
+                        "the demand of all services is known, and loans are not ordered back",
+                        "keeping loans",
+                        againstKeepingLoans(builder)),
                 new SafetyRule(
                         "the domain is not frozen",
                         "changes of jobs, except reclaims for inference",

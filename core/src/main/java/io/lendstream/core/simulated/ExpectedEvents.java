@@ -6,6 +6,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -16,7 +17,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
-import java.util.stream.Stream;
+import java.util.function.Predicate;
 
 /** The events that a simulated driver will report, in the order of their times. */
 final class ExpectedEvents {
@@ -84,16 +85,24 @@ final class ExpectedEvents {
 
     /** When a tenant is up, or has failed to start, on the last of the units on which it starts. */
     Optional<Instant> lastStart(Tenant tenant) {
-        return about(tenant).stream()
-                .filter(event ->
-                        event.event() instanceof DriverEvent.Started || event.event() instanceof DriverEvent.Failed)
-                .reduce((earlier, later) -> later)
-                .map(ExpectedEvent::at);
+        return last(
+                tenant,
+                event -> event.event() instanceof DriverEvent.Started || event.event() instanceof DriverEvent.Failed);
     }
 
     /** When the last change of a tenant is in force. */
     Optional<Instant> lastInForce(Tenant tenant) {
-        return inForce(tenant).reduce((earlier, later) -> later).map(ExpectedEvent::at);
+        return last(tenant, ExpectedEvents::isInForce);
+    }
+
+    private Optional<Instant> last(Tenant tenant, Predicate<ExpectedEvent> kind) {
+        Optional<Instant> last = Optional.empty();
+        for (ExpectedEvent event : about(tenant)) {
+            if (kind.test(event)) {
+                last = Optional.of(event.at());
+            }
+        }
+        return last;
     }
 
     /** An expected change is superseded by a later one of the same domain. */
@@ -112,19 +121,23 @@ final class ExpectedEvents {
     }
 
     private List<ExpectedEvent> inForceBy(Tenant tenant, DomainId domain) {
-        return inForce(tenant)
-                .filter(event -> event.event() instanceof DriverEvent.InForce inForce
-                        && inForce.decision().domain().equals(domain))
-                .toList();
+        List<ExpectedEvent> found = new ArrayList<>();
+        for (ExpectedEvent event : about(tenant)) {
+            if (event.event() instanceof DriverEvent.InForce inForce
+                    && inForce.decision().domain().equals(domain)) {
+                found.add(event);
+            }
+        }
+        return found;
     }
 
-    private Stream<ExpectedEvent> inForce(Tenant tenant) {
-        return about(tenant).stream().filter(event -> event.event() instanceof DriverEvent.InForce);
+    private static boolean isInForce(ExpectedEvent event) {
+        return event.event() instanceof DriverEvent.InForce;
     }
 
     /** Takes units out of all expected events of a tenant's starts and stops. */
     void withdraw(Tenant tenant, Collection<GpuId> units) {
-        if (units.isEmpty()) {
+        if (units.isEmpty() || about(tenant).isEmpty()) {
             return;
         }
         Set<GpuId> gone = Set.copyOf(units);

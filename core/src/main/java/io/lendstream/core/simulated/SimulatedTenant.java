@@ -3,6 +3,7 @@ package io.lendstream.core.simulated;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.GpuId;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -23,23 +24,39 @@ final class SimulatedTenant {
      * @param before how many units it had that it was not leaving
      * @param isRepeated whether it only takes units out of an order under the same decision
      */
-    record Move(List<GpuId> leaving, List<GpuId> gained, int before, boolean isRepeated) {}
+    record Move(List<GpuId> leaving, List<GpuId> gained, int before, boolean isRepeated) {
+        Move {
+            leaving = List.copyOf(leaving);
+            gained = List.copyOf(gained);
+        }
+    }
 
     /** Follows an order. */
     Move move(Order.Place place) {
-        var active = new TreeSet<>(units);
-        active.removeAll(leaving);
-        int before = active.size();
-        List<GpuId> gained =
-                place.units().stream().filter(unit -> !active.contains(unit)).toList();
-        active.removeAll(Set.copyOf(place.units()));
-        leaving.addAll(active);
+        Set<GpuId> wanted = Set.copyOf(place.units());
+        List<GpuId> stopped = new ArrayList<>();
+        int before = 0;
+        for (GpuId unit : units) {
+            if (!leaving.contains(unit)) {
+                before++;
+                if (!wanted.contains(unit)) {
+                    stopped.add(unit);
+                }
+            }
+        }
+        List<GpuId> gained = new ArrayList<>();
+        for (GpuId unit : place.units()) {
+            if (!units.contains(unit) || leaving.contains(unit)) {
+                gained.add(unit);
+            }
+        }
+        leaving.addAll(stopped);
         units.addAll(gained);
         boolean isLeaseEnd =
                 place.tenant().jobId().isPresent() && place.allocation().isEmpty();
-        boolean isRepeated = isLeaseEnd || last.filter(place.decision()::equals).isPresent();
+        boolean isRepeated = isLeaseEnd || (last.isPresent() && last.get().equals(place.decision()));
         last = Optional.of(place.decision());
-        return new Move(List.copyOf(active), gained, before, isRepeated);
+        return new Move(stopped, gained, before, isRepeated);
     }
 
     /** It is gone from these units; whether it had any of them. */

@@ -160,7 +160,7 @@ class ApprovalRefusalsTest {
         assertThat(refused.decisions()).singleElement().satisfies(decision -> {
             assertThat(decision.action()).isEqualTo(new Action.Hold(Optional.empty(), Optional.empty()));
             assertThat(decision.reason().text())
-                    .isEqualTo("decision none cannot be approved: it is not among the latest advice");
+                    .isEqualTo("decision none cannot be approved: it is not among the latest advice; approve a newer decision (lendstream top)");
             assertThat(decision.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
         });
     }

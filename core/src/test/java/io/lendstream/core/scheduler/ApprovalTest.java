@@ -77,7 +77,7 @@ class ApprovalTest {
 
         story.approve(lend.id());
 
-        assertHeld("it is not among the latest advice");
+        assertHeld("it is not among the latest advice; approve a newer decision (lendstream top)");
     }
 
     @Test
@@ -109,7 +109,7 @@ class ApprovalTest {
     void aDecisionThatWasNotAdvisedCannotBeApproved() {
         story.approve(new DecisionId(Scenario.DOMAIN, 1, 9999));
 
-        assertHeld("decision test/1/9999 cannot be approved: it is not among the latest advice");
+        assertHeld("decision test/1/9999 cannot be approved: it is not among the latest advice; approve a newer decision (lendstream top)");
     }
 
     @Test

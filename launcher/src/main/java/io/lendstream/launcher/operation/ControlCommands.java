@@ -110,17 +110,19 @@ public final class ControlCommands {
             },
             footer = "Example: lendstream approve east/1/17")
     public static final class Approve extends ControlBase {
+        private static final String FORM = "DOMAIN/EPOCH/SEQUENCE, such as default/1/17; 'lendstream top' lists IDs.";
+
         @Parameters(paramLabel = "ID", description = "The decision: DOMAIN/EPOCH/SEQUENCE.")
         private String id = "";
 
         @Override
         void checkNames() {
-            ExplainCommand.parsed(id);
+            ExplainCommand.parsed(id, FORM);
         }
 
         @Override
         List<ControlCommand> commands(TopicScan reading, Instant now) {
-            DecisionId wanted = ExplainCommand.parsed(id);
+            DecisionId wanted = ExplainCommand.parsed(id, FORM);
             var decisions = new ExplainCommand.Found(wanted);
             reading.values(TopicCatalogue.DECISIONS, decisions::take);
             Decision decision = decisions.wanted();

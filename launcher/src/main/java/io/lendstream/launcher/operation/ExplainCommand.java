@@ -43,6 +43,8 @@ import picocli.CommandLine.Parameters;
         })
 public final class ExplainCommand extends ClusterCommand {
     private static final String GPU = "gpu";
+    private static final String FORM =
+            "DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, gpu/GPU, or gpu for all GPUs.";
     private static final Pattern SEQUENCE = Pattern.compile("\\d{1,18}");
 
     @Parameters(
@@ -66,7 +68,7 @@ public final class ExplainCommand extends ClusterCommand {
         } else if (SEQUENCE.matcher(id).matches()) {
             decision(bySequence(id));
         } else {
-            decision(parsed(id));
+            decision(parsed(id, FORM));
         }
         return 0;
     }
@@ -181,15 +183,14 @@ public final class ExplainCommand extends ClusterCommand {
                 : Optional.of(UserError.checkedName("the GPU of ID", id.substring(GPU.length() + 1)));
     }
 
-    static DecisionId parsed(String id) {
+    /** A decision by its ID; {@code form} ends the sentence about the forms that ID may have. */
+    static DecisionId parsed(String id, String form) {
         try {
             DecisionId parsed = DecisionId.parse(id);
             UserError.checkedName("the domain of ID", parsed.domain().value());
             return parsed;
         } catch (IllegalArgumentException e) {
-            throw UserError.badUsage(
-                    "ID is '%s', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, gpu/GPU, or gpu for all GPUs."
-                            .formatted(id));
+            throw UserError.badUsage("ID is '%s', but must be %s".formatted(id, form));
         }
     }
 

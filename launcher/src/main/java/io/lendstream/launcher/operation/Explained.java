@@ -170,7 +170,7 @@ record Explained(
 
     private static String line(SafetyRule rule) {
         return rule.broken()
-                .map(why -> "not met: %s, so %s is not allowed (%s)".formatted(rule.rule(), rule.forbids(), why))
+                .map(why -> "not met: %s (%s). Not allowed until then: %s".formatted(rule.rule(), why, rule.forbids()))
                 .orElseGet(() -> "met: " + rule.rule());
     }
 

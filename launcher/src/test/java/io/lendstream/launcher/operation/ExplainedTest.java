@@ -194,7 +194,7 @@ class ExplainedTest {
 
     @Test
     void anInvalidIdIsBadUsage() {
-        assertThatThrownBy(() -> ExplainCommand.parsed("17"))
+        assertThatThrownBy(() -> ExplainCommand.parsed("17", "a decision."))
                 .isInstanceOf(UserError.class)
                 .hasMessage(
                         "ID is '17', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain,"

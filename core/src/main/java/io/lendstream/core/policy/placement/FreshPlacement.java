@@ -65,8 +65,9 @@ public final class FreshPlacement {
         Map<JobId, PlanReason> reasons = new TreeMap<>();
         for (int i : moved) {
             JobView job = jobs.get(i);
-            targets.put(job.job(), rooms.take(sizes[i], fit));
-            reasons.put(job.job(), why.gets(job, sizes[i]));
+            int size = sizes[i];
+            targets.put(job.job(), rooms.take(size, fit));
+            reasons.put(job.job(), PlanReason.later(() -> why.gets(job, size)));
         }
         return new Plan(targets, reasons, Map.of(), spare, Optional.empty());
     }

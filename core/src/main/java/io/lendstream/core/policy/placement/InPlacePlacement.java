@@ -58,7 +58,7 @@ public final class InPlacePlacement {
             List<GpuId> held = job.gpus().stream().filter(usable::contains).toList();
             List<GpuId> target = sizes[i] == 0 ? List.of() : placement.place(sizes[i], held);
             targets.put(job.job(), target);
-            reasons.put(job.job(), why.gets(job, target.size()));
+            reasons.put(job.job(), PlanReason.later(() -> why.gets(job, target.size())));
         }
         return new Plan(targets, reasons);
     }

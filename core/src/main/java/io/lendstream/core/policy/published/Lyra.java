@@ -212,8 +212,9 @@ public record Lyra() implements Policy {
             SizeReasons bySize = new SizeReasons(cluster);
             for (int i = 0; i < sizes.length; i++) {
                 JobView job = jobs.get(i);
-                if (sizes[i] != job.gpus().size()) {
-                    reasons.put(job.job(), reason(bySize, job, sizes[i]));
+                int size = sizes[i];
+                if (size != job.gpus().size()) {
+                    reasons.put(job.job(), PlanReason.later(() -> reason(bySize, job, size)));
                 }
             }
             return reasons;

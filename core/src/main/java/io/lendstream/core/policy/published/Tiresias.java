@@ -114,7 +114,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
                 } else if (!kept.contains(job.job())) {
                     QueuePosition standing = note(job, false);
                     targets.put(job.job(), List.of());
-                    reasons.put(job.job(), reason(job, 0, standing));
+                    reasons.put(job.job(), PlanReason.later(() -> reason(job, 0, standing)));
                 }
             }
         }
@@ -149,7 +149,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
                 List<GpuId> gpus = rooms.take(job.requestedGpus(), FreeGpusByNode.Fit.EMPTIEST);
                 targets.put(job.job(), gpus);
                 QueuePosition standing = standings.getOrDefault(job.job(), standing(job));
-                reasons.put(job.job(), reason(job, gpus.size(), standing));
+                reasons.put(job.job(), PlanReason.later(() -> reason(job, gpus.size(), standing)));
             }
         }
 

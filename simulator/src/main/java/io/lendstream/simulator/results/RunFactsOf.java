@@ -56,7 +56,7 @@ public final class RunFactsOf {
 
     private static ReportedRun.Inference inference(Summary summary) {
         return new ReportedRun.Inference(
-                summary.requests().answered(),
+                summary.requests().offered(),
                 Optional.of(summary.requests().coldStarts()),
                 delays(summary.requests().startDelaySeconds()),
                 delays(summary.requests().overheadSeconds()),

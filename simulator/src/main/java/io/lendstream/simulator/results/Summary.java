@@ -60,13 +60,14 @@ public record Summary(
     /**
      * The results of inference requests.
      *
+     * @param offered all requests, answered or not
      * @param startDelaySeconds waits of requests for a GPU
      * @param overheadSeconds waits of requests for a GPU and for a replica to come up
      * @param sloAttainment share of all requests that were answered within their service's SLO
      * @param services the same for each service
      */
     public record Requests(
-            long answered,
+            long offered,
             long coldStarts,
             Distribution startDelaySeconds,
             Distribution overheadSeconds,
@@ -93,7 +94,6 @@ public record Summary(
         results.jobs().forEach(job -> job.completionTime().ifPresent(time -> jct.add(Limits.millis(time) / 1000.0)));
         Distribution delays = new Distribution();
         Distribution overheads = new Distribution();
-        double answered = 0;
         double offered = 0;
         double inTime = 0;
         long coldStarts = 0;
@@ -101,7 +101,6 @@ public record Summary(
         for (ServiceResult service : results.services()) {
             delays.addAll(service.startDelaySeconds());
             overheads.addAll(service.overheadSeconds());
-            answered += service.requests();
             offered += service.requests() + service.unanswered();
             inTime += service.withinSlo();
             coldStarts += service.coldStarts();
@@ -112,7 +111,7 @@ public record Summary(
                 outcome.complete(),
                 jobs(results, jct),
                 new Requests(
-                        Math.round(answered),
+                        Math.round(offered),
                         coldStarts,
                         delays,
                         overheads,
@@ -216,7 +215,7 @@ public record Summary(
     }
 
     private void inferenceFields(Map<String, @Nullable Object> fields) {
-        fields.put("inferenceRequests", requests.answered());
+        fields.put("inferenceRequests", requests.offered());
         fields.put("coldStarts", requests.coldStarts());
         fields.put("startDelayMeanSeconds", rounded(requests.startDelaySeconds().mean()));
         fields.put("startDelayP99Seconds", rounded(requests.startDelaySeconds().quantile(.99)));

@@ -148,7 +148,7 @@ class ResultFilesTest {
         assertThat(run.get("makespanSeconds").asDouble()).isEqualTo(350);
         assertThat(run.get("restarts").asInt()).isEqualTo(4);
         assertThat(run.get("gpuUtilization").asDouble()).isEqualTo(.5);
-        assertThat(run.get("inferenceRequests").asInt()).isEqualTo(1);
+        assertThat(run.get("inferenceRequests").asInt()).isEqualTo(2);
         assertThat(run.get("startDelayMeanSeconds").asDouble()).isEqualTo(1.5);
         assertThat(run.get("responseOverheadMaxSeconds").asDouble()).isEqualTo(9.5);
         assertThat(run.get("sloAttainment").asDouble()).isEqualTo(.5);

@@ -57,9 +57,19 @@ final class PlayOptions {
     private long seed;
 
     void check(int mostNodes) {
+        checkSize(mostNodes);
+        Bounds.checkTrainingNodes(trainingNodes(), nodes);
+    }
+
+    /** The same, but training may have all nodes; {@link #load} refuses that if the workload has services. */
+    void checkForReplay(int mostNodes) {
+        checkSize(mostNodes);
+        Bounds.check("--training-nodes", trainingNodes(), 1, nodes);
+    }
+
+    private void checkSize(int mostNodes) {
         Bounds.check("--nodes", nodes, 2, mostNodes);
         Bounds.check("--gpus-per-node", gpusPerNode, 1, 64);
-        Bounds.checkTrainingNodes(trainingNodes(), nodes);
     }
 
     int nodes() {
@@ -116,11 +126,16 @@ final class PlayOptions {
     }
 
     Workload load(String workload, String domain, long ownSeed) {
+        Workload loaded;
         try {
-            return Workloads.load(workload, scene(domain, ownSeed));
+            loaded = Workloads.load(workload, scene(domain, ownSeed));
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(String.valueOf(e.getMessage()));
         }
+        if (!loaded.loads().isEmpty()) {
+            Bounds.checkTrainingNodes(trainingNodes(), nodes);
+        }
+        return loaded;
     }
 
     Scene scene(String domain) {
@@ -128,12 +143,14 @@ final class PlayOptions {
     }
 
     private Scene scene(String domain, long ownSeed) {
+        // Workloads with services are made to fit inference GPUs, even if the options are refused afterwards.
+        int training = Math.min(trainingNodes(), nodes - 1);
         return new Scene(
                         new DomainId(domain),
                         Workload.EPOCH,
                         ownSeed,
-                        trainingNodes() * gpusPerNode,
-                        (nodes - trainingNodes()) * gpusPerNode,
+                        training * gpusPerNode,
+                        (nodes - training) * gpusPerNode,
                         profiles,
                         services,
                         false)

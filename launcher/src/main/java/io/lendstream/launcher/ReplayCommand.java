@@ -159,7 +159,11 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        play.check(100_000);
+        if (publishedTiming.isPresent()) {
+            play.check(100_000);
+        } else {
+            play.checkForReplay(100_000);
+        }
         boolean inPlace = isOn("--afe", afe);
         Optional<Boolean> referenced = references.map(value -> isOn("--references", value));
         Optional<List<Long>> several = severalSeeds();

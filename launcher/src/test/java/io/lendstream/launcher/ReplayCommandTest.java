@@ -51,6 +51,18 @@ class ReplayCommandTest {
     }
 
     @Test
+    void trainingMayHaveAllNodesWhereThereIsNoInference() throws IOException {
+        replay("--policy", "deepboot", "--training-nodes", "2");
+        assertThat(out.toString()).contains("same 4 GPUs");
+
+        assertThat(run("--training-nodes", "2", "--services", services("1", "0.4")))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("leave training and inference at least one node each of 2 (--nodes)");
+        assertThat(run("--training-nodes", "3")).isEqualTo(2);
+        assertThat(err.toString()).contains("--training-nodes is 3, but must be from 1 to 2.");
+    }
+
+    @Test
     void severalSeedsGiveARunEachAndAnInterval() throws IOException {
         JsonNode runs = replay("--policy", "deepboot,tiresias", "--seeds", "3", "--services", services("1", "0.4"));
 

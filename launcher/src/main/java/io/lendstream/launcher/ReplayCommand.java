@@ -33,6 +33,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -293,7 +294,7 @@ final class ReplayCommand implements Callable<Integer> {
         List<Boolean> modes = modes();
         policies.forEach(ReplayCommand::check);
         List<Run> runs = new ArrayList<>();
-        for (String policy : policies) {
+        for (String policy : new LinkedHashSet<>(policies)) {
             List<Boolean> asked = policy.equals(ReplaySettings.NO_LENDING) ? List.of(false) : modes;
             asked.forEach(lends -> runs.add(new Run(policy, lends)));
         }

@@ -63,6 +63,13 @@ class ReplayCommandTest {
     }
 
     @Test
+    void aPolicyThatIsNamedTwiceIsReplayedOnce() throws IOException {
+        JsonNode runs = replay("--policy", "tiresias,deepboot,tiresias");
+
+        assertThat(runs).extracting(run -> run.get("policy").asText()).containsExactly("tiresias", "deepboot");
+    }
+
+    @Test
     void severalSeedsGiveARunEachAndAnInterval() throws IOException {
         JsonNode runs = replay("--policy", "deepboot,tiresias", "--seeds", "3", "--services", services("1", "0.4"));
 

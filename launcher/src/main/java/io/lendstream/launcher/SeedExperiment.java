@@ -11,6 +11,7 @@ import io.lendstream.simulator.report.SeedFacts;
 import io.lendstream.simulator.report.SeedFigures;
 import io.lendstream.simulator.report.SeedRow;
 import io.lendstream.simulator.report.SeedWarning;
+import io.lendstream.simulator.report.Text;
 import io.lendstream.simulator.results.ResultFiles;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
@@ -110,7 +111,8 @@ final class SeedExperiment {
     Result replay(List<Long> seeds) {
         runsInAll = seeds.size() * runsPerSeed();
         int threads = Math.max(1, Math.min(seeds.size(), Runtime.getRuntime().availableProcessors()));
-        say.accept("%d runs: %d seeds, %d at a time".formatted(runsInAll, seeds.size(), threads));
+        say.accept("%s: %s, %d at a time"
+                .formatted(Text.plural(runsInAll, "run"), Text.plural(seeds.size(), "seed"), threads));
         return result(SeedRuns.play(seeds, threads, seed -> ofSeed(seed, seeds.indexOf(seed))));
     }
 

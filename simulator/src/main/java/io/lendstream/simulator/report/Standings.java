@@ -151,12 +151,13 @@ public final class Standings {
                 .orElse(Text.NOTHING);
     }
 
-    /** How many times the misses of the baseline. */
+    /** How many times the misses of the baseline, with two decimals at most. */
     static String against(double share, double baseline) {
         if (baseline <= 0) {
             return share <= 0 ? "same" : "baseline has none";
         }
-        return Text.number(Math.rint(100 * share / baseline) / 100) + " times";
+        double times = Math.rint(100 * share / baseline) / 100;
+        return times == 1 ? "same" : Text.number(times) + " times";
     }
 
     static String worst(Inference requests) {

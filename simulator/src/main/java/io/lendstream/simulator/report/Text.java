@@ -85,7 +85,11 @@ public final class Text {
         return number(count) + " " + noun + (count == 1 ? "" : "s");
     }
 
+    /** With the sign of typography; zero has none. */
     private static String minus(String number) {
+        if (number.matches("-[0.]+")) {
+            return number.substring(1);
+        }
         return number.startsWith("-") ? "\u2212" + number.substring(1) : number;
     }
 
@@ -94,12 +98,12 @@ public final class Text {
         return Double.isFinite(fraction) ? digits(fraction) + " %" : NOTHING;
     }
 
-    /** The number of percent of a fraction, without its sign. */
+    /** The number of percent of a fraction, without the sign for percent, thousands grouped. */
     static String digits(double fraction) {
         double percent = fraction * 100;
         double distance = Math.min(Math.abs(percent), Math.abs(100 - percent));
         int decimals = distance > 0 && distance < 1 ? 3 : 1;
-        return minus(String.format(Locale.ROOT, "%." + decimals + "f", percent));
+        return minus(String.format(Locale.ROOT, "%,." + decimals + "f", percent));
     }
 
     /** A length of time in the unit that suits it: {@code 5.50 h}. */

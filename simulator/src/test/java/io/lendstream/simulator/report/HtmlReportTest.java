@@ -258,6 +258,8 @@ class HtmlReportTest {
         assertThat(Text.number(0.01234)).isEqualTo("0.0123");
         assertThat(Text.number(-3)).isEqualTo("\u22123");
         assertThat(Text.percent(0.9987)).isEqualTo("99.870 %");
+        assertThat(Text.percent(-11)).isEqualTo("\u22121,100.0 %");
+        assertThat(Text.percent(-1e-9)).isEqualTo("0.000 %");
         assertThat(Text.duration(5400)).isEqualTo("90 min");
         assertThat(Text.duration(0.02)).isEqualTo("20 ms");
         assertThat(Text.elapsed(Sightings.START, Sightings.at(90061))).isEqualTo("1d 01:01:01");

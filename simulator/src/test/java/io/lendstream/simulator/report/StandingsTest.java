@@ -61,7 +61,7 @@ class StandingsTest {
                 .containsExactly(
                         "deepboot, lending on",
                         "ALARM 10.0 % (10)",
-                        "1 times",
+                        "same",
                         "10,000 % used",
                         "–",
                         "vision: 20.0 % (10)");
@@ -80,6 +80,7 @@ class StandingsTest {
     @Test
     void missesAreAgainstThoseOfTheBaseline() {
         assertThat(Standings.against(.0011, .00019)).isEqualTo("5.79 times");
+        assertThat(Standings.against(.1001, .1)).isEqualTo("same");
         assertThat(Standings.against(0, 0)).isEqualTo("same");
         assertThat(Standings.against(.1, 0)).isEqualTo("baseline has none");
     }

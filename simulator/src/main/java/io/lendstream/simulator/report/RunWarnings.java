@@ -33,10 +33,12 @@ public final class RunWarnings {
         return Optional.of(new RunWarning(
                 level,
                 "demand-beyond-gpus",
-                "services need up to %s GPUs, %d exist (from %s to %s, %s in all): %s"
+                "services need up to %s GPUs, %s (from %s to %s, %s in all): %s"
                         .formatted(
                                 Text.number(need.peak()),
-                                need.gpus(),
+                                need.gpus() == 1
+                                        ? "1 inference GPU exists"
+                                        : Text.number((long) need.gpus()) + " inference GPUs exist",
                                 Text.minute(need.from()),
                                 Text.minute(need.to()),
                                 Text.duration(need.length().toMillis() / 1000.0),
@@ -54,12 +56,20 @@ public final class RunWarnings {
                                         ? " Is a scale per minute taken as per second?"
                                         : "");
             case WARNING ->
-                "services cannot share a GPU, and %s of the GPU time they need is beyond those: some requests will wait."
-                        .formatted(Text.percent(need.wholeExcessShare()));
+                "%s%s of the GPU time they need is beyond those: %s."
+                        .formatted(
+                                need.services() > 1 ? "services cannot share a GPU, and " : "",
+                                Text.percent(need.wholeExcessShare()),
+                                waits(need, "some requests will wait"));
             case NOTE ->
-                "%s of the GPU time they need is beyond those: few requests will wait."
-                        .formatted(Text.percent(need.wholeExcessShare()));
+                "%s of the GPU time they need is beyond those: %s."
+                        .formatted(Text.percent(need.wholeExcessShare()), waits(need, "few requests will wait"));
         };
+    }
+
+    /** What requests do; a wait is short only if the services would fit if they could share GPUs. */
+    private static String waits(InferenceNeed need, String brief) {
+        return need.queuesUp() ? "requests queue up while demand exceeds the GPUs" : brief;
     }
 
     /** An attainment below the objective, or so low that it is an alarm. */

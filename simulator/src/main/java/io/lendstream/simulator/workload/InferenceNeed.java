@@ -6,6 +6,7 @@ import java.time.Instant;
 /**
  * The GPUs that the services of a workload need, against the inference GPUs there are.
  *
+ * @param services how many services there are
  * @param gpus inference GPUs
  * @param peak most GPUs that the services need at once; each service needs whole ones
  * @param peakShare the same if services could share GPUs
@@ -17,6 +18,7 @@ import java.time.Instant;
  * @param length all such times together
  */
 public record InferenceNeed(
+        int services,
         int gpus,
         int peak,
         double peakShare,
@@ -45,10 +47,11 @@ public record InferenceNeed(
                 whole[i] += Math.ceil(need[i] - ROUNDING);
             }
         }
-        return over(gpus, share, whole, workload.start(), bin);
+        return over(workload, gpus, share, whole, bin);
     }
 
-    private static InferenceNeed over(int gpus, double[] share, double[] whole, Instant start, long bin) {
+    private static InferenceNeed over(Workload workload, int gpus, double[] share, double[] whole, long bin) {
+        Instant start = workload.start();
         double peak = 0;
         double peakShare = 0;
         Instant from = start;
@@ -64,6 +67,7 @@ public record InferenceNeed(
             }
         }
         return new InferenceNeed(
+                workload.loads().size(),
                 gpus,
                 (int) Math.min(Integer.MAX_VALUE, peak),
                 peakShare,
@@ -108,6 +112,11 @@ public record InferenceNeed(
             }
         }
         return need;
+    }
+
+    /** Whether they would need more GPUs than there are even if they could share them, so that requests queue up. */
+    public boolean queuesUp() {
+        return peakShare > gpus + ROUNDING;
     }
 
     /** Whether services need more GPUs than there are. */

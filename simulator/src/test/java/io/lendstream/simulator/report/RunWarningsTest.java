@@ -21,7 +21,7 @@ class RunWarningsTest {
             assertThat(warning.level()).isEqualTo(RunWarning.Level.ALARM);
             assertThat(warning.line())
                     .isEqualTo(
-                            "ALARM: services need up to 30 GPUs, 8 exist (from 2026-01-01 01:00 UTC to 2026-01-01 02:00 UTC, 60 min in all): 25.0 % of demand is beyond them, so no policy can meet the SLO. Is a scale per minute taken as per second?");
+                            "ALARM: services need up to 30 GPUs, 8 inference GPUs exist (from 2026-01-01 01:00 UTC to 2026-01-01 02:00 UTC, 60 min in all): 25.0 % of demand is beyond them, so no policy can meet the SLO. Is a scale per minute taken as per second?");
         });
     }
 
@@ -38,24 +38,43 @@ class RunWarningsTest {
     @Test
     void demandBeyondTheGpusWithinTheErrorBudgetIsANote() {
         assertThat(RunWarnings.overload(need(9, .0009, .001)).orElseThrow().line())
-                .startsWith("NOTE: services need up to 9 GPUs, 8 exist")
-                .endsWith(": 0.100 % of the GPU time they need is beyond those: few requests will wait.");
+                .startsWith("NOTE: services need up to 9 GPUs, 8 inference GPUs exist")
+                .endsWith(": 0.100 % of the GPU time they need is beyond those: requests queue up while demand exceeds the GPUs.");
     }
 
     @Test
     void wholeGpusBeyondThoseThatExistAreAWarning() {
         assertThat(RunWarnings.overload(need(9, 0, .02)).orElseThrow().line())
-                .startsWith("WARNING: services need up to 9 GPUs, 8 exist")
-                .endsWith("2.0 % of the GPU time they need is beyond those: some requests will wait.");
+                .startsWith("WARNING: services need up to 9 GPUs, 8 inference GPUs exist")
+                .endsWith(
+                        "services cannot share a GPU, and 2.0 % of the GPU time they need is beyond those: requests queue up while demand exceeds the GPUs.");
+        assertThat(RunWarnings.overload(need(3, 9, 7.5, 0, .02)).orElseThrow().line())
+                .endsWith(
+                        "services cannot share a GPU, and 2.0 % of the GPU time they need is beyond those: some requests will wait.");
         assertThat(RunWarnings.overload(need(8, 0, 0))).isEmpty();
     }
 
-    /** A need against 8 GPUs, beyond them for an hour. */
+    @Test
+    void oneServiceHasNoneToShareWithAndItsRequestsQueueUp() {
+        assertThat(RunWarnings.overload(need(1, 9, 8.1, .0005, .02)).orElseThrow().line())
+                .startsWith("WARNING: ")
+                .endsWith(
+                        " in all): 2.0 % of the GPU time they need is beyond those: requests queue up while demand exceeds the GPUs.");
+    }
+
+    /** A need of three services. */
     private static InferenceNeed need(int peak, double excessShare, double wholeExcessShare) {
+        return need(3, peak, peak - .5, excessShare, wholeExcessShare);
+    }
+
+    /** A need against 8 GPUs, beyond them for an hour. */
+    private static InferenceNeed need(
+            int services, int peak, double peakShare, double excessShare, double wholeExcessShare) {
         return new InferenceNeed(
+                services,
                 8,
                 peak,
-                peak - .5,
+                peakShare,
                 excessShare,
                 wholeExcessShare,
                 START.plusSeconds(3600),

@@ -22,12 +22,15 @@ class InferenceNeedTest {
         assertThat(need.peak()).isEqualTo(6);
         assertThat(need.peakShare()).isCloseTo(5, within(1e-9));
         assertThat(need.exceeds()).isTrue();
+        assertThat(need.services()).isEqualTo(2);
+        assertThat(need.queuesUp()).isFalse();
         assertThat(need.excessShare()).isZero();
         assertThat(need.wholeExcessShare()).isCloseTo(1 / 10.0, within(1e-9));
         assertThat(need.from()).isEqualTo(Workload.EPOCH.plusSeconds(3600));
         assertThat(need.to()).isEqualTo(Workload.EPOCH.plusSeconds(7200));
         assertThat(need.length()).isEqualTo(Duration.ofHours(1));
         assertThat(InferenceNeed.of(workload, 4).excessShare()).isCloseTo(1 / 7.0, within(1e-6));
+        assertThat(InferenceNeed.of(workload, 4).queuesUp()).isTrue();
         assertThat(InferenceNeed.of(workload, 6).exceeds()).isFalse();
     }
 

@@ -61,7 +61,7 @@ final class PlayOptions {
         Bounds.checkTrainingNodes(trainingNodes(), nodes);
     }
 
-    /** The same, but training may have all nodes; {@link #load} refuses that if the workload has services. */
+    /** The same, but training may have all nodes; {@code load} refuses that if the workload has services. */
     void checkForReplay(int mostNodes) {
         checkSize(mostNodes);
         Bounds.check("--training-nodes", trainingNodes(), 1, nodes);

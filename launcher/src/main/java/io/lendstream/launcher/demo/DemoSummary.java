@@ -198,7 +198,8 @@ final class DemoSummary {
                 number(demo, "errorBudgetUsed")
                         .map(any -> demo.get("sloAttainment").asDouble()),
                 services);
-        return seen.withTruth(training, inference, demo.get("complete").asBoolean());
+        return seen.withTruth(training, inference, demo.get("complete").asBoolean())
+                .withGpuHoursLent(demo.get("gpuHoursLent").asDouble());
     }
 
     private static Optional<Double> number(JsonNode run, String field) {

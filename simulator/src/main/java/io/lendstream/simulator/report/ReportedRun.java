@@ -56,6 +56,19 @@ public record ReportedRun(
                 whole);
     }
 
+    /** The same with the true GPU-hours of its loans, until the GPUs were released. */
+    public ReportedRun withGpuHoursLent(double gpuHours) {
+        return new ReportedRun(
+                name,
+                lending,
+                period,
+                course,
+                new Figures(
+                        figures.training, figures.inference, figures.loans.withGpuHours(gpuHours), figures.decisions),
+                verdict,
+                complete);
+    }
+
     public ReportedRun withName(String other) {
         return new ReportedRun(other, lending, period, course, figures, verdict, complete);
     }
@@ -290,6 +303,10 @@ public record ReportedRun(
 
         public Loans {
             turnover = List.copyOf(turnover);
+        }
+
+        private Loans withGpuHours(double hours) {
+            return new Loans(hours, ended, open, meanSeconds, longestSeconds, turnover);
         }
     }
 

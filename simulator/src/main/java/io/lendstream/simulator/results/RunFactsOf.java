@@ -30,7 +30,9 @@ public final class RunFactsOf {
 
     /** A run as it was observed, with the true figures of its world. */
     public static ReportedRun run(ReportedRun seen, RunOutcome outcome) {
-        return seen.withTruth(training(outcome), inference(Summary.of(outcome)), outcome.complete());
+        Summary summary = Summary.of(outcome);
+        return seen.withTruth(training(outcome), inference(summary), outcome.complete())
+                .withGpuHoursLent(summary.lending().gpuHours());
     }
 
     static ReportedRun.Training training(RunOutcome outcome) {

@@ -154,6 +154,15 @@ class ReplayTest {
     }
 
     @Test
+    void reportAndSummaryAgreeOnTheGpuHoursLent() {
+        Replayed run = Replay.run(anHour(), ReplaySettings.of("deepboot", true, true, FOUR_NODES));
+
+        assertThat(run.facts().loans().gpuHours())
+                .isPositive()
+                .isEqualTo(Summary.of(run.outcome()).lending().gpuHours());
+    }
+
+    @Test
     void namesThePoliciesThatThereAre() {
         ReplaySettings settings = ReplaySettings.of("magic", true, true, FOUR_NODES);
 

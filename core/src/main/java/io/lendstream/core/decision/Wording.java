@@ -3,14 +3,20 @@ package io.lendstream.core.decision;
 import java.time.Instant;
 import java.time.LocalTime;
 import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** Phrases that reasons of decisions share. */
 public final class Wording {
+    private static final DateTimeFormatter SECOND = DateTimeFormatter.ofPattern(
+                    "yyyy-MM-dd HH:mm:ss 'UTC'", Locale.ROOT)
+            .withZone(ZoneOffset.UTC);
+
     private Wording() {}
 
     /**
@@ -79,6 +85,11 @@ public final class Wording {
     /** A share in per cent, such as {@code 73 %}. */
     public static String percent(double share) {
         return Math.round(100 * share) + " %";
+    }
+
+    /** A time, such as {@code 2026-01-01 12:05:30 UTC}. */
+    public static String time(Instant at) {
+        return SECOND.format(at);
     }
 
     /** A time of day, such as {@code 12:05 UTC}. */

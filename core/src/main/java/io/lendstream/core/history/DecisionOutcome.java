@@ -1,6 +1,7 @@
 package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import java.time.Duration;
@@ -58,7 +59,8 @@ public record DecisionOutcome(Decision decision, List<ActuationReport> reports, 
             return "in progress: the last report is %s".formatted(word(last));
         }
         boolean overdue = decision.deadline().isBefore(until);
-        return "no actuator has reported on it; it %s due at %s".formatted(overdue ? "was" : "is", decision.deadline());
+        return "no actuator has reported on it; it %s due at %s"
+                .formatted(overdue ? "was" : "is", Wording.time(decision.deadline()));
     }
 
     private String ended(ActuationReport end) {

@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
@@ -122,7 +123,7 @@ final class Deadlines {
                         "%s renewed until %s"
                                 .formatted(
                                         ending.size() == 1 ? "1 loan is" : ending.size() + " loans are",
-                                        builder.now().plus(settings.lease())),
+                                        Wording.time(builder.now().plus(settings.lease()))),
                         Map.of("loans", (double) ending.size()),
                         List.of()));
     }

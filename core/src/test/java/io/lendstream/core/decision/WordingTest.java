@@ -30,6 +30,7 @@ class WordingTest {
         assertThat(Wording.percent(0.734)).isEqualTo("73 %");
         assertThat(Wording.timeOfDay(Instant.parse("2026-01-01T12:05:00Z"))).isEqualTo("12:05 UTC");
         assertThat(Wording.timeOfDay(Instant.parse("2026-01-01T12:05:30.5Z"))).isEqualTo("12:05:30 UTC");
+        assertThat(Wording.time(Instant.parse("2026-01-01T03:21:02.9Z"))).isEqualTo("2026-01-01 03:21:02 UTC");
     }
 
     @ParameterizedTest

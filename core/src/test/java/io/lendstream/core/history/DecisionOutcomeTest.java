@@ -108,7 +108,7 @@ class DecisionOutcomeTest {
         DecisionOutcome fate = fate(ofAnother, report(Outcome.HOLDS, 3));
 
         assertThat(fate.reports()).isEmpty();
-        assertThat(fate.inWords()).isEqualTo("no actuator has reported on it; it was due at 2026-01-01T00:00:45Z");
+        assertThat(fate.inWords()).isEqualTo("no actuator has reported on it; it was due at 2026-01-01 00:00:45 UTC");
     }
 
     @Test

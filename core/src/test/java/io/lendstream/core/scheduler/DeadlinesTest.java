@@ -275,7 +275,7 @@ class DeadlinesTest {
             assertThat(renewal.reason())
                     .isEqualTo(new Reason(
                             "lease",
-                            "1 loan is renewed until 2026-01-01T00:15:00Z",
+                            "1 loan is renewed until 2026-01-01 00:15:00 UTC",
                             Map.of("loans", 1.0),
                             List.of(builder.eventSequence())));
         });
@@ -292,7 +292,7 @@ class DeadlinesTest {
 
         assertThat(decisions(builder)).singleElement().satisfies(renewal -> {
             assertThat(renewal.action().gpus()).isEqualTo(gpus("infer-g0", "infer-g1", "infer-g2"));
-            assertThat(renewal.reason().text()).isEqualTo("3 loans are renewed until 2026-01-01T00:12:30Z");
+            assertThat(renewal.reason().text()).isEqualTo("3 loans are renewed until 2026-01-01 00:12:30 UTC");
             assertThat(renewal.reason().numbers()).isEqualTo(Map.of("loans", 3.0));
         });
         assertThat(owner(builder, "infer-g3")).isEqualTo(Moment.lent("b", ofMillis(600_001)));

@@ -37,6 +37,16 @@ public final class Wording {
         return (after > before ? "grows" : "shrinks") + " from " + before + " to " + Reason.counted(after, "GPU");
     }
 
+    /**
+     * The change of a job that gains GPUs, perhaps fewer than it gives up; it follows the job's name.
+     *
+     * @param ran whether the job has run before
+     */
+    public static String gains(int before, int after, boolean ran) {
+        String change = resized(before, after, ran);
+        return 0 < after && after < before ? "moves to other GPUs and " + change : change;
+    }
+
     /** The move of a job from a MIG instance; it follows the job's name. */
     public static String leavesInstance(int gpus) {
         return "moves from its MIG instance to " + Reason.counted(gpus, "GPU");

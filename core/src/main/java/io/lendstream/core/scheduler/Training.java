@@ -220,7 +220,7 @@ final class Training {
         boolean allFree = gained.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesLoansBack = held.stream()
                 .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
-        Supplier<PlanReason> why = () -> withLosses(job, reason.orElseGet(() -> nextStep(job, gained)));
+        Supplier<PlanReason> why = () -> withLosses(job, because(job, reason, gained));
         if (allFree && (!givesLoansBack || gained.isEmpty())) {
             change(job, job.target(), ReasonCode.PLAN, why.get());
         } else {
@@ -241,6 +241,19 @@ final class Training {
     private static PlanReason first(JobState job, PlanReason why, int given) {
         String units = Reason.counted(given, JobChanges.Returned.unit(job));
         return new PlanReason(why.text() + "; first it gives up " + units, why.numbers());
+    }
+
+    /** The plan's reason, with the GPUs that a job gains although it shrinks; without one, that of a next step. */
+    private PlanReason because(JobState job, Optional<PlanReason> planned, List<GpuId> gained) {
+        if (planned.isEmpty()) {
+            return nextStep(job, gained);
+        }
+        PlanReason why = planned.get();
+        if (gained.isEmpty() || job.target().size() >= job.gpus()) {
+            return why;
+        }
+        String others = Reason.counted(gained.size(), "other GPU");
+        return new PlanReason(why.text() + "; it gets " + others, why.numbers());
     }
 
     /** The reason with the nodes that are not ready, if the job loses GPUs there. */
@@ -303,7 +316,7 @@ final class Training {
         String move = job.spec().job() + ", which "
                 + (job.isOnSlice()
                         ? Wording.leavesInstance(size)
-                        : Wording.resized(held, size, job.usage().largestRun() > 0));
+                        : Wording.gains(held, size, job.usage().largestRun() > 0));
         sleeping.forEach((service, gpus) -> {
             String text = service + " " + Wording.idles(gpus.size()) + move;
             Map<String, Double> numbers = Map.of(

@@ -25,6 +25,17 @@ class WordingTest {
         assertThat(Wording.resized(before, after, ran)).isEqualTo(words);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "9, 7, true, moves to other GPUs and shrinks from 9 to 7 GPUs",
+        "1, 1, true, moves to another GPU",
+        "1, 3, true, grows from 1 to 3 GPUs",
+        "0, 2, false, starts on 2 GPUs"
+    })
+    void aJobThatGainsGpusMovesEvenIfItShrinks(int before, int after, boolean ran, String words) {
+        assertThat(Wording.gains(before, after, ran)).isEqualTo(words);
+    }
+
     @Test
     void sharesArePercentagesAndTimesAreInUtc() {
         assertThat(Wording.percent(0.734)).isEqualTo("73 %");

@@ -784,6 +784,20 @@ class TrainingTest {
     }
 
     @Test
+    void theReasonsSayThatAJobThatShrinksGetsOtherGpus() {
+        trainsOn("a", "train-g0", "train-g1");
+        state.owner("infer-g1", new Owner.Sleeping(CHAT));
+
+        planned(Map.of("a", gpus("infer-g1")));
+
+        assertThat(step.decisions().stream().map(decision -> decision.reason().text()))
+                .containsExactly(
+                        "chat idles 1 replica: its GPU is free for a, which moves to other GPUs and shrinks from 2 to 1"
+                                + " GPU",
+                        "the policy wants it for a; it gets 1 other GPU; first it gives up 2 GPUs");
+    }
+
+    @Test
     void aRigidJobStopsWhileItMovesAndAnElasticOneGoesOnWithTheRest() {
         story.rigidJob("rigid", 2);
         state = new EditedState(story);

@@ -5,6 +5,7 @@ import io.lendstream.schemas.codec.RecordMapper;
 import io.lendstream.schemas.codec.SchemaDerivation;
 import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.text.FileErrors;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -50,7 +51,7 @@ final class StateFile {
         } catch (IOException e) {
             throw new SettingsException(
                     "actuator.state-dir is %s, which cannot be used: %s. Name a directory that this user may write to."
-                            .formatted(directory, e.getMessage()),
+                            .formatted(directory, FileErrors.ofDirectory(e)),
                     e);
         }
         return new StateFile(directory.resolve("actuator.avro"));

@@ -86,6 +86,15 @@ class ActuatorSettingsTest {
     }
 
     @Test
+    void aStateDirectoryThatCannotBeUsedIsRefusedWithTheCause() throws Exception {
+        Path file = Files.writeString(folder.resolve("notes.txt"), "mine");
+
+        assertThatThrownBy(() -> StateFile.in(file))
+                .isInstanceOf(SettingsException.class)
+                .hasMessageStartingWith("actuator.state-dir is %s, which cannot be used: it is a file. ", file);
+    }
+
+    @Test
     void aMemoryIsReadAsItWasWritten() {
         ActuatorState state = ActuatorState.empty("a");
 

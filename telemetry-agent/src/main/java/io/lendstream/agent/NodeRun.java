@@ -23,6 +23,7 @@ import io.lendstream.service.kafka.UnreachableException;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.text.FileErrors;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -278,7 +279,7 @@ final class NodeRun {
         } catch (IOException e) {
             throw new SettingsException(
                     "agent.spool-dir is %s, which cannot be used: %s. Name a directory that this user may write to and no other agent uses."
-                            .formatted(directory.map(Path::toString).orElse("nothing"), e.getMessage()),
+                            .formatted(directory.map(Path::toString).orElse("nothing"), FileErrors.ofDirectory(e)),
                     e);
         }
     }

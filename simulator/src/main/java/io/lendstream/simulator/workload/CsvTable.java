@@ -91,7 +91,7 @@ public record CsvTable(Path file, List<String> columns, List<CsvRow> rows) {
         }
         InputStream in = Files.newInputStream(file);
         try {
-            boolean zipped = file.toString().endsWith(".gz");
+            boolean zipped = file.toString().endsWith(".gz") && Files.size(file) > 0;
             return new BufferedReader(
                     new InputStreamReader(zipped ? new GZIPInputStream(in) : in, StandardCharsets.UTF_8));
         } catch (IOException e) {

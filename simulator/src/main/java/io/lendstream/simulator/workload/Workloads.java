@@ -62,6 +62,9 @@ public final class Workloads {
                             Presets.all().stream().map(Presets.Entry::name).toList()));
         }
         List<String> header = CsvTable.header(file);
+        if (header.isEmpty()) {
+            throw new IllegalArgumentException("%s is empty; give a file with a header and rows".formatted(file));
+        }
         return FORMATS.stream()
                 .filter(format -> format.knows.test(header))
                 .findFirst()

@@ -82,6 +82,19 @@ class WorkloadReadersTest {
                 .hasMessageContaining("copy it again");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"jobs.csv", "jobs.csv.gz"})
+    void aFileWithoutAByteIsEmptyAndNotCutOff(String name) throws IOException {
+        Path empty = Files.createFile(folder.resolve(name));
+
+        assertThatThrownBy(() -> Workloads.load(empty.toString(), scene))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(empty + " is empty; give a file with a header and rows");
+        assertThatThrownBy(() -> CsvTable.read(empty, "job"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(empty + " is empty; expected a header with job");
+    }
+
     private Path workload(String... lines) throws IOException {
         return Files.writeString(folder.resolve("work.csv"), String.join("\n", lines) + "\n");
     }

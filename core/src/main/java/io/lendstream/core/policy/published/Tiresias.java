@@ -42,7 +42,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
     public PolicyInfo info() {
         return new PolicyInfo(
                 "tiresias",
-                "least attained service first, in two queues; jobs get what they asked for or wait",
+                "least attained service first, in two queues; jobs get what they asked for or wait; after a loss they keep the rest",
                 false,
                 false,
                 false);

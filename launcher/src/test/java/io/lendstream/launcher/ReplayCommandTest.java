@@ -112,7 +112,8 @@ class ReplayCommandTest {
     void warningsOfSeveralSeedsNameTheirSeeds() throws IOException {
         replay("--policy", "deepboot", "--seeds", "2", "--services", services("60", "0.4"));
 
-        assertThat(out.toString()).contains("ALARM: seed 1 and 1 more of 2: services need up to 24 GPUs, 2 inference GPUs exist");
+        assertThat(out.toString())
+                .contains("ALARM: seed 1 and 1 more of 2: services need up to 24 GPUs, 2 inference GPUs exist");
     }
 
     @Test
@@ -156,9 +157,12 @@ class ReplayCommandTest {
                 .get(0);
 
         assertThat(out.toString())
-                .contains("ALARM: services need up to 24 GPUs, 2 inference GPUs exist", "Is a scale per minute taken as per second?")
+                .contains(
+                        "ALARM: services need up to 24 GPUs, 2 inference GPUs exist",
+                        "Is a scale per minute taken as per second?")
                 .contains("of the requests within their SLO, below 99 %");
-        assertThat(report()).contains("<p class=\"warned alarm\"><b>ALARM</b> services need up to 24 GPUs, 2 inference GPUs exist");
+        assertThat(report())
+                .contains("<p class=\"warned alarm\"><b>ALARM</b> services need up to 24 GPUs, 2 inference GPUs exist");
         assertThat(run.get("warnings"))
                 .extracting(warning -> warning.get("code").asText())
                 .contains("demand-beyond-gpus", "slo-alarm");

@@ -40,7 +40,10 @@ final class Approval {
                 command.decision().flatMap(id -> builder.advice().flatMap(advice -> advice.find(id)));
         if (approved.isEmpty()) {
             String name = command.decision().map(Object::toString).orElse("none");
-            hold("decision %s cannot be approved: it is not among the latest advice; approve a newer decision (lendstream top)".formatted(name), List.of());
+            hold(
+                    "decision %s cannot be approved: it is not among the latest advice; approve a newer decision (lendstream top)"
+                            .formatted(name),
+                    List.of());
             return;
         }
         Decision advice = approved.get();

@@ -160,7 +160,8 @@ class ApprovalRefusalsTest {
         assertThat(refused.decisions()).singleElement().satisfies(decision -> {
             assertThat(decision.action()).isEqualTo(new Action.Hold(Optional.empty(), Optional.empty()));
             assertThat(decision.reason().text())
-                    .isEqualTo("decision none cannot be approved: it is not among the latest advice; approve a newer decision (lendstream top)");
+                    .isEqualTo(
+                            "decision none cannot be approved: it is not among the latest advice; approve a newer decision (lendstream top)");
             assertThat(decision.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
         });
     }

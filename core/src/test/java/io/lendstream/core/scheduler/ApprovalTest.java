@@ -109,7 +109,8 @@ class ApprovalTest {
     void aDecisionThatWasNotAdvisedCannotBeApproved() {
         story.approve(new DecisionId(Scenario.DOMAIN, 1, 9999));
 
-        assertHeld("decision test/1/9999 cannot be approved: it is not among the latest advice; approve a newer decision (lendstream top)");
+        assertHeld(
+                "decision test/1/9999 cannot be approved: it is not among the latest advice; approve a newer decision (lendstream top)");
     }
 
     @Test

@@ -230,7 +230,7 @@ class SafetyTest {
                                 "new loans",
                                 Optional.of("the request rates of chat are 70 s old (limit: 45 s, 3 windows of 15 s)")),
                         new SafetyRule(
-                                "the demand of all services is known",
+                                "the demand of all services is known, and loans are not ordered back",
                                 "keeping loans",
                                 Optional.of("the demand of chat is unknown (no request rates for 70 s)")),
                         new SafetyRule(

@@ -194,11 +194,9 @@ class ExplainedTest {
 
     @Test
     void anInvalidIdIsBadUsage() {
-        assertThatThrownBy(() -> ExplainCommand.parsed("17", "a decision."))
+        assertThatThrownBy(() -> ExplainCommand.parsed("17", "a decision, such as east/1/17."))
                 .isInstanceOf(UserError.class)
-                .hasMessage(
-                        "ID is '17', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain,"
-                                + " gpu/GPU, or gpu for all GPUs.");
+                .hasMessage("ID is '17', but must be a decision, such as east/1/17.");
     }
 
     /** The log with commands from this topic. */

@@ -17,6 +17,7 @@ class FileErrorsTest {
         assertThat(FileErrors.ofDirectory(new FileAlreadyExistsException("/a"))).isEqualTo("it is a file");
         assertThat(FileErrors.ofDirectory(new FileSystemException("/a/b", null, "Not a directory")))
                 .isEqualTo("Not a directory");
-        assertThat(FileErrors.ofDirectory(new IOException("it is not writable"))).isEqualTo("it is not writable");
+        assertThat(FileErrors.ofDirectory(new IOException("it is not writable")))
+                .isEqualTo("it is not writable");
     }
 }

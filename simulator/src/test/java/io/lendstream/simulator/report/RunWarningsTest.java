@@ -39,7 +39,8 @@ class RunWarningsTest {
     void demandBeyondTheGpusWithinTheErrorBudgetIsANote() {
         assertThat(RunWarnings.overload(need(9, .0009, .001)).orElseThrow().line())
                 .startsWith("NOTE: services need up to 9 GPUs, 8 inference GPUs exist")
-                .endsWith(": 0.100 % of the GPU time they need is beyond those: requests queue up while demand exceeds the GPUs.");
+                .endsWith(
+                        ": 0.100 % of the GPU time they need is beyond those: requests queue up while demand exceeds the GPUs.");
     }
 
     @Test
@@ -56,7 +57,9 @@ class RunWarningsTest {
 
     @Test
     void oneServiceHasNoneToShareWithAndItsRequestsQueueUp() {
-        assertThat(RunWarnings.overload(need(1, 9, 8.1, .0005, .02)).orElseThrow().line())
+        assertThat(RunWarnings.overload(need(1, 9, 8.1, .0005, .02))
+                        .orElseThrow()
+                        .line())
                 .startsWith("WARNING: ")
                 .endsWith(
                         " in all): 2.0 % of the GPU time they need is beyond those: requests queue up while demand exceeds the GPUs.");

@@ -13,7 +13,7 @@ class FileErrorsTest {
     @Test
     void aDirectoryThatCannotBeUsedHasACauseEvenIfTheSystemOnlyNamesIt() {
         assertThat(FileErrors.ofDirectory(new NoSuchFileException("/x"))).isEqualTo("the system does not allow it");
-        assertThat(FileErrors.ofDirectory(new AccessDeniedException("/root/x"))).isEqualTo("permission denied");
+        assertThat(FileErrors.ofDirectory(new AccessDeniedException("state"))).isEqualTo("permission denied");
         assertThat(FileErrors.ofDirectory(new FileAlreadyExistsException("/a"))).isEqualTo("it is a file");
         assertThat(FileErrors.ofDirectory(new FileSystemException("/a/b", null, "Not a directory")))
                 .isEqualTo("Not a directory");

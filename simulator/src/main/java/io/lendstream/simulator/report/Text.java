@@ -85,7 +85,7 @@ public final class Text {
         return number(count) + " " + noun + (count == 1 ? "" : "s");
     }
 
-    /** With the sign of typography; zero has none. */
+    /** With the minus sign U+2212 instead of a hyphen; zero has no sign. */
     private static String minus(String number) {
         if (number.matches("-[0.]+")) {
             return number.substring(1);

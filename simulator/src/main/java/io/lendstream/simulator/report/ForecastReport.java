@@ -6,9 +6,6 @@ import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.forecasting.Score;
 import io.lendstream.simulator.report.Drawing.Swatch;
 import io.lendstream.simulator.report.Panel.At;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -59,12 +56,7 @@ public final class ForecastReport {
         for (Band band : bands) {
             figures.computeIfAbsent(band.series(), any -> new ArrayList<>()).add(figure(band));
         }
-        Path page = directory.resolve("report.html");
-        try {
-            Files.writeString(page, page(scores, figures));
-        } catch (IOException e) {
-            throw new UncheckedIOException("%s cannot be written".formatted(page), e);
-        }
+        PageFile.write(directory, page(scores, figures));
         Map<String, List<Drawing>> files = new LinkedHashMap<>();
         figures.forEach((series, drawn) ->
                 files.put(Limits.cut("forecast-" + series.replaceAll("[^A-Za-z0-9._-]", "_"), LONGEST_FILE), drawn));

@@ -1,8 +1,6 @@
 package io.lendstream.simulator.report;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -21,12 +19,7 @@ public final class Report {
     public static Optional<String> write(RunFacts facts, Path directory, Optional<PngPlots> plots) {
         CompletableFuture<Optional<String>> painted =
                 CompletableFuture.supplyAsync(() -> plots.flatMap(painter -> painter.write(facts, directory)));
-        Path page = directory.resolve("report.html");
-        try {
-            Files.writeString(page, HtmlReport.render(facts));
-        } catch (IOException e) {
-            throw new UncheckedIOException("%s cannot be written".formatted(page), e);
-        }
+        PageFile.write(directory, HtmlReport.render(facts));
         try {
             return painted.join();
         } catch (CompletionException e) {

@@ -80,6 +80,21 @@ class ActuatorServiceTest {
     }
 
     @Test
+    void aRefusedDecisionIsCountedAsARefusalOnly() {
+        ActuatorService actuator = started(false);
+        decide(resize("t1"));
+        turnAt(actuator, 0);
+
+        sequence = 0;
+        decide(resize("t1"));
+        turnAt(actuator, 1);
+
+        assertThat(reports()).containsExactly("0 d/1/1 ACCEPTED t1", "1 d/1/1 REJECTED t1");
+        assertThat(metrics.counter("lendstream.decisions", "kind", "resize").count())
+                .isEqualTo(1);
+    }
+
+    @Test
     void saysEverySoOftenWhoHasWhat() {
         ActuatorService actuator = started(false, "actuator.stock-every=60s");
         decide(resize("t1"));

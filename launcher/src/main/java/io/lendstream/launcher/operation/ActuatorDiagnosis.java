@@ -180,6 +180,7 @@ final class ActuatorDiagnosis {
                 "actuators",
                 asked.isEmpty()
                         ? "no decisions to carry out in the last hour"
-                        : "all %d decisions of the last hour are answered or not due".formatted(asked.size()));
+                        : "%s in the last hour, none unanswered %d s after its deadline"
+                                .formatted(Reason.counted(asked.size(), "decision"), SILENCE.toSeconds()));
     }
 }

@@ -183,7 +183,7 @@ class DiagnosisTest {
         assertThat(ActuatorDiagnosis.actuators(
                                 List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE, NOW)
                         .line())
-                .isEqualTo("ok   actuators: all 2 decisions of the last hour are answered or not due");
+                .isEqualTo("ok   actuators: 2 decisions in the last hour, none unanswered 60 s after its deadline");
         assertThat(ActuatorDiagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE, NOW)
                         .line())
                 .startsWith(
@@ -234,7 +234,7 @@ class DiagnosisTest {
                 .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
         assertThat(ActuatorDiagnosis.actuators(List.of(fresh), Set.of(), Liveness.UNKNOWN, NOW)
                         .line())
-                .isEqualTo("ok   actuators: all 1 decisions of the last hour are answered or not due");
+                .isEqualTo("ok   actuators: 1 decision in the last hour, none unanswered 60 s after its deadline");
     }
 
     @Test

@@ -1,13 +1,9 @@
 package io.lendstream.service.health;
 
+import io.lendstream.service.text.BuiltInProperties;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.config.MeterFilter;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.Properties;
 import java.util.SortedMap;
@@ -15,8 +11,6 @@ import java.util.TreeMap;
 
 /** Gives each metric of Lendstream its help text, from {@code metrics.properties}. Other metrics keep theirs. */
 public final class MetricTexts implements MeterFilter {
-    private static final String FILE = "metrics.properties";
-
     private final SortedMap<String, String> byName;
 
     private MetricTexts(SortedMap<String, String> byName) {
@@ -25,20 +19,12 @@ public final class MetricTexts implements MeterFilter {
 
     /** The texts of all services. */
     public static MetricTexts ours() {
-        try (InputStream in = MetricTexts.class.getResourceAsStream(FILE)) {
-            if (in == null) {
-                throw new IllegalStateException(FILE + " is not on the class path");
-            }
-            var properties = new Properties();
-            properties.load(new InputStreamReader(in, StandardCharsets.UTF_8));
-            var texts = new TreeMap<String, String>();
-            for (String name : properties.stringPropertyNames()) {
-                texts.put(name, properties.getProperty(name).strip());
-            }
-            return new MetricTexts(texts);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        Properties properties = BuiltInProperties.beside(MetricTexts.class, "metrics.properties");
+        var texts = new TreeMap<String, String>();
+        for (String name : properties.stringPropertyNames()) {
+            texts.put(name, properties.getProperty(name).strip());
         }
+        return new MetricTexts(texts);
     }
 
     /** By Micrometer's names, such as {@code lendstream.gpus.held}. */

@@ -9,6 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.read.ListAppender;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The configuration that services log with, and hostile names. */
@@ -40,6 +41,15 @@ class LogLinesTest {
                 .contains(
                         "java.lang.IllegalStateException: about x\\n2026",
                         "Caused by: java.lang.IllegalArgumentException: x\\n");
+    }
+
+    @Test
+    void theLevelIsThatOfTheVariable() throws Exception {
+        logged("refused", "");
+
+        assertThat(context.getLogger("ROOT").getLevel())
+                .hasToString(LogLevel.of(
+                        Optional.ofNullable(System.getenv("LENDSTREAM_LOG")).orElse("")));
     }
 
     private String logged(String message, Object argument) throws Exception {

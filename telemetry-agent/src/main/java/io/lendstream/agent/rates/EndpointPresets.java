@@ -1,11 +1,8 @@
 package io.lendstream.agent.rates;
 
+import io.lendstream.service.text.BuiltInProperties;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.io.Reader;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -16,8 +13,6 @@ import java.util.TreeMap;
 
 /** Presets by name: built-in ones, and those of a site's own file, which take precedence. */
 public final class EndpointPresets {
-    private static final String OURS = "presets.properties";
-
     private final SortedMap<String, Preset> byName;
 
     private EndpointPresets(SortedMap<String, Preset> byName) {
@@ -26,14 +21,7 @@ public final class EndpointPresets {
 
     /** The built-in presets. */
     public static EndpointPresets ours() {
-        try (InputStream in = EndpointPresets.class.getResourceAsStream(OURS)) {
-            if (in == null) {
-                throw new IllegalStateException(OURS + " is not on the class path");
-            }
-            return new EndpointPresets(read(new InputStreamReader(in, StandardCharsets.UTF_8)));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return new EndpointPresets(of(BuiltInProperties.beside(EndpointPresets.class, "presets.properties")));
     }
 
     /**
@@ -44,7 +32,9 @@ public final class EndpointPresets {
     public EndpointPresets and(Path file) {
         try (Reader in = Files.newBufferedReader(file)) {
             var all = new TreeMap<>(byName);
-            all.putAll(read(in));
+            var properties = new Properties();
+            properties.load(in);
+            all.putAll(of(properties));
             return new EndpointPresets(all);
         } catch (IOException e) {
             throw new IllegalArgumentException(
@@ -54,9 +44,7 @@ public final class EndpointPresets {
         }
     }
 
-    private static SortedMap<String, Preset> read(Reader in) throws IOException {
-        var properties = new Properties();
-        properties.load(in);
+    private static SortedMap<String, Preset> of(Properties properties) {
         var settings = new TreeMap<String, Map<String, String>>();
         for (String key : properties.stringPropertyNames()) {
             int dot = key.indexOf('.');

@@ -379,14 +379,6 @@ final class ActuationState {
             Timings timings,
             String reason) {
         return new ActuationReport(
-                decision.domain(),
-                decision,
-                actuator,
-                clock,
-                outcome,
-                gpus.stream().sorted().toList(),
-                tenant,
-                timings,
-                reason);
+                decision.domain(), decision, actuator, clock, outcome, GpuId.sorted(gpus), tenant, timings, reason);
     }
 }

@@ -55,12 +55,10 @@ final class DecisionFence {
      */
     private Optional<String> foreign(Decision decision) {
         DomainId domain = decision.id().domain();
-        Optional<GpuId> elsewhere = decision.action().gpus().stream()
-                .filter(gpu -> state.inventory().isElsewhere(domain, gpu))
-                .findFirst();
-        if (elsewhere.isPresent()) {
-            return elsewhere.flatMap(gpu ->
-                    state.inventory().domainOf(gpu).map(other -> "%s is a GPU of domain %s".formatted(gpu, other)));
+        for (GpuId gpu : decision.action().gpus()) {
+            if (state.inventory().isElsewhere(domain, gpu)) {
+                return state.inventory().domainOf(gpu).map(other -> "%s is a GPU of domain %s".formatted(gpu, other));
+            }
         }
         Optional<Tenant> job = decision.action().match(new TenantOf()).filter(Tenant.Job.class::isInstance);
         Optional<DomainId> home = job.flatMap(state::home).filter(other -> !other.equals(domain));

@@ -17,14 +17,14 @@ public sealed interface DriverEvent {
      */
     record Stopped(Tenant tenant, List<GpuId> units, boolean forced, String reason) implements DriverEvent {
         public Stopped {
-            units = units.stream().sorted().toList();
+            units = GpuId.sorted(units);
         }
     }
 
     /** A tenant runs on these units. */
     record Started(Tenant tenant, List<GpuId> units) implements DriverEvent {
         public Started {
-            units = units.stream().sorted().toList();
+            units = GpuId.sorted(units);
         }
     }
 

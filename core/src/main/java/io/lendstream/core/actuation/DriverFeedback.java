@@ -6,6 +6,7 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -93,9 +94,8 @@ final class DriverFeedback {
 
     private void started(DriverEvent.Started started) {
         Tenant tenant = started.tenant();
-        List<GpuId> strays = started.units().stream()
-                .filter(unit -> !state.held(tenant).contains(unit))
-                .toList();
+        List<GpuId> strays = new ArrayList<>(started.units());
+        strays.removeAll(state.held(tenant));
         if (!strays.isEmpty()) {
             state.orders().add(new Order.Force(anyDecision(tenant), tenant, strays));
         }

@@ -1,7 +1,6 @@
 package io.lendstream.core.actuation;
 
 import java.time.Instant;
-import java.util.Comparator;
 
 /**
  * An event that an {@link InStepDriver} will report, and its time. Of events of one time, starts come after stops, and
@@ -10,10 +9,6 @@ import java.util.Comparator;
  * @param order separates events of one time: the one with the lower number is first
  */
 public record ExpectedEvent(Instant at, long order, DriverEvent event) implements Comparable<ExpectedEvent> {
-    private static final Comparator<ExpectedEvent> ORDER = Comparator.comparing(ExpectedEvent::at)
-            .thenComparingInt(ExpectedEvent::rank)
-            .thenComparingLong(ExpectedEvent::order);
-
     private int rank() {
         return event instanceof DriverEvent.InForce ? 2 : event instanceof DriverEvent.Started ? 1 : 0;
     }
@@ -29,6 +24,10 @@ public record ExpectedEvent(Instant at, long order, DriverEvent event) implement
 
     @Override
     public int compareTo(ExpectedEvent other) {
-        return ORDER.compare(this, other);
+        int byTime = at.compareTo(other.at);
+        if (byTime == 0) {
+            byTime = Integer.compare(rank(), other.rank());
+        }
+        return byTime != 0 ? byTime : Long.compare(order, other.order);
     }
 }

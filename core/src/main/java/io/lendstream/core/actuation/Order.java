@@ -34,8 +34,8 @@ public sealed interface Order {
             Instant by)
             implements Order {
         public Place {
-            units = units.stream().sorted().toList();
-            leaving = leaving.stream().sorted().toList();
+            units = GpuId.sorted(units);
+            leaving = GpuId.sorted(leaving);
         }
 
         Place without(Collection<GpuId> gone) {
@@ -48,7 +48,7 @@ public sealed interface Order {
     /** Whatever still runs of a tenant on these units is killed at once. */
     record Force(DecisionId decision, Tenant tenant, List<GpuId> units) implements Order {
         public Force {
-            units = units.stream().sorted().toList();
+            units = GpuId.sorted(units);
         }
     }
 

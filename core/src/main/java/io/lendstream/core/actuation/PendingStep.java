@@ -6,7 +6,6 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -33,9 +32,6 @@ public record PendingStep(
         Timings timings,
         String reason)
         implements Comparable<PendingStep> {
-    private static final Comparator<PendingStep> ORDER =
-            Comparator.comparing(PendingStep::due).thenComparingLong(PendingStep::order);
-
     /** The kinds of steps. */
     public enum Kind {
         RELEASE,
@@ -53,12 +49,13 @@ public record PendingStep(
     }
 
     public PendingStep {
-        gpus = gpus.stream().sorted().toList();
+        gpus = GpuId.sorted(gpus);
     }
 
     @Override
     public int compareTo(PendingStep other) {
-        return ORDER.compare(this, other);
+        int byTime = due.compareTo(other.due);
+        return byTime != 0 ? byTime : Long.compare(order, other.order);
     }
 
     static Instant later(Instant one, Instant other) {

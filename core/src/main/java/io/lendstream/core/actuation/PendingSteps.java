@@ -5,6 +5,7 @@ import io.lendstream.core.event.Timings;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -76,20 +77,24 @@ final class PendingSteps {
 
     private void add(PendingStep step) {
         steps.add(step);
-        step.tenant()
-                .ifPresent(tenant ->
-                        byTenant.computeIfAbsent(tenant, any -> new TreeSet<>()).add(step));
+        if (step.tenant().isPresent()) {
+            byTenant.computeIfAbsent(step.tenant().get(), any -> new TreeSet<>())
+                    .add(step);
+        }
     }
 
     void remove(PendingStep step) {
         steps.remove(step);
-        step.tenant()
-                .ifPresent(tenant -> byTenant.computeIfPresent(
-                        tenant, (any, left) -> left.remove(step) && left.isEmpty() ? null : left));
+        if (step.tenant().isPresent()) {
+            SortedSet<PendingStep> left = byTenant.get(step.tenant().get());
+            if (left != null && left.remove(step) && left.isEmpty()) {
+                byTenant.remove(step.tenant().get());
+            }
+        }
     }
 
     void removeIf(Predicate<PendingStep> which) {
-        steps.stream().filter(which).toList().forEach(this::remove);
+        filtered(steps, which).forEach(this::remove);
     }
 
     /** Removes steps about a tenant. */
@@ -103,8 +108,8 @@ final class PendingSteps {
      */
     PendingStep takeOut(PendingStep step, List<GpuId> gpus) {
         remove(step);
-        List<GpuId> rest =
-                step.gpus().stream().filter(gpu -> !gpus.contains(gpu)).toList();
+        List<GpuId> rest = new ArrayList<>(step.gpus());
+        rest.removeAll(gpus);
         if (!rest.isEmpty()) {
             add(step.of(rest));
         }
@@ -113,7 +118,7 @@ final class PendingSteps {
 
     /** Takes GPUs out of steps. A step without GPUs is dropped, except that an APPLY is still reported. */
     void withdraw(Collection<GpuId> gpus, Predicate<PendingStep> which) {
-        withdraw(gpus, steps.stream().filter(which).toList());
+        withdraw(gpus, filtered(steps, which));
     }
 
     /** The same for the steps about a tenant. */
@@ -122,14 +127,14 @@ final class PendingSteps {
     }
 
     private void withdraw(Collection<GpuId> gpus, List<PendingStep> candidates) {
-        var gone = Set.copyOf(gpus);
         for (PendingStep step : candidates) {
-            List<GpuId> withdrawn = step.gpus().stream().filter(gone::contains).toList();
+            List<GpuId> withdrawn = new ArrayList<>(step.gpus());
+            withdrawn.retainAll(gpus);
             if (withdrawn.isEmpty()) {
                 continue;
             }
-            List<GpuId> rest =
-                    step.gpus().stream().filter(gpu -> !gone.contains(gpu)).toList();
+            List<GpuId> rest = new ArrayList<>(step.gpus());
+            rest.removeAll(withdrawn);
             remove(step);
             if (step.kind() == PendingStep.Kind.APPLY) {
                 String without = "without " + ReasonText.names(withdrawn);
@@ -145,10 +150,17 @@ final class PendingSteps {
      * tenant that did not start.
      */
     void expedite(DecisionId decision, Collection<GpuId> gpus, Instant by, Instant now) {
+        if (gpus.isEmpty()) {
+            return;
+        }
         Instant deadline = PendingStep.later(now, by);
         for (PendingStep step : all()) {
-            List<GpuId> moved = step.gpus().stream().filter(gpus::contains).toList();
-            if (!(step.frees() || step.kills()) || moved.isEmpty()) {
+            if (!(step.frees() || step.kills())) {
+                continue;
+            }
+            List<GpuId> moved = new ArrayList<>(step.gpus());
+            moved.retainAll(gpus);
+            if (moved.isEmpty()) {
                 continue;
             }
             PendingStep part = takeOut(step, moved);
@@ -174,7 +186,25 @@ final class PendingSteps {
 
     /** The steps about a tenant, in the order in which they are due. */
     List<PendingStep> awaited(Tenant tenant, Predicate<PendingStep> which) {
-        return byTenant.getOrDefault(tenant, NONE).stream().filter(which).toList();
+        return filtered(about(tenant), which);
+    }
+
+    private SortedSet<PendingStep> about(Tenant tenant) {
+        return byTenant.getOrDefault(tenant, NONE);
+    }
+
+    /** Asked several times for every change, and so without a stream. */
+    private static List<PendingStep> filtered(SortedSet<PendingStep> candidates, Predicate<PendingStep> which) {
+        if (candidates.isEmpty()) {
+            return List.of();
+        }
+        List<PendingStep> found = new ArrayList<>();
+        for (PendingStep step : candidates) {
+            if (which.test(step)) {
+                found.add(step);
+            }
+        }
+        return found;
     }
 
     /** Units on which a driver has not confirmed since a restart that its tenant still runs. */
@@ -187,8 +217,11 @@ final class PendingSteps {
 
     /** Whether the MIG instances of a GPU are being changed, so that neither it nor they can be used. */
     boolean isRecut(GpuId gpu) {
-        return steps.stream()
-                .anyMatch(step ->
-                        step.kind() == PendingStep.Kind.RECUT && step.gpus().contains(gpu));
+        for (PendingStep step : steps) {
+            if (step.kind() == PendingStep.Kind.RECUT && step.gpus().contains(gpu)) {
+                return true;
+            }
+        }
+        return false;
     }
 }

@@ -77,7 +77,7 @@ public sealed interface Action {
      */
     record Lend(JobId job, List<GpuId> gpus, Instant until, Allocation allocation) implements Action {
         public Lend {
-            gpus = gpus.stream().sorted().toList();
+            gpus = GpuId.sorted(gpus);
         }
 
         @Override
@@ -94,7 +94,7 @@ public sealed interface Action {
      */
     record Reclaim(JobId job, List<GpuId> gpus, Instant by, Allocation allocation) implements Action {
         public Reclaim {
-            gpus = gpus.stream().sorted().toList();
+            gpus = GpuId.sorted(gpus);
         }
 
         @Override
@@ -110,7 +110,7 @@ public sealed interface Action {
      */
     record Resize(JobId job, List<GpuId> gpus, Allocation allocation) implements Action {
         public Resize {
-            gpus = gpus.stream().sorted().toList();
+            gpus = GpuId.sorted(gpus);
         }
 
         @Override
@@ -126,7 +126,7 @@ public sealed interface Action {
      */
     record Serve(ServiceId service, List<GpuId> gpus, boolean warm) implements Action {
         public Serve {
-            gpus = gpus.stream().sorted().toList();
+            gpus = GpuId.sorted(gpus);
         }
 
         @Override
@@ -138,7 +138,7 @@ public sealed interface Action {
     /** Drains and stops replicas of a service. */
     record Idle(ServiceId service, List<GpuId> gpus, Instant by) implements Action {
         public Idle {
-            gpus = gpus.stream().sorted().toList();
+            gpus = GpuId.sorted(gpus);
         }
 
         @Override
@@ -156,7 +156,7 @@ public sealed interface Action {
     record Batching(ServiceId service, List<GpuId> gpus, Optional<String> profile, List<Bucket> buckets)
             implements Action {
         public Batching {
-            gpus = gpus.stream().sorted().toList();
+            gpus = GpuId.sorted(gpus);
             buckets = List.copyOf(buckets);
         }
 
@@ -175,7 +175,7 @@ public sealed interface Action {
      */
     record Repartition(List<GpuId> gpus, List<String> profiles) implements Action {
         public Repartition {
-            gpus = gpus.stream().sorted().toList();
+            gpus = GpuId.sorted(gpus);
             profiles = List.copyOf(profiles);
         }
 
@@ -188,7 +188,7 @@ public sealed interface Action {
     /** Lets loans run on until a later deadline. */
     record Renew(List<GpuId> gpus, Instant until) implements Action {
         public Renew {
-            gpus = gpus.stream().sorted().toList();
+            gpus = GpuId.sorted(gpus);
         }
 
         @Override

@@ -14,7 +14,7 @@ import java.util.List;
 public record Allocation(
         List<GpuId> gpus, int localBatch, int accumulation, double learningRateScale, Mechanism mechanism) {
     public Allocation {
-        gpus = gpus.stream().sorted().toList();
+        gpus = GpuId.sorted(gpus);
     }
 
     public static Allocation suspended(Mechanism mechanism) {

@@ -1,7 +1,7 @@
 package io.lendstream.core.decision;
 
 import io.lendstream.core.id.DomainId;
-import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The unique name of a decision, which also gives its order. Actuators follow the highest epoch they have seen, and
@@ -11,10 +11,6 @@ import java.util.Comparator;
  * @param sequence 1, 2, 3, ... within the domain, over all epochs
  */
 public record DecisionId(DomainId domain, long epoch, long sequence) implements Comparable<DecisionId> {
-    private static final Comparator<DecisionId> ORDER = Comparator.comparing(DecisionId::domain)
-            .thenComparingLong(DecisionId::epoch)
-            .thenComparingLong(DecisionId::sequence);
-
     public DecisionId {
         if (epoch < 0 || sequence < 0) {
             throw new IllegalArgumentException(
@@ -41,9 +37,27 @@ public record DecisionId(DomainId domain, long epoch, long sequence) implements 
         }
     }
 
+    /** Written out: it is asked very often, and the generated one is slow before a long warm-up. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof DecisionId id
+                && sequence == id.sequence
+                && epoch == id.epoch
+                && domain.equals(id.domain);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * (31 * domain.hashCode() + Long.hashCode(epoch)) + Long.hashCode(sequence);
+    }
+
     @Override
     public int compareTo(DecisionId other) {
-        return ORDER.compare(this, other);
+        int order = domain.compareTo(other.domain);
+        if (order == 0) {
+            order = Long.compare(epoch, other.epoch);
+        }
+        return order != 0 ? order : Long.compare(sequence, other.sequence);
     }
 
     @Override

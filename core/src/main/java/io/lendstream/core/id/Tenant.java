@@ -2,6 +2,7 @@ package io.lendstream.core.id;
 
 import java.util.Optional;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** The user of a GPU: a training job or an inference service. */
 public sealed interface Tenant {
@@ -34,6 +35,17 @@ public sealed interface Tenant {
             return cases.job(this);
         }
 
+        /** Written out: it is asked very often, and the generated one is slow before a long warm-up. */
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Job tenant && job.equals(tenant.job);
+        }
+
+        @Override
+        public int hashCode() {
+            return job.hashCode();
+        }
+
         @Override
         public String toString() {
             return "job " + job;
@@ -45,6 +57,17 @@ public sealed interface Tenant {
         @Override
         public <T> T match(Cases<T> cases) {
             return cases.service(this);
+        }
+
+        /** Written out: it is asked very often, and the generated one is slow before a long warm-up. */
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Service tenant && service.equals(tenant.service);
+        }
+
+        @Override
+        public int hashCode() {
+            return service.hashCode();
         }
 
         @Override

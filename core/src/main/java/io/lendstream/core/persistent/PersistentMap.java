@@ -43,24 +43,33 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
     }
 
     public Optional<V> get(K key) {
+        Tree<K, V> tree = find(key);
+        return tree == null ? Optional.empty() : Optional.of(tree.value);
+    }
+
+    private @Nullable Tree<K, V> find(K key) {
         Tree<K, V> tree = root;
         while (tree != null) {
             int order = key.compareTo(tree.key);
             if (order == 0) {
-                return Optional.of(tree.value);
+                return tree;
             }
             tree = order < 0 ? tree.left : tree.right;
         }
-        return Optional.empty();
+        return null;
     }
 
     /** The value of a key that has to be there. */
     public V require(K key) {
-        return get(key).orElseThrow(() -> new NoSuchElementException("no entry for " + key));
+        Tree<K, V> tree = find(key);
+        if (tree == null) {
+            throw new NoSuchElementException("no entry for " + key);
+        }
+        return tree.value;
     }
 
     public boolean contains(K key) {
-        return get(key).isPresent();
+        return find(key) != null;
     }
 
     public PersistentMap<K, V> put(K key, V value) {

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,9 +45,9 @@ final class Inference {
     private final Policy policy;
     private final SchedulerSettings settings;
     private final InferencePool pool;
-    private final Map<ServiceId, List<GpuState>> replicas = new TreeMap<>();
+    private final Map<ServiceId, List<GpuState>> replicas = new LinkedHashMap<>();
     /** Replicas that this step has started, by service. */
-    private final Map<ServiceId, Integer> started = new TreeMap<>();
+    private final Map<ServiceId, Integer> started = new LinkedHashMap<>();
 
     private boolean someSleep;
 
@@ -93,8 +94,8 @@ final class Inference {
     }
 
     private void serve(Iterable<Map.Entry<Replica, GpuState>> theirs, Iterable<ServiceState> services) {
-        Map<ServiceId, Double> onInstances = new TreeMap<>();
-        Map<ServiceId, Double> coming = new TreeMap<>();
+        Map<ServiceId, Double> onInstances = new LinkedHashMap<>();
+        Map<ServiceId, Double> coming = new LinkedHashMap<>();
         Optional<ServiceId> last = Optional.empty();
         List<GpuState> mine = List.of();
         for (Map.Entry<Replica, GpuState> replica : theirs) {
@@ -115,8 +116,8 @@ final class Inference {
                 (isUp ? onInstances : coming).merge(name, planned, Double::sum);
             }
         }
-        Map<ServiceId, Integer> missing = new TreeMap<>();
-        Map<ServiceId, ReplicaNeed> needs = new TreeMap<>();
+        Map<ServiceId, Integer> missing = new LinkedHashMap<>();
+        Map<ServiceId, ReplicaNeed> needs = new LinkedHashMap<>();
         for (ServiceState service : services) {
             ServiceId name = service.spec().service();
             ReplicaNeed usual = need(service);
@@ -211,7 +212,7 @@ final class Inference {
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
         Iterator<GpuState> free = pool.free();
         int coming = pool.coming();
-        Map<ServiceId, List<GpuId>> given = new TreeMap<>();
+        Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
         int stillMissing = 0;
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {

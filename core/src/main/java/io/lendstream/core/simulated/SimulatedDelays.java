@@ -106,8 +106,11 @@ public record SimulatedDelays(
         if (facts.released().isEmpty() && facts.gained().isEmpty()) {
             return ChangeTiming.AT_ONCE;
         }
-        SplittableRandom chance = chance(facts.decision(), facts.tenant());
         ChangeTiming plain = facts.tenant().match(Tenant.Cases.of(job -> train(facts), service -> serve(facts)));
+        if (jitterFraction == 0 && failures.equals(FailureRates.NONE)) {
+            return plain;
+        }
+        SplittableRandom chance = chance(facts.decision(), facts.tenant());
         return new ChangeTiming(
                 about(plain.release(), chance),
                 about(plain.bind(), chance),

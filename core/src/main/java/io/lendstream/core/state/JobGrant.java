@@ -14,7 +14,7 @@ import java.util.Optional;
  */
 public record JobGrant(Allocation allocation, Optional<Double> sliceShare, List<GpuId> target) {
     public JobGrant {
-        target = target.stream().sorted().toList();
+        target = GpuId.sorted(target);
     }
 
     int gpus() {

@@ -128,9 +128,15 @@ public record ServiceState(
                 ? last.window()
                 : rate.window();
         next.put(rate.source(), SourceRate.of(rate, window, perSecond, event));
-        ServiceState state =
-                new ServiceState(spec, next, peaks, forecast, forecastEvent, batches.map(known -> known.heard(rate)));
-        return state.remembering(rate.windowEnd());
+        Demand now = Demand.of(next);
+        return new ServiceState(
+                spec,
+                next,
+                peaksWith(now.arrivalsPerSecond, rate.windowEnd()),
+                forecast,
+                forecastEvent,
+                batches.map(known -> known.heard(rate)),
+                now);
     }
 
     public ServiceState expecting(DemandForecast next, long event) {
@@ -210,10 +216,11 @@ public record ServiceState(
         return sources.values().stream().map(SourceRate::event).toList();
     }
 
-    private ServiceState remembering(Instant now) {
+    /** The peaks of the last minutes, with the demand of a time. */
+    private List<DemandPeak> peaksWith(double arrivalsPerSecond, Instant now) {
         Instant minute = now.truncatedTo(ChronoUnit.MINUTES);
         Instant since = now.minus(PEAK_MEMORY).minusSeconds(60);
-        double perSecond = arrivalsPerSecond();
+        double perSecond = arrivalsPerSecond;
         List<DemandPeak> next = new ArrayList<>();
         for (DemandPeak peak : peaks) {
             if (peak.minute().equals(minute)) {
@@ -223,6 +230,6 @@ public record ServiceState(
             }
         }
         next.add(new DemandPeak(minute, perSecond));
-        return new ServiceState(spec, sources, next, forecast, forecastEvent, batches, demand);
+        return next;
     }
 }

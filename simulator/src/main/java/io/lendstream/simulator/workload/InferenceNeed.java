@@ -16,6 +16,8 @@ import java.time.Instant;
  * @param from start of the first time in which they need more than there are
  * @param to end of the last
  * @param length all such times together
+ * @param longestExcess the longest time without a break in which demand is beyond the GPUs even if services could share
+ *     them, so that the backlog of requests grows throughout
  */
 public record InferenceNeed(
         int services,
@@ -26,7 +28,8 @@ public record InferenceNeed(
         double wholeExcessShare,
         Instant from,
         Instant to,
-        Duration length) {
+        Duration length,
+        Duration longestExcess) {
     private static final Duration BIN = Duration.ofMinutes(5);
     private static final int MOST_BINS = 50_000;
     private static final int SAMPLES = 5;
@@ -75,7 +78,19 @@ public record InferenceNeed(
                 excessShare(whole, gpus),
                 from,
                 to,
-                Duration.ofMillis(beyond * bin));
+                Duration.ofMillis(beyond * bin),
+                Duration.ofMillis(longestExcess(share, gpus) * bin));
+    }
+
+    /** The most consecutive bins in which a need is beyond the GPUs. */
+    private static long longestExcess(double[] need, int gpus) {
+        long longest = 0;
+        long length = 0;
+        for (double each : need) {
+            length = each > gpus + ROUNDING ? length + 1 : 0;
+            longest = Math.max(longest, length);
+        }
+        return longest;
     }
 
     /** The part of a need over time that is beyond the GPUs; 0 where nothing is needed. */

@@ -65,14 +65,43 @@ class RunWarningsTest {
                         " in all): 2.0 % of the GPU time they need is beyond those: requests queue up while demand exceeds the GPUs.");
     }
 
+    @Test
+    void aSmallExcessThatLastsIsAnAlarmAndOneThatPassesIsNot() {
+        assertThat(RunWarnings.overload(need(3, 9, 8.004, .0005, .001, Duration.ofHours(4)))
+                        .orElseThrow()
+                        .line())
+                .isEqualTo(
+                        "ALARM: services need up to 9 GPUs, 8 inference GPUs exist (from 2026-01-01 01:00 UTC to 2026-01-01 02:00 UTC, 60 min in all): demand is beyond them for 4 h without a break (0.050 % of all demand): the backlog grows all that time, so requests miss the SLO until it is worked off.");
+        assertThat(level(Duration.ofMinutes(20))).isEqualTo(RunWarning.Level.ALARM);
+        assertThat(level(Duration.ofMinutes(15))).isEqualTo(RunWarning.Level.NOTE);
+        assertThat(level(Duration.ofMinutes(5))).isEqualTo(RunWarning.Level.NOTE);
+    }
+
+    /** The level of 0.05 % of demand beyond the GPUs, without a break for a time. */
+    private static RunWarning.Level level(Duration longestExcess) {
+        return RunWarnings.overload(need(3, 9, 8.004, .0005, .001, longestExcess))
+                .orElseThrow()
+                .level();
+    }
+
     /** A need of three services. */
     private static InferenceNeed need(int peak, double excessShare, double wholeExcessShare) {
         return need(3, peak, peak - .5, excessShare, wholeExcessShare);
     }
 
-    /** A need against 8 GPUs, beyond them for an hour. */
+    /** A need against 8 GPUs, beyond them for an hour, but never for long without a break if services share. */
     private static InferenceNeed need(
             int services, int peak, double peakShare, double excessShare, double wholeExcessShare) {
+        return need(services, peak, peakShare, excessShare, wholeExcessShare, Duration.ofMinutes(5));
+    }
+
+    private static InferenceNeed need(
+            int services,
+            int peak,
+            double peakShare,
+            double excessShare,
+            double wholeExcessShare,
+            Duration longestExcess) {
         return new InferenceNeed(
                 services,
                 8,
@@ -82,7 +111,8 @@ class RunWarningsTest {
                 wholeExcessShare,
                 START.plusSeconds(3600),
                 START.plusSeconds(7200),
-                Duration.ofHours(1));
+                Duration.ofHours(1),
+                longestExcess);
     }
 
     @Test

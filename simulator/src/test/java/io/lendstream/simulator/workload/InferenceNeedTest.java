@@ -29,9 +29,23 @@ class InferenceNeedTest {
         assertThat(need.from()).isEqualTo(Workload.EPOCH.plusSeconds(3600));
         assertThat(need.to()).isEqualTo(Workload.EPOCH.plusSeconds(7200));
         assertThat(need.length()).isEqualTo(Duration.ofHours(1));
+        assertThat(need.longestExcess()).as("5.0 of 5 GPUs").isZero();
+        assertThat(InferenceNeed.of(workload, 4).longestExcess()).isEqualTo(Duration.ofHours(1));
         assertThat(InferenceNeed.of(workload, 4).excessShare()).isCloseTo(1 / 7.0, within(1e-6));
         assertThat(InferenceNeed.of(workload, 4).queuesUp()).isTrue();
         assertThat(InferenceNeed.of(workload, 6).exceeds()).isFalse();
+    }
+
+    @Test
+    void theLongestExcessIsWithoutABreak() {
+        Workload workload = workload(rates("chat", 10, List.of(20.01, 20.01, 20.01, 5.0, 20.01, 20.01, 5.0)));
+
+        InferenceNeed need = InferenceNeed.of(workload, 2);
+
+        assertThat(need.length()).isEqualTo(Duration.ofHours(5));
+        assertThat(need.longestExcess()).isEqualTo(Duration.ofHours(3));
+        assertThat(need.excessShare()).isLessThan(.001).isPositive();
+        assertThat(InferenceNeed.of(workload, 3).longestExcess()).isZero();
     }
 
     @Test
@@ -50,6 +64,7 @@ class InferenceNeedTest {
     void noServiceNeedsNothing() {
         assertThat(InferenceNeed.of(workload(), 1).exceeds()).isFalse();
         assertThat(InferenceNeed.of(workload(), 1).excessShare()).isZero();
+        assertThat(InferenceNeed.of(workload(), 1).longestExcess()).isZero();
     }
 
     private static Workload workload(ServiceLoad... loads) {

@@ -22,9 +22,18 @@ final class ActuatorDiagnosis {
     /** A decision without an answer this long after its deadline is overdue. */
     static final Duration SILENCE = Duration.ofSeconds(60);
 
+    /**
+     * An actuator answers a decision at once, accepted or refused, whatever its deadline. This leaves time for slow
+     * brokers, and is short enough for an actuator that was killed.
+     */
+    static final Duration ANSWER_WITHIN = Duration.ofSeconds(10);
+
+    private static final String START_AGAIN =
+            "operator of its machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it";
     private static final Duration STOCK_EVERY = Duration.ofSeconds(60);
     private static final Duration SHORTEST_STOCK = Duration.ofSeconds(10);
     private static final int STOCKS_MISSED = 3;
+    private static final int STOCKS_LATE = 2;
     private static final Duration REMOVED_AFTER = Duration.ofDays(1);
 
     private ActuatorDiagnosis() {}
@@ -61,7 +70,7 @@ final class ActuatorDiagnosis {
         return isForActuators(decision) && decision.at().plus(SILENCE).isBefore(now);
     }
 
-    private static boolean isForActuators(Decision decision) {
+    static boolean isForActuators(Decision decision) {
         return !decision.advisory() && !decision.action().isHold();
     }
 
@@ -81,6 +90,7 @@ final class ActuatorDiagnosis {
             return Finding.ok("actuator", "none is known yet; actuators report after the first decision");
         }
         List<String> silent = new ArrayList<>();
+        List<String> late = new ArrayList<>();
         List<String> unsure = new ArrayList<>();
         int known = 0;
         for (Map.Entry<String, Instant> each : last.entrySet()) {
@@ -92,11 +102,22 @@ final class ActuatorDiagnosis {
             }
             known++;
             if (silence.compareTo(limit) > 0) {
-                (usual.isPresent() ? silent : unsure)
-                        .add("%s has reported nothing for %s, more than %s"
-                                .formatted(each.getKey(), Diagnosis.age(silence), Units.text(limit)));
+                (usual.isPresent() ? silent : unsure).add(silent(each.getKey(), silence, limit));
+            } else {
+                usual.map(every -> every.multipliedBy(STOCKS_LATE))
+                        .filter(most -> silence.compareTo(most) > 0)
+                        .ifPresent(most -> late.add(silent(each.getKey(), silence, most)));
             }
         }
+        return alive(known, silent, late, unsure);
+    }
+
+    private static String silent(String actuator, Duration silence, Duration limit) {
+        return "%s has reported nothing for %s, more than %s"
+                .formatted(actuator, Diagnosis.age(silence), Units.text(limit));
+    }
+
+    private static Finding alive(int known, List<String> silent, List<String> late, List<String> unsure) {
         if (known == 0) {
             return Finding.warn(
                     "actuator",
@@ -107,7 +128,13 @@ final class ActuatorDiagnosis {
             return Finding.fail(
                     "actuator",
                     Diagnosis.some(silent, Function.identity()),
-                    "check that it runs and reaches the broker; after a day a removed actuator is no longer listed");
+                    START_AGAIN + "; after a day a removed actuator is no longer listed");
+        }
+        if (!late.isEmpty()) {
+            return Finding.warn(
+                    "actuator",
+                    Diagnosis.some(late, Function.identity()),
+                    START_AGAIN + ". Wait if it was just restarted");
         }
         return unsure.isEmpty()
                 ? Finding.ok("actuator", "all %d report".formatted(known))
@@ -150,37 +177,57 @@ final class ActuatorDiagnosis {
     static Finding actuators(Collection<Decision> decisions, Set<DecisionId> answered, Liveness liveness, Instant now) {
         List<Decision> asked =
                 decisions.stream().filter(ActuatorDiagnosis::isForActuators).toList();
-        List<Decision> unanswered = asked.stream()
-                .filter(decision ->
-                        decision.deadline().plus(SILENCE).isBefore(now) && !answered.contains(decision.id()))
+        List<Decision> open = asked.stream()
+                .filter(decision -> !answered.contains(decision.id()))
                 .toList();
-        if (!unanswered.isEmpty()) {
+        List<Decision> overdue = open.stream()
+                .filter(decision -> decision.deadline().plus(SILENCE).isBefore(now))
+                .toList();
+        if (!overdue.isEmpty()) {
             return Finding.fail(
                     "actuators",
                     "%d of %d decisions of the last hour are overdue without an answer: %s"
-                            .formatted(
-                                    unanswered.size(),
-                                    asked.size(),
-                                    Diagnosis.some(
-                                            unanswered,
-                                            decision -> decision.id().toString())),
-                    "check that 'lendstream actuator' runs for their domains");
+                            .formatted(overdue.size(), asked.size(), ids(overdue)),
+                    START_AGAIN);
         }
         if (liveness == Liveness.SILENT) {
-            String start = "start 'lendstream actuator', or check that it reaches the broker";
             return asked.isEmpty()
-                    ? Finding.warn("actuators", "no actuator is alive; no decision waits for one", start)
+                    ? Finding.silent("actuators", "no actuator is alive; no decision waits for one", START_AGAIN)
                     : Finding.fail(
                             "actuators",
                             "no actuator is alive to carry out %s of the last hour"
                                     .formatted(Reason.counted(asked.size(), "decision")),
-                            start);
+                            START_AGAIN);
         }
-        return Finding.ok(
+        return late(asked, open, now)
+                .orElseGet(() -> Finding.ok(
+                        "actuators",
+                        asked.isEmpty()
+                                ? "no decisions to carry out in the last hour"
+                                : "%s in the last hour, none unanswered for more than %s"
+                                        .formatted(
+                                                Reason.counted(asked.size(), "decision"), Units.text(ANSWER_WITHIN))));
+    }
+
+    /** A warning about decisions that a live actuator would have answered, before they are overdue. */
+    private static Optional<Finding> late(List<Decision> asked, List<Decision> open, Instant now) {
+        List<Decision> late = open.stream()
+                .filter(decision -> decision.at().plus(ANSWER_WITHIN).isBefore(now))
+                .toList();
+        Optional<Instant> oldest = late.stream().map(Decision::at).min(Instant::compareTo);
+        return oldest.map(at -> Finding.warn(
                 "actuators",
-                asked.isEmpty()
-                        ? "no decisions to carry out in the last hour"
-                        : "%s in the last hour, none unanswered %d s after its deadline"
-                                .formatted(Reason.counted(asked.size(), "decision"), SILENCE.toSeconds()));
+                "%d of %d decisions of the last hour wait for an answer, for up to %s, more than %s: %s"
+                        .formatted(
+                                late.size(),
+                                asked.size(),
+                                Diagnosis.age(Duration.between(at, now)),
+                                Units.text(ANSWER_WITHIN),
+                                ids(late)),
+                "%s. It fails %d s after the deadline".formatted(START_AGAIN, SILENCE.toSeconds())));
+    }
+
+    private static String ids(List<Decision> decisions) {
+        return Diagnosis.some(decisions, decision -> decision.id().toString());
     }
 }

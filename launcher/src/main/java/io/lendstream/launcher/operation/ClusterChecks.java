@@ -2,6 +2,7 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cluster.Cluster;
@@ -34,6 +35,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -62,6 +64,8 @@ final class ClusterChecks {
     private final TopicScan reading;
     private final String schedulerGroup;
     private final Consumer<Finding> to;
+    /** Whether virtual time does not advance, so that services wait for it. */
+    private boolean isPaused;
 
     /** @param to receives each finding at once */
     ClusterChecks(Cluster cluster, TopicScan reading, String schedulerGroup, Consumer<Finding> to) {
@@ -210,18 +214,27 @@ final class ClusterChecks {
         check(
                 sender.name,
                 () -> Diagnosis.heard(
-                        sender.name, newest(admin, sender.topic), now, sender.limit, sender.silent, wayOut));
+                        sender.name,
+                        newest(admin, sender.topic),
+                        now,
+                        sender.limit,
+                        isPaused ? Level.SILENT : sender.silent,
+                        wayOut));
     }
 
     private void services(Admin admin) {
         boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         Instant now = Instant.now();
+        if (virtual) {
+            check("time", () -> time(admin, now));
+        }
         check("scheduler", () -> scheduler(admin));
         var refusing = new SchedulerChecks(cluster, reading, now);
         check("domains", refusing::domains);
         check("dead-letters", refusing::deadLetters);
+        check("commands", this::commands);
         var agents = new Sender("agents", TopicCatalogue.GPU_TELEMETRY, AGENTS_SILENT, Level.FAIL);
-        heard(admin, now, agents, "start 'lendstream agent' on the nodes");
+        heard(admin, now, agents, Diagnosis.START_AGENTS);
         check("nodes", this::twins);
         check("inventory", this::inventories);
         var demand = new Sender("demand", TopicCatalogue.REQUEST_RATES, AGENTS_SILENT, Level.WARN);
@@ -239,6 +252,23 @@ final class ClusterChecks {
             check("clocks", () -> Diagnosis.clocks(Clocks.ahead(Clocks.read(cluster))));
         }
         check("gpus", this::quarantine);
+    }
+
+    private Finding time(Admin admin, Instant now) {
+        var hasBegun = new AtomicBoolean();
+        reading.values(
+                TopicCatalogue.PROGRESS,
+                progress -> hasBegun.set(hasBegun.get() || progress.isOf(ServiceName.ENVIRONMENT)),
+                hasBegun::get);
+        Finding time = Diagnosis.virtualTime(hasBegun.get(), newest(admin, TopicCatalogue.PROGRESS), now);
+        isPaused = !time.isOk();
+        return time;
+    }
+
+    private Finding commands() {
+        var standing = new StandingCommands();
+        reading.values(TopicCatalogue.CONTROL, standing::take);
+        return standing.finding();
     }
 
     private Finding scheduler(Admin admin) {
@@ -298,7 +328,8 @@ final class ClusterChecks {
     /** Makes a check; if it cannot be made, that is the finding. */
     private void check(String name, Supplier<Finding> check) {
         try {
-            to.accept(check.get());
+            Finding found = check.get();
+            to.accept(isPaused ? found.whilePaused() : found);
         } catch (CheckException | KafkaException | UnreachableException e) {
             to.accept(Finding.warn(name, "could not be checked: " + message(e), "check the rights of this principal"));
         }

@@ -27,6 +27,9 @@ import java.util.stream.Stream;
 
 /** Findings from measured facts, without access to a cluster. */
 final class Diagnosis {
+    static final String START_AGENTS = "start 'lendstream agent' on the nodes";
+
+    private static final Duration TIME_STANDS = Duration.ofSeconds(60);
     private static final Duration SKEW_UNNOTICED = Duration.ofSeconds(1);
     private static final Duration SERVICE_SKEW_UNNOTICED = Duration.ofSeconds(5);
     private static final Duration TWINS_WITHIN = Duration.ofMinutes(10);
@@ -156,6 +159,28 @@ final class Diagnosis {
     }
 
     /**
+     * Whether the virtual time of an accelerated run advances. If not, agents and other services wait for it.
+     *
+     * @param hasBegun whether there is a virtual time
+     * @param newest the time of the newest progress record of any service, by the wall clock
+     */
+    static Finding virtualTime(boolean hasBegun, Optional<Instant> newest, Instant now) {
+        if (!hasBegun) {
+            return Finding.warn(
+                    "time",
+                    "virtual time has not begun, and all services wait for it",
+                    "begin it with 'lendstream load', or set time=wall if this is no accelerated run");
+        }
+        Duration still = newest.map(at -> Duration.between(at, now)).orElse(Duration.ZERO);
+        return still.compareTo(TIME_STANDS) > 0
+                ? Finding.warn(
+                        "time",
+                        "virtual time has not advanced for %s, and all services wait for it".formatted(age(still)),
+                        "if the run has not ended, check 'lendstream load'; start it for the next run")
+                : Finding.ok("time", "virtual time advances");
+    }
+
+    /**
      * Whether each node has one agent. Two agents of one node show as inventories with alternating boot IDs.
      *
      * @param inventories in the order of their records; only those of the ten minutes before a node's newest count
@@ -178,6 +203,9 @@ final class Diagnosis {
                 }
             }
         }
+        if (newest.isEmpty()) {
+            return Finding.silent("nodes", "no node reports", START_AGENTS);
+        }
         return twins.isEmpty()
                 ? Finding.ok("nodes", "%d nodes, one agent each".formatted(newest.size()))
                 : Finding.fail(
@@ -192,6 +220,9 @@ final class Diagnosis {
      * @param inventories the newest of each node that has not left
      */
     static Finding inventories(Collection<Node> inventories) {
+        if (inventories.isEmpty()) {
+            return Finding.silent("inventory", "no node reports its GPUs", START_AGENTS);
+        }
         List<Node> ailing = inventories.stream()
                 .filter(node -> node.status() != NodeStatus.READY || !node.why().isEmpty())
                 .toList();
@@ -269,6 +300,10 @@ final class Diagnosis {
     }
 
     static Finding quarantine(Collection<Lease> leases, GpuNames names) {
+        if (leases.isEmpty()) {
+            return Finding.silent(
+                    "gpus", "no GPU has a lease", START_AGENTS + "; the scheduler then gives their GPUs a first lease");
+        }
         List<Lease> out =
                 leases.stream().filter(lease -> lease.owner().isQuarantined()).toList();
         return out.isEmpty()

@@ -14,6 +14,8 @@ record Finding(String name, Level level, String found, String wayOut) {
     /** The severity of a finding. */
     enum Level {
         OK("ok"),
+        /** No record of a service, so that there is nothing to check: a warning. */
+        SILENT("warn"),
         WARN("warn"),
         FAIL("FAIL");
 
@@ -28,6 +30,10 @@ record Finding(String name, Level level, String found, String wayOut) {
         return new Finding(name, Level.OK, found, "");
     }
 
+    static Finding silent(String name, String found, String wayOut) {
+        return new Finding(name, Level.SILENT, found, wayOut);
+    }
+
     static Finding warn(String name, String found, String wayOut) {
         return new Finding(name, Level.WARN, found, wayOut);
     }
@@ -36,12 +42,31 @@ record Finding(String name, Level level, String found, String wayOut) {
         return new Finding(name, Level.FAIL, found, wayOut);
     }
 
+    /** The finding while virtual time does not run: a silent service waits for it. */
+    Finding whilePaused() {
+        return level == Level.SILENT
+                ? warn(
+                        name,
+                        "waiting for virtual time: " + found,
+                        "begin it with 'lendstream load', or set time=wall if this is no accelerated run")
+                : this;
+    }
+
+    boolean isOk() {
+        return level == Level.OK;
+    }
+
     boolean isFailure() {
         return level == Level.FAIL;
     }
 
     String line() {
-        return "%-4s %s: %s%s".formatted(level.label, name, found, wayOut.isEmpty() ? "" : "; " + wayOut);
+        return "%-4s %s".formatted(level.label, text());
+    }
+
+    /** The finding with its remedy, without its level. */
+    String text() {
+        return "%s: %s%s".formatted(name, found, wayOut.isEmpty() ? "" : "; " + wayOut);
     }
 
     ObjectNode json() {

@@ -3,7 +3,6 @@ package io.lendstream.launcher.operation;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.demand.ReplicaNeed;
-import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.SchedulerStarted;
@@ -39,13 +38,22 @@ final class Overview {
     private final SortedMap<GpuId, Lease> leases = new TreeMap<>();
     private final GpuNames names = new GpuNames();
     private final SeenWorkload workload = new SeenWorkload();
-    private final SortedMap<DomainId, SortedMap<String, Boolean>> modes = new TreeMap<>();
+    private final StandingCommands commands = new StandingCommands();
     private final SortedMap<DomainId, InOffice> schedulers = new TreeMap<>();
     private final Deque<Decision> decisions = new ArrayDeque<>();
     private Optional<Instant> virtualNow = Optional.empty();
+    private Optional<ActuatorWatch> actuators = Optional.empty();
 
     /** The scheduler of a domain, as its log describes it. */
     record InOffice(SchedulerStarted started, Scheduler scheduler) {}
+
+    /**
+     * Adds alarms about actuators, from the records that follow. They need the wall clock: virtual time may pass faster
+     * than records are read.
+     */
+    void watchActuators() {
+        actuators = Optional.of(new ActuatorWatch());
+    }
 
     /** Takes a record of any topic that is watched, or the start of a scheduler. */
     void tell(Object record) {
@@ -54,9 +62,11 @@ final class Overview {
         } else if (record instanceof Event event) {
             workload.tell(event);
             event.asNode().ifPresent(names::take);
-            event.asCommand().ifPresent(this::tell);
+            event.asCommand().ifPresent(commands::take);
+            event.asReport().ifPresent(report -> actuators.ifPresent(watch -> watch.takeReport(report)));
             event.asStarted().ifPresent(this::tell);
         } else if (record instanceof Decision decision) {
+            actuators.ifPresent(watch -> watch.takeDecision(decision));
             decisions.addLast(decision);
             if (decisions.size() > DECISIONS_SHOWN) {
                 decisions.removeFirst();
@@ -114,19 +124,9 @@ final class Overview {
                 .map(PolicyInfo::name);
     }
 
-    private void tell(ControlCommand command) {
-        SortedMap<String, Boolean> mode = modes.computeIfAbsent(command.domain(), domain -> new TreeMap<>());
-        switch (command.kind()) {
-            case FREEZE -> mode.put("frozen", true);
-            case THAW -> {
-                mode.put("frozen", false);
-                mode.put("lending stopped", false);
-            }
-            case ADVISORY_ON -> mode.put("advisory", true);
-            case ADVISORY_OFF -> mode.put("advisory", false);
-            case RECLAIM_ALL -> mode.put("lending stopped", true);
-            case APPROVE, RESET, UNKNOWN -> {}
-        }
+    /** The commands that are in force. */
+    StandingCommands commands() {
+        return commands;
     }
 
     /** The current time: the virtual time of an accelerated run, else the wall clock. */
@@ -164,11 +164,8 @@ final class Overview {
     /** Conditions that an operator should look at. */
     List<String> alarms(Instant now) {
         List<String> alarms = new ArrayList<>();
-        modes.forEach((domain, mode) -> mode.forEach((name, on) -> {
-            if (on) {
-                alarms.add("domain %s: %s by command".formatted(domain, name));
-            }
-        }));
+        actuators.ifPresent(watch -> watch.problems(now).forEach(finding -> alarms.add(finding.text())));
+        alarms.addAll(commands.lines());
         leases.values().stream()
                 .filter(lease -> lease.owner().isQuarantined())
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease.owner()))));

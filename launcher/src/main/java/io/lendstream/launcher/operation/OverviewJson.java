@@ -57,7 +57,13 @@ final class OverviewJson {
                         .put(
                                 "noticeSeconds",
                                 known.scheduler().settings().notice().toSeconds())
-                        .put("lending", known.scheduler().settings().lending()));
+                        .put("lending", known.scheduler().settings().lending())
+                        .put(
+                                "lendingState",
+                                overview.commands()
+                                        .lending(
+                                                known.started().domain(),
+                                                known.scheduler().settings().lending())));
     }
 
     private void putServices(ArrayNode lines, Instant now) {

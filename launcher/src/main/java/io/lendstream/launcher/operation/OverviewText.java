@@ -40,7 +40,7 @@ final class OverviewText {
         section(
                 lines,
                 "SCHEDULERS",
-                overview.schedulers().stream().map(OverviewText::line).toList());
+                overview.schedulers().stream().map(this::line).toList());
         section(
                 lines,
                 "SERVICES",
@@ -143,13 +143,16 @@ final class OverviewText {
                 .orElse("");
     }
 
-    private static String line(Overview.InOffice known) {
+    private String line(Overview.InOffice known) {
         return "%-20s policy %s, notice %d s, lending %s"
                 .formatted(
                         known.started().domain(),
                         known.scheduler().policy().spec(),
                         known.scheduler().settings().notice().toSeconds(),
-                        known.scheduler().settings().lending() ? "on" : "off");
+                        overview.commands()
+                                .lending(
+                                        known.started().domain(),
+                                        known.scheduler().settings().lending()));
     }
 
     private String line(JobState job) {

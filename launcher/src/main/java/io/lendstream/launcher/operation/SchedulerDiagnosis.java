@@ -76,6 +76,12 @@ final class SchedulerDiagnosis {
                     some(new ArrayList<>(stopped)),
                     "correct the record that caused it and write it again, or start a version that can process it; until then the domain makes no decisions");
         }
+        if (heard.isEmpty()) {
+            return Finding.silent(
+                    "domains",
+                    "no node has written telemetry in the last minute, so no domain was checked",
+                    Diagnosis.START_AGENTS);
+        }
         List<String> silent = heard.stream()
                 .filter(domain -> !logged.containsKey(domain))
                 .sorted()

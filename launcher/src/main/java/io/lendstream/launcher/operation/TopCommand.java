@@ -65,10 +65,14 @@ public final class TopCommand extends ClusterCommand {
         List<Topic<?>> watched = new ArrayList<>(WHOLE);
         watched.addAll(LATELY);
         watched.add(TopicCatalogue.DECISIONS);
+        boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
+        if (!virtual) {
+            watched.add(TopicCatalogue.ACTUATION_REPORTS);
+            overview.watchActuators();
+        }
         List<Topic<?>> read = new ArrayList<>(watched);
         read.add(TopicCatalogue.DOMAIN_EVENTS);
         Connection.check(cluster.kafka(), cluster.topics(), read, cluster.patience());
-        boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         var reading = new TopicScan(cluster, this::remark);
         try (RecordReader reader = reading.open();
                 LogReader log = new LogReader(reading, cluster.topics())) {
@@ -79,15 +83,26 @@ public final class TopCommand extends ClusterCommand {
             watched.stream()
                     .filter(topic -> !topic.equals(TopicCatalogue.LEASES))
                     .forEach(topic -> hand(reader, topic));
-            Map<String, Long> from = reading.since(reader, LATELY, Instant.now().minus(RECENT));
-            from.putAll(reading.last(reader, TopicCatalogue.DECISIONS, DECISIONS_BACK));
-            reader.start(from);
+            reader.start(positions(reading, reader, virtual));
             while (!reader.hasCaughtUp()) {
                 reader.poll(POLL);
             }
             watch(reader, log, virtual);
         }
         return 0;
+    }
+
+    /** The offsets from which topics are read that are not read as a whole. */
+    private static Map<String, Long> positions(TopicScan reading, RecordReader reader, boolean virtual) {
+        Instant now = Instant.now();
+        Map<String, Long> from = reading.since(reader, LATELY, now.minus(RECENT));
+        from.putAll(reading.last(reader, TopicCatalogue.DECISIONS, DECISIONS_BACK));
+        if (!virtual) {
+            List<Topic<?>> judged = List.of(TopicCatalogue.DECISIONS, TopicCatalogue.ACTUATION_REPORTS);
+            reading.since(reader, judged, now.minus(ActuatorWatch.READ_BACK))
+                    .forEach((partition, offset) -> from.merge(partition, offset, Math::min));
+        }
+        return from;
     }
 
     /** Shows the state, again and again until it is interrupted. */

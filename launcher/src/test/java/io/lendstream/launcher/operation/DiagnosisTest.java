@@ -112,6 +112,46 @@ class DiagnosisTest {
     }
 
     @Test
+    void nothingToCheckIsAWarningThatNamesTheService() {
+        assertThat(Diagnosis.twins(List.of()).line())
+                .isEqualTo("warn nodes: no node reports; start 'lendstream agent' on the nodes");
+        assertThat(Diagnosis.inventories(List.of()).line())
+                .isEqualTo("warn inventory: no node reports its GPUs; start 'lendstream agent' on the nodes");
+        assertThat(Diagnosis.quarantine(List.of(), new GpuNames()).line())
+                .startsWith("warn gpus: no GPU has a lease; start 'lendstream agent' on the nodes; the scheduler");
+        assertThat(Diagnosis.twins(List.of()).json().get("level").asText()).isEqualTo("warn");
+    }
+
+    @Test
+    void servicesThatWaitForVirtualTimeDoNotFail() {
+        Duration limit = Duration.ofSeconds(60);
+        Finding agents = Diagnosis.heard("agents", Optional.empty(), NOW, limit, Level.SILENT, "start one");
+        Finding twins = Diagnosis.twins(List.of(inventory("n1", "a", 0), inventory("n1", "b", 1), inventory("n1", "a", 2)));
+
+        assertThat(agents.whilePaused().line())
+                .isEqualTo(
+                        "warn agents: waiting for virtual time: has never written a record; begin it with 'lendstream load', or set time=wall if this is no accelerated run");
+        assertThat(agents.isFailure()).isFalse();
+        assertThat(Diagnosis.inventories(List.of()).whilePaused().found())
+                .isEqualTo("waiting for virtual time: no node reports its GPUs");
+        assertThat(twins.whilePaused()).as("it is a fault at any time").isEqualTo(twins);
+        assertThat(twins.isFailure()).isTrue();
+    }
+
+    @Test
+    void virtualTimeThatDoesNotAdvanceIsAWarning() {
+        assertThat(Diagnosis.virtualTime(false, Optional.empty(), NOW).line())
+                .startsWith("warn time: virtual time has not begun, and all services wait for it; begin it with 'lendstream load'");
+        assertThat(Diagnosis.virtualTime(false, Optional.of(NOW), NOW).isOk())
+                .as("progress of other services only")
+                .isFalse();
+        assertThat(Diagnosis.virtualTime(true, Optional.of(ago(61)), NOW).line())
+                .startsWith("warn time: virtual time has not advanced for 1m1s, and all services wait for it;");
+        assertThat(Diagnosis.virtualTime(true, Optional.of(ago(60)), NOW).line())
+                .isEqualTo("ok   time: virtual time advances");
+    }
+
+    @Test
     void nodesWithProblemsAreNamedWithTheReasonOfTheirAgents() {
         List<Node> well = List.of(inventory("n1", NodeStatus.READY, ""), inventory("n2", NodeStatus.READY, ""));
         List<Node> ailing = List.of(
@@ -177,17 +217,37 @@ class DiagnosisTest {
     void overdueDecisionsFailButAdviceDoesNot() {
         Decision overdue = renewal(1, NOW.minusSeconds(61), false);
         Decision answered = renewal(2, NOW.minusSeconds(61), false);
-        Decision fresh = renewal(3, NOW.minusSeconds(59), false);
+        Decision fresh = renewal(3, NOW.plusSeconds(51), false);
         Decision advice = renewal(4, NOW.minusSeconds(61), true);
 
         assertThat(ActuatorDiagnosis.actuators(
                                 List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE, NOW)
                         .line())
-                .isEqualTo("ok   actuators: 2 decisions in the last hour, none unanswered 60 s after its deadline");
+                .isEqualTo("ok   actuators: 2 decisions in the last hour, none unanswered for more than 10s");
         assertThat(ActuatorDiagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE, NOW)
                         .line())
                 .startsWith(
-                        "FAIL actuators: 1 of 2 decisions of the last hour are overdue without an answer: east/1/1;");
+                        "FAIL actuators: 1 of 2 decisions of the last hour are overdue without an answer: east/1/1; operator of its machine: check that 'lendstream actuator' runs");
+    }
+
+    @Test
+    void aDecisionThatWaitsForAnAnswerIsAWarningBeforeItIsOverdue() {
+        Decision late = renewal(1, NOW.minusSeconds(59), false);
+        Decision later = renewal(2, NOW.plusSeconds(49), false);
+        Decision fresh = renewal(3, NOW.plusSeconds(51), false);
+        List<Decision> all = List.of(late, later, fresh);
+
+        assertThat(ActuatorDiagnosis.actuators(all, Set.of(late.id()), Liveness.ALIVE, NOW)
+                        .line())
+                .isEqualTo(
+                        "warn actuators: 1 of 3 decisions of the last hour wait for an answer, for up to 11s, more than 10s: east/1/2; operator of its machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it. It fails 60 s after the deadline");
+        assertThat(ActuatorDiagnosis.actuators(all, Set.of(), Liveness.UNKNOWN, NOW)
+                        .line())
+                .startsWith(
+                        "warn actuators: 2 of 3 decisions of the last hour wait for an answer, for up to 1m59s, more than 10s: east/1/1; east/1/2;");
+        assertThat(ActuatorDiagnosis.actuators(all, Set.of(late.id(), later.id()), Liveness.ALIVE, NOW)
+                        .isOk())
+                .isTrue();
     }
 
     @Test
@@ -196,10 +256,10 @@ class DiagnosisTest {
 
         assertThat(ActuatorDiagnosis.actuators(List.of(fresh), Set.of(), Liveness.SILENT, NOW)
                         .line())
-                .startsWith("FAIL actuators: no actuator is alive to carry out 1 decision of the last hour; start");
+                .startsWith("FAIL actuators: no actuator is alive to carry out 1 decision of the last hour; operator");
         assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.SILENT, NOW)
                         .line())
-                .startsWith("warn actuators: no actuator is alive; no decision waits for one; start");
+                .startsWith("warn actuators: no actuator is alive; no decision waits for one; operator of its machine");
         assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.ALIVE, NOW)
                         .line())
                 .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
@@ -221,7 +281,7 @@ class DiagnosisTest {
 
     @Test
     void anActuatorWithoutADecisionIsNotKnownAndNotDead() {
-        Decision fresh = renewal(1, NOW, false);
+        Decision fresh = renewal(1, NOW.plusSeconds(55), false);
 
         assertThat(ActuatorDiagnosis.liveness(Map.of(), Map.of(), false, NOW)).isEqualTo(Liveness.UNKNOWN);
         assertThat(ActuatorDiagnosis.liveness(Map.of(), Map.of(), true, NOW)).isEqualTo(Liveness.SILENT);
@@ -234,7 +294,7 @@ class DiagnosisTest {
                 .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
         assertThat(ActuatorDiagnosis.actuators(List.of(fresh), Set.of(), Liveness.UNKNOWN, NOW)
                         .line())
-                .isEqualTo("ok   actuators: 1 decision in the last hour, none unanswered 60 s after its deadline");
+                .isEqualTo("ok   actuators: 1 decision in the last hour, none unanswered for more than 10s");
     }
 
     @Test
@@ -308,7 +368,10 @@ class DiagnosisTest {
                 .isEqualTo("ok   actuator: all 2 report");
         assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(50), "usual", ago(100)), true, NOW)
                         .line())
-                .startsWith("FAIL actuator: often has reported nothing for 50s, more than 30s; check");
+                .startsWith("FAIL actuator: often has reported nothing for 50s, more than 30s; operator of its machine");
+        assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(25), "usual", ago(100)), true, NOW)
+                        .line())
+                .startsWith("warn actuator: often has reported nothing for 25s, more than 20s; operator of its machine");
         assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("removed", ago(90_000)), true, NOW)
                         .line())
                 .startsWith("warn actuator: none has reported in the last day; start");

@@ -4,13 +4,20 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
@@ -21,6 +28,7 @@ import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -224,13 +232,76 @@ class OverviewTest {
                 .after(ofSeconds(60));
 
         assertThat(overview(false).alarms(story.now()))
-                .contains("domain test: frozen by command")
+                .anyMatch(alarm -> alarm.matches(
+                        "domain test: frozen by tester since 2026-01-01 ..:..:.. UTC until 'lendstream thaw'; reason: for the test"))
                 .anyMatch(alarm -> alarm.startsWith("infer-g0: quarantined: XID 79"))
                 .anyMatch(alarm -> alarm.startsWith("service chat: no request rate since 2026-01-01 00:"));
 
         story.control(ControlCommand.Kind.THAW);
 
         assertThat(overview(false).alarms(story.now())).noneMatch(alarm -> alarm.contains("frozen"));
+    }
+
+    private void assertLending(String shown) {
+        assertThat(overview(false).lines(story.now(), false))
+                .filteredOn(line -> line.matches("  test +policy .*"))
+                .singleElement()
+                .asString()
+                .endsWith(", lending " + shown);
+        assertThat(overview(false).json(story.now()).at("/schedulers/0/lendingState").asText())
+                .isEqualTo(shown);
+    }
+
+    @Test
+    void aCommandThatStopsLendingShowsAtTheScheduler() {
+        assertLending("on");
+
+        story.control(ControlCommand.Kind.FREEZE);
+        assertLending("frozen");
+
+        story.control(ControlCommand.Kind.RECLAIM_ALL);
+        assertLending("stopped");
+
+        story.control(ControlCommand.Kind.THAW);
+        assertLending("on");
+    }
+
+    @Test
+    void anActuatorThatDoesNotAnswerIsAnAlarm() {
+        Instant made = story.now();
+        GpuId gpu = new GpuId("infer-g0");
+        DecisionId id = new DecisionId(Scenario.DOMAIN, 1, 100);
+        Overview overview = new Overview();
+        overview.watchActuators();
+
+        overview.tell(new Decision(
+                id,
+                made,
+                made.plusSeconds(45),
+                false,
+                new Reason("lease", "", Map.of(), List.of(1L)),
+                new Action.Renew(List.of(gpu), made.plusSeconds(45))));
+
+        assertThat(overview.alarms(made.plusSeconds(10))).isEmpty();
+        assertThat(overview.alarms(made.plusSeconds(11)))
+                .singleElement()
+                .asString()
+                .startsWith(
+                        "actuators: 1 of 1 decisions of the last hour wait for an answer, for up to 11s, more than 10s: test/1/100; operator of its machine: check that 'lendstream actuator' runs");
+        assertThat(overview.json(made.plusSeconds(11)).get("alarms")).hasSize(1);
+
+        overview.tell(new ActuationReport(
+                Scenario.DOMAIN,
+                id,
+                "actuator",
+                made.plusSeconds(12),
+                Outcome.ACCEPTED,
+                List.of(gpu),
+                Optional.empty(),
+                Timings.NONE,
+                ""));
+
+        assertThat(overview.alarms(made.plusSeconds(13))).isEmpty();
     }
 
     @Test

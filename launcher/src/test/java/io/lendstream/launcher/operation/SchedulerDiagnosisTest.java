@@ -72,11 +72,19 @@ class SchedulerDiagnosisTest {
                 .isEqualTo("ok   domains: the logs of all 1 domain with telemetry grow");
         assertThat(SchedulerDiagnosis.domains(
                                 List.of(rates(10, 1, stopped(NOW.minus(Duration.ofMinutes(6))))),
-                                Set.of(),
-                                Map.of(),
+                                Set.of("east"),
+                                Map.of("east", NOW),
                                 NOW)
                         .level())
                 .isEqualTo(Level.OK);
+    }
+
+    @Test
+    void withoutTelemetryNoDomainIsFine() {
+        assertThat(SchedulerDiagnosis.domains(List.of(), Set.of(), Map.of(), NOW)
+                        .line())
+                .isEqualTo(
+                        "warn domains: no node has written telemetry in the last minute, so no domain was checked; start 'lendstream agent' on the nodes");
     }
 
     @Test

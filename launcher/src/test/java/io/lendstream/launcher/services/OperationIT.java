@@ -206,7 +206,7 @@ final class OperationIT {
         Printed frozen = deployment.command(directory, "freeze", "--domain", "default", "--reason", "tested");
         assertThat(frozen.exit()).as(frozen.err()).isZero();
         assertThat(frozen.out()).startsWith("domain default: frozen");
-        assertThat(deployment.command(directory, "top", "--once").out()).contains("domain default: frozen by command");
+        assertThat(deployment.command(directory, "top", "--once").out()).contains("domain default: frozen by ", "reason: tested", "lending frozen");
         assertThat(deployment.command(directory, "thaw").exit()).isZero();
         Printed back = deployment.command(directory, "reclaim-all");
         assertThat(back.exit()).as(back.err()).isZero();
@@ -242,6 +242,7 @@ final class OperationIT {
                         "ok   scheduler",
                         "ok   domains",
                         "ok   dead-letters",
+                        "warn commands",
                         "ok   agents",
                         "ok   nodes",
                         "ok   inventory",

@@ -15,8 +15,7 @@ final class StandingCommands {
 
     /** Takes a command. If the same one is in force already, the first of them counts: it has changed the domain. */
     void take(ControlCommand command) {
-        SortedMap<Kind, ControlCommand> domain =
-                inForce.computeIfAbsent(command.domain(), added -> new TreeMap<>());
+        SortedMap<Kind, ControlCommand> domain = inForce.computeIfAbsent(command.domain(), added -> new TreeMap<>());
         switch (command.kind()) {
             case FREEZE, RECLAIM_ALL, ADVISORY_ON -> domain.putIfAbsent(command.kind(), command);
             case THAW -> {

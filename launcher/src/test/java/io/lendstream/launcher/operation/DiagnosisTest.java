@@ -126,7 +126,8 @@ class DiagnosisTest {
     void servicesThatWaitForVirtualTimeDoNotFail() {
         Duration limit = Duration.ofSeconds(60);
         Finding agents = Diagnosis.heard("agents", Optional.empty(), NOW, limit, Level.SILENT, "start one");
-        Finding twins = Diagnosis.twins(List.of(inventory("n1", "a", 0), inventory("n1", "b", 1), inventory("n1", "a", 2)));
+        List<Node> two = List.of(inventory("n1", "a", 0), inventory("n1", "b", 1), inventory("n1", "a", 2));
+        Finding twins = Diagnosis.twins(two);
 
         assertThat(agents.whilePaused().line())
                 .isEqualTo(
@@ -141,7 +142,8 @@ class DiagnosisTest {
     @Test
     void virtualTimeThatDoesNotAdvanceIsAWarning() {
         assertThat(Diagnosis.virtualTime(false, Optional.empty(), NOW).line())
-                .startsWith("warn time: virtual time has not begun, and all services wait for it; begin it with 'lendstream load'");
+                .startsWith(
+                        "warn time: virtual time has not begun, and all services wait for it; begin it with 'lendstream load'");
         assertThat(Diagnosis.virtualTime(false, Optional.of(NOW), NOW).isOk())
                 .as("progress of other services only")
                 .isFalse();

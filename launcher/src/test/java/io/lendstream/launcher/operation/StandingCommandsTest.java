@@ -18,14 +18,7 @@ class StandingCommandsTest {
 
     private void order(Kind kind, String issuer, String reason, int minute) {
         commands.take(new ControlCommand(
-                EAST,
-                "id",
-                NIGHT.plusSeconds(60L * minute),
-                issuer,
-                kind,
-                Optional.empty(),
-                List.of(),
-                reason));
+                EAST, "id", NIGHT.plusSeconds(60L * minute), issuer, kind, Optional.empty(), List.of(), reason));
     }
 
     @Test

@@ -206,7 +206,10 @@ final class OperationIT {
         Printed frozen = deployment.command(directory, "freeze", "--domain", "default", "--reason", "tested");
         assertThat(frozen.exit()).as(frozen.err()).isZero();
         assertThat(frozen.out()).startsWith("domain default: frozen");
-        assertThat(deployment.command(directory, "top", "--once").out()).contains("domain default: frozen by ", "reason: tested", "lending frozen");
+        assertThat(deployment.command(directory, "top", "--once").out())
+                .contains("domain default: frozen by ", "reason: tested", "lending frozen");
+        assertThat(deployment.command(directory, "doctor").out())
+                .contains("warn commands: domain default: frozen by ", "until 'lendstream thaw'; reason: tested");
         assertThat(deployment.command(directory, "thaw").exit()).isZero();
         Printed back = deployment.command(directory, "reclaim-all");
         assertThat(back.exit()).as(back.err()).isZero();

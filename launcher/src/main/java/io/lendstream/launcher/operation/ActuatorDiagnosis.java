@@ -29,7 +29,7 @@ final class ActuatorDiagnosis {
     static final Duration ANSWER_WITHIN = Duration.ofSeconds(10);
 
     private static final String START_AGAIN =
-            "operator of its machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it";
+            "operator of the actuator's machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it";
     private static final Duration STOCK_EVERY = Duration.ofSeconds(60);
     private static final Duration SHORTEST_STOCK = Duration.ofSeconds(10);
     private static final int STOCKS_MISSED = 3;

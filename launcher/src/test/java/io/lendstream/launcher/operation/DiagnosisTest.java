@@ -229,7 +229,7 @@ class DiagnosisTest {
         assertThat(ActuatorDiagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE, NOW)
                         .line())
                 .startsWith(
-                        "FAIL actuators: 1 of 2 decisions of the last hour are overdue without an answer: east/1/1; operator of its machine: check that 'lendstream actuator' runs");
+                        "FAIL actuators: 1 of 2 decisions of the last hour are overdue without an answer: east/1/1; operator of the actuator's machine: check that 'lendstream actuator' runs");
     }
 
     @Test
@@ -242,7 +242,7 @@ class DiagnosisTest {
         assertThat(ActuatorDiagnosis.actuators(all, Set.of(late.id()), Liveness.ALIVE, NOW)
                         .line())
                 .isEqualTo(
-                        "warn actuators: 1 of 3 decisions of the last hour wait for an answer, for up to 11s, more than 10s: east/1/2; operator of its machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it. It fails 60 s after the deadline");
+                        "warn actuators: 1 of 3 decisions of the last hour wait for an answer, for up to 11s, more than 10s: east/1/2; operator of the actuator's machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it. It fails 60 s after the deadline");
         assertThat(ActuatorDiagnosis.actuators(all, Set.of(), Liveness.UNKNOWN, NOW)
                         .line())
                 .startsWith(
@@ -261,7 +261,8 @@ class DiagnosisTest {
                 .startsWith("FAIL actuators: no actuator is alive to carry out 1 decision of the last hour; operator");
         assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.SILENT, NOW)
                         .line())
-                .startsWith("warn actuators: no actuator is alive; no decision waits for one; operator of its machine");
+                .startsWith(
+                        "warn actuators: no actuator is alive; no decision waits for one; operator of the actuator's machine");
         assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.ALIVE, NOW)
                         .line())
                 .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
@@ -370,10 +371,12 @@ class DiagnosisTest {
                 .isEqualTo("ok   actuator: all 2 report");
         assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(50), "usual", ago(100)), true, NOW)
                         .line())
-                .startsWith("FAIL actuator: often has reported nothing for 50s, more than 30s; operator of its machine");
+                .startsWith(
+                        "FAIL actuator: often has reported nothing for 50s, more than 30s; operator of the actuator's machine");
         assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(25), "usual", ago(100)), true, NOW)
                         .line())
-                .startsWith("warn actuator: often has reported nothing for 25s, more than 20s; operator of its machine");
+                .startsWith(
+                        "warn actuator: often has reported nothing for 25s, more than 20s; operator of the actuator's machine");
         assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("removed", ago(90_000)), true, NOW)
                         .line())
                 .startsWith("warn actuator: none has reported in the last day; start");

@@ -287,7 +287,7 @@ class OverviewTest {
                 .singleElement()
                 .asString()
                 .startsWith(
-                        "actuators: 1 of 1 decisions of the last hour wait for an answer, for up to 11s, more than 10s: test/1/100; operator of its machine: check that 'lendstream actuator' runs");
+                        "actuators: 1 of 1 decisions of the last hour wait for an answer, for up to 11s, more than 10s: test/1/100; operator of the actuator's machine: check that 'lendstream actuator' runs");
         assertThat(overview.json(made.plusSeconds(11)).get("alarms")).hasSize(1);
 
         overview.tell(new ActuationReport(

@@ -9,9 +9,11 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterState;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -21,6 +23,9 @@ import java.util.Set;
  * scheduler's own step, so that it makes the decisions that the scheduler would make.
  */
 final class Rehearsal {
+    /** The step proposes all again, also what is advised already. */
+    private static final Advice NO_ADVICE = new Advice(List.of());
+
     private final StepBuilder before;
     private final Step step;
     private final Notes notes;
@@ -32,7 +37,7 @@ final class Rehearsal {
     }
 
     static Rehearsal of(Scheduler scheduler, ClusterState state, Instant at) {
-        ClusterState due = state.planned(Optional.of(at), state.slices());
+        ClusterState due = state.planned(Optional.of(at), state.slices()).advised(NO_ADVICE, state.decisionSequence());
         DomainEvent tick = new DomainEvent(
                 state.domain(),
                 state.epoch(),

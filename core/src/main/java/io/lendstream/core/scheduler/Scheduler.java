@@ -117,7 +117,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     private Step advised(Step observed, StepBuilder advice, Set<Phase> due) {
         run(due, advice);
-        return advice.advised(observed);
+        return advice.advised(observed, due.contains(Phase.PLAN));
     }
 
     private void run(Set<Phase> due, StepBuilder step) {

@@ -90,19 +90,35 @@ final class StepBuilder {
 
     /**
      * The step of a domain in advisory mode: the state follows the observations and not the advice. Advice is given
-     * when a plan is due, not at every event.
+     * when a plan is due, not at every event, and only if it is not advised already.
      *
      * @param observed the step as far as observation went
+     * @param isPlan whether a plan was made, so that older advice which it does not repeat no longer applies
      */
-    Step advised(Step observed) {
+    Step advised(Step observed, boolean isPlan) {
         boolean planned = !nextPlanAt.equals(before.nextPlanAt());
         ClusterState after = observed.state().planned(nextPlanAt, slices);
-        return planned
-                ? new Step(
-                        after.advised(advice.orElse(NO_ADVICE).with(decisions), decisionSequence),
-                        decisions,
-                        observed.changed())
-                : new Step(after, List.of(), observed.changed());
+        if (!planned) {
+            return new Step(after, List.of(), observed.changed());
+        }
+        Advice given = advice.orElse(NO_ADVICE);
+        List<Decision> newer = numberedOn(given.newAmong(decisions));
+        Advice standing = isPlan ? given.proposedAgain(decisions) : given;
+        return new Step(
+                after.advised(standing.with(newer), before.decisionSequence() + newer.size()),
+                newer,
+                observed.changed());
+    }
+
+    /** The decisions with the sequence numbers that follow those before this step. */
+    private List<Decision> numberedOn(List<Decision> some) {
+        List<Decision> numbered = new ArrayList<>();
+        for (Decision each : some) {
+            long sequence = before.decisionSequence() + numbered.size() + 1;
+            DecisionId id = new DecisionId(before.domain(), epoch, sequence);
+            numbered.add(new Decision(id, each.at(), each.deadline(), each.advisory(), each.reason(), each.action()));
+        }
+        return numbered;
     }
 
     Instant now() {

@@ -2,17 +2,21 @@ package io.lendstream.core.state;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.RequestedChange;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
- * Decisions that were only advised, and may be approved yet.
+ * The advice that stands: decisions that were only advised, and may be approved yet. A plan that proposes the same
+ * again leaves a decision as it is, with its ID and its time.
  *
  * @param decisions oldest first
  */
 public record Advice(List<Decision> decisions) {
-    /** What people look through; older advice has been given again since, where it still holds. */
+    /** Bounds the size of the state. The next plan advises again what was forgotten and still applies. */
     private static final int MOST = 100;
 
     public Advice {
@@ -24,6 +28,26 @@ public record Advice(List<Decision> decisions) {
         List<Decision> all = new ArrayList<>(decisions);
         all.addAll(newer);
         return new Advice(all.subList(Math.max(0, all.size() - MOST), all.size()));
+    }
+
+    /** The part of it that a plan proposes again; the rest no longer applies. */
+    public Advice proposedAgain(List<Decision> proposed) {
+        return new Advice(among(decisions, changes(proposed), true));
+    }
+
+    /** The proposed decisions that are not advised already, in their order. */
+    public List<Decision> newAmong(List<Decision> proposed) {
+        return among(proposed, changes(decisions), false);
+    }
+
+    private static List<Decision> among(List<Decision> all, Set<RequestedChange> changes, boolean included) {
+        return all.stream()
+                .filter(decision -> changes.contains(RequestedChange.of(decision)) == included)
+                .toList();
+    }
+
+    private static Set<RequestedChange> changes(List<Decision> decisions) {
+        return decisions.stream().map(RequestedChange::of).collect(Collectors.toSet());
     }
 
     public Optional<Decision> find(DecisionId id) {

@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param mode the orders of operators
  * @param pacing a lower limit on transfers, after a service has missed its SLO
  * @param slices the plan by which services share MIG instances, once there is one
- * @param advice the latest advice; empty if there is none
+ * @param advice the advice that stands; empty if there is none
  */
 public record ClusterState(
         DomainId domain,

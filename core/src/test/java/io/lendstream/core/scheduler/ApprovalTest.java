@@ -77,7 +77,7 @@ class ApprovalTest {
 
         story.approve(lend.id());
 
-        assertHeld("it is not among the latest advice; approve a newer decision (lendstream top)");
+        assertHeld("it is not advice that still stands; approve a newer decision (lendstream top)");
     }
 
     @Test
@@ -110,7 +110,39 @@ class ApprovalTest {
         story.approve(new DecisionId(Scenario.DOMAIN, 1, 9999));
 
         assertHeld(
-                "decision test/1/9999 cannot be approved: it is not among the latest advice; approve a newer decision (lendstream top)");
+                "decision test/1/9999 cannot be approved: it is not advice that still stands; approve a newer decision (lendstream top)");
+    }
+
+    @Test
+    void adviceThatStandsIsNotWrittenAgain() {
+        int written = story.decisions().size();
+        for (int plan = 0; plan < 3; plan++) {
+            planAgain(ControlCommand.Kind.THAW);
+        }
+
+        assertThat(story.decisions()).hasSize(written);
+        assertThat(story.state().advice().orElseThrow().find(advice.id())).contains(advice);
+        story.approve(advice.id()).settled();
+        assertThat(story.job("a").gpus()).isEqualTo(1);
+    }
+
+    @Test
+    void adviceThatNoPlanRepeatsIsWithdrawn() {
+        planAgain(ControlCommand.Kind.FREEZE);
+
+        story.approve(advice.id());
+        assertHeld("it is not advice that still stands; approve a newer decision (lendstream top)");
+
+        planAgain(ControlCommand.Kind.THAW);
+        assertThat(story.last()).singleElement().satisfies(decision -> {
+            assertThat(decision.id()).isGreaterThan(advice.id());
+            assertThat(decision.action()).isEqualTo(advice.action());
+        });
+    }
+
+    /** A command that calls for a new plan, and the time until it is made. */
+    private void planAgain(ControlCommand.Kind command) {
+        story.control(command).after(ofSeconds(45)).rate("chat", 1).after(ofSeconds(15));
     }
 
     @Test
@@ -131,7 +163,7 @@ class ApprovalTest {
 
     /** The job has all of training's own GPUs, and is advised a loan. */
     private Decision adviceToLend() {
-        story.job("b", 4);
+        story.approve(advice.id()).settled().progress("a", JobPhase.RUNNING).job("b", 4);
         for (int i = 0; i < 40; i++) {
             story.rate("chat", 1).after(ofSeconds(15));
             for (Decision decision : story.last()) {

@@ -89,6 +89,12 @@ final class Moment {
         return this;
     }
 
+    /** With the state after a step. */
+    Moment stepped(Step step) {
+        state = step.state();
+        return this;
+    }
+
     Moment set(Consumer<StepBuilder> change) {
         StepBuilder builder = after(Duration.ZERO);
         change.accept(builder);

@@ -394,7 +394,7 @@ class StepBuilderTest {
         StepBuilder observed = draft();
         observed.mode(new Mode(false, true, false));
         moment.kept(observed);
-        Step step = advised.advised(observed.finished());
+        Step step = advised.advised(observed.finished(), true);
 
         assertThat(advised.changesPlans()).isTrue();
         assertThat(step.decisions()).hasSize(1).allMatch(Decision::advisory);
@@ -415,7 +415,7 @@ class StepBuilderTest {
         advice.own(new GpuId("infer-g0"), Moment.serving("chat"));
         advice.decide(NOW, REASON, HOLD);
 
-        Step step = advice.advised(draft().finished());
+        Step step = advice.advised(draft().finished(), true);
 
         assertThat(step.decisions()).isEmpty();
         assertThat(step.state().advice()).isEmpty();
@@ -424,6 +424,50 @@ class StepBuilderTest {
                 .as("nothing of the advice")
                 .isEqualTo(moment.state().gpus());
         assertThat(step.changed().owners()).isEmpty();
+    }
+
+    @Test
+    void adviceThatAPlanRepeatsKeepsItsIdAndTheRestIsWithdrawn() {
+        Action serve = new Action.Serve(new ServiceId("chat"), gpus("infer-g0"), false);
+        Action renewal = new Action.Renew(gpus("infer-g1"), NOW.plusSeconds(600));
+        Step first = advised(0, true, HOLD, serve);
+
+        Step partial = advised(60, false, renewal);
+        Step second = advised(120, true, renewal, serve);
+        Step same = advised(180, true, renewal, serve);
+
+        assertThat(ids(first.decisions())).containsExactly("test/0/1", "test/0/2");
+        assertThat(ids(partial.decisions())).containsExactly("test/0/3");
+        assertThat(ids(advice(partial))).containsExactly("test/0/1", "test/0/2", "test/0/3");
+        assertThat(second.decisions()).isEmpty();
+        assertThat(ids(advice(second))).containsExactly("test/0/2", "test/0/3");
+        assertThat(advice(second).get(0).at()).isEqualTo(NOW);
+        assertThat(same.decisions()).isEmpty();
+        assertThat(same.state().advice()).isEqualTo(second.state().advice());
+        assertThat(same.state().decisionSequence()).isEqualTo(3);
+    }
+
+    /** A step of advice at a second after the start, which the next one follows. */
+    private Step advised(int second, boolean isPlan, Action... actions) {
+        if (second == 0) {
+            moment.set(builder -> builder.mode(new Mode(false, true, false)));
+        }
+        StepBuilder advice = moment.after(ofSeconds(second));
+        for (Action action : actions) {
+            advice.decide(advice.now(), REASON, action);
+        }
+        advice.nextPlanAt(advice.now().plusSeconds(60));
+        Step step = advice.advised(moment.after(ofSeconds(second)).finished(), isPlan);
+        moment.stepped(step);
+        return step;
+    }
+
+    private static List<Decision> advice(Step step) {
+        return step.state().advice().orElseThrow().decisions();
+    }
+
+    private static List<String> ids(List<Decision> decisions) {
+        return decisions.stream().map(decision -> decision.id().toString()).toList();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.JobChange;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.DomainEvent;
@@ -21,7 +22,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -87,7 +90,8 @@ public final class Explainer {
         Optional<Decision> again = step.decisions().stream()
                 .filter(decision -> decision.id().equals(recorded.id()))
                 .findFirst();
-        List<Explanation.Change> owners = recorded.action().gpus().stream()
+        Optional<Explanation.JobGpus> job = recorded.action().jobChange().map(change -> gpus(before, change));
+        List<Explanation.Change> owners = changed(job).stream()
                 .map(gpu -> new Explanation.Change(
                         gpu,
                         before.gpus().get(gpu).map(GpuState::owner),
@@ -98,12 +102,31 @@ public final class Explainer {
                 again,
                 current.policy().spec(),
                 step.state().mode(),
+                job,
                 owners,
                 notes.rules,
                 notes.needs,
                 notes.plan.filter(plan -> planned).map(Planned::by),
                 planned ? sizes(current) : losses(current),
                 notes.vetoes);
+    }
+
+    private static Explanation.JobGpus gpus(ClusterState before, JobChange change) {
+        List<GpuId> held = before.jobs()
+                .get(change.job())
+                .map(known -> known.allocation().gpus())
+                .orElse(List.of());
+        return new Explanation.JobGpus(change.job(), held, change.allocation().gpus());
+    }
+
+    /** The GPUs that the decision names, and all that its job gains or gives up. */
+    private SortedSet<GpuId> changed(Optional<Explanation.JobGpus> job) {
+        SortedSet<GpuId> changed = new TreeSet<>(recorded.action().gpus());
+        job.ifPresent(gpus -> {
+            changed.addAll(gpus.gained());
+            changed.addAll(gpus.givenUp());
+        });
+        return changed;
     }
 
     private List<Alternative> losses(Scheduler current) {

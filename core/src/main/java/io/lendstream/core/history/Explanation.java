@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.scheduler.SafetyRule;
@@ -43,18 +44,20 @@ public record Explanation(
      * @param again the decision that the step gives now; empty if it gives none of that name
      * @param policy the policy in force, by name and settings
      * @param mode the orders of operators
-     * @param owners owners of the decision's GPUs
+     * @param job the GPUs of the job that the decision changes; empty if it changes no job
+     * @param owners owners of the decision's GPUs, and of those that its job gains or gives up
      * @param safetyRules the state of the rules when the step began to decide; empty if they were not read
      * @param needs the needs of services
      * @param plannedBy the event of the plan that it follows; empty if it follows none
-     * @param alternatives the changes that the policy weighed, the chosen ones first; empty if a rule left no choice,
-     *     or the policy gives none
+     * @param alternatives the changes that the policy weighed: loans with the chosen ones first, then the least loss
+     *     first; sizes of a job from the smallest up; empty if a rule left no choice, or the policy gives none
      * @param vetoes the causes why jobs did not get the GPUs of the plan, by job
      */
     public record Made(
             Optional<Decision> again,
             String policy,
             ClusterState.Mode mode,
+            Optional<JobGpus> job,
             List<Change> owners,
             List<SafetyRule> safetyRules,
             SortedMap<ServiceId, ReplicaNeed> needs,
@@ -74,8 +77,37 @@ public record Explanation(
         }
     }
 
+    /**
+     * The GPUs of a job that a decision changes.
+     *
+     * @param before those that it held before the step
+     * @param after those that it holds when the decision is carried out
+     */
+    public record JobGpus(JobId job, List<GpuId> before, List<GpuId> after) {
+        public JobGpus {
+            before = List.copyOf(before);
+            after = List.copyOf(after);
+        }
+
+        /** The GPUs that it holds only afterwards. */
+        public List<GpuId> gained() {
+            return after.stream().filter(gpu -> !before.contains(gpu)).toList();
+        }
+
+        /** The GPUs that it holds only before. */
+        public List<GpuId> givenUp() {
+            return before.stream().filter(gpu -> !after.contains(gpu)).toList();
+        }
+    }
+
     /** A GPU's owner before the step and after it; empty while it was not there. */
     public record Change(GpuId gpu, Optional<Owner> before, Optional<Owner> after) {}
+
+    /** The GPUs whose owners the decision changes, as far as they are known. */
+    public List<GpuId> changedGpus() {
+        return made.map(step -> step.owners().stream().map(Change::gpu).toList())
+                .orElse(recorded.action().gpus());
+    }
 
     /** Whether the core makes exactly the recorded decision again. */
     public boolean isAsRecorded() {

@@ -62,7 +62,12 @@ public final class LendingExplainer {
         return log.scheduler();
     }
 
-    /** When training is planned next. */
+    /** Whether an operator has frozen the domain: then no plan is made. */
+    public boolean isFrozen() {
+        return log.state().mode().frozen();
+    }
+
+    /** When training is planned next, unless the domain is frozen then. */
     public Optional<Instant> nextPlanAt() {
         return log.state().nextPlanAt();
     }

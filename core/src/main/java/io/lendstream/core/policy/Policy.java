@@ -43,7 +43,7 @@ public interface Policy {
         return List.of();
     }
 
-    /** The loans that {@link #victims} compared, for {@code explain}; may be empty. */
+    /** The loans that {@link #victims} compared, the chosen ones first, then by score; may be empty. */
     List<Alternative> losses(ClusterView cluster, int count);
 
     /** The name and the settings, as they can be given again: {@code name:key=value:key=value}. */

@@ -5,6 +5,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
@@ -116,6 +117,47 @@ class ExplainerTest {
         assertThat(made.alternatives()).extracting(Alternative::size).containsExactly(0, 1, 2);
         assertThat(made.alternatives())
                 .allSatisfy(other -> assertThat(other.score()).isLessThanOrEqualTo(chosen.score()));
+    }
+
+    @Test
+    void listsTheGpusOfTheJobBeforeAndAfterALoan() {
+        Decision lend = lend("bert");
+        GpuId own = new GpuId("train-g0");
+        GpuId lent = lend.action().gpus().get(0);
+
+        Explanation.Made made = explain(lend, story.log()).made().orElseThrow();
+
+        assertThat(made.job()).hasValueSatisfying(job -> {
+            assertThat(job.job()).isEqualTo(new JobId("bert"));
+            assertThat(job.before()).containsExactly(own);
+            assertThat(job.after()).containsExactlyInAnyOrder(own, lent);
+            assertThat(job.gained()).containsExactly(lent);
+            assertThat(job.givenUp()).isEmpty();
+        });
+        assertThat(made.owners()).extracting(Explanation.Change::gpu).containsExactly(lent);
+    }
+
+    @Test
+    void listsTheOwnersOfGpusThatTheJobGivesUpWithALoan() {
+        Decision lend = lend("bert");
+        Action.Lend action = lend.action().asLend().orElseThrow();
+        Allocation was = action.allocation();
+        Allocation moved = new Allocation(
+                action.gpus(), was.localBatch(), was.accumulation(), was.learningRateScale(), was.mechanism());
+        Decision moving = new Decision(
+                lend.id(),
+                lend.at(),
+                lend.deadline(),
+                lend.advisory(),
+                lend.reason(),
+                new Action.Lend(action.job(), action.gpus(), action.until(), moved));
+
+        Explanation explanation = explain(moving, story.log());
+
+        Explanation.Made made = explanation.made().orElseThrow();
+        assertThat(made.job().orElseThrow().givenUp()).containsExactly(new GpuId("train-g0"));
+        assertThat(explanation.changedGpus())
+                .containsExactlyInAnyOrder(new GpuId("train-g0"), action.gpus().get(0));
     }
 
     @Test

@@ -31,6 +31,7 @@ class ExplanationTest {
                 again,
                 "deepboot",
                 new ClusterState.Mode(false, false, false),
+                Optional.empty(),
                 List.of(),
                 List.of(),
                 new TreeMap<>(),

@@ -59,7 +59,7 @@ record Explained(
 
     /** The uuids behind the short names of the decision's GPUs. */
     private void uuids(List<String> lines) {
-        List<GpuId> gpus = explanation.recorded().action().gpus().stream()
+        List<GpuId> gpus = explanation.changedGpus().stream()
                 .filter(gpu -> !names.of(gpu).equals(gpu.value()))
                 .sorted(names.order())
                 .toList();
@@ -132,12 +132,7 @@ record Explained(
                     .forEach((service, need) ->
                             lines.add("  %s: %d (%s)".formatted(service, need.replicas(), need.explained())));
         }
-        if (!made.alternatives().isEmpty()) {
-            lines.add("");
-            lines.add(
-                    "Alternatives, by %s:".formatted(made.alternatives().get(0).measure()));
-            made.alternatives().forEach(weighed -> lines.add("  " + line(weighed)));
-        }
+        alternatives(lines, made.alternatives());
         made.plannedBy()
                 .ifPresent(event ->
                         lines.add("  planned %s, event %d".formatted(Times.exact(event.at()), event.sequence())));
@@ -146,6 +141,10 @@ record Explained(
             lines.add("Planned but not allowed:");
             made.vetoes().forEach((job, why) -> lines.add("  job %s: %s".formatted(job, why)));
         }
+        made.job().ifPresent(job -> {
+            lines.add("");
+            lines.addAll(ExplainedJob.lines(job));
+        });
         if (!made.owners().isEmpty()) {
             lines.add("");
             lines.add("Owners, before and after:");
@@ -157,6 +156,16 @@ record Explained(
             lines.add("");
             lines.add("Safety rules:");
             made.safetyRules().forEach(rule -> lines.add("  " + line(rule)));
+        }
+    }
+
+    private static void alternatives(List<String> lines, List<Alternative> weighed) {
+        if (!weighed.isEmpty()) {
+            boolean areLoans = !weighed.get(0).gpus().isEmpty();
+            String order = areLoans ? "the chosen first, then the least first" : "from the smallest size";
+            lines.add("");
+            lines.add("Alternatives, by %s; %s:".formatted(weighed.get(0).measure(), order));
+            weighed.forEach(one -> lines.add("  " + line(one)));
         }
     }
 
@@ -304,6 +313,7 @@ record Explained(
         made.plannedBy().ifPresent(event -> json.set("plannedBy", json(event)));
         ObjectNode vetoes = json.putObject("vetoes");
         made.vetoes().forEach(vetoes::put);
+        made.job().ifPresent(job -> ExplainedJob.put(json.putObject("job"), job));
         ArrayNode owners = json.putArray("owners");
         made.owners()
                 .forEach(change -> owners.addObject()

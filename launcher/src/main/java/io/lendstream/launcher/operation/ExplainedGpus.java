@@ -128,13 +128,18 @@ final class ExplainedGpus {
                                     domain.log.lastEvent(),
                                     Times.exact(domain.log.lastEventAt()),
                                     scheduler.policy().spec(),
-                                    domain.log
-                                            .nextPlanAt()
-                                            .map(next -> "next plan at " + Times.exact(next))
-                                            .orElse("no plan yet"))));
+                                    nextPlan(domain.log))));
         });
         wanted.ifPresent(gpu -> lines.add("(%s)".formatted(names.detailed(gpu))));
         return lines;
+    }
+
+    /** While a domain is frozen, no plan is made at the time for the next one. */
+    private static String nextPlan(LendingExplainer log) {
+        if (log.isFrozen()) {
+            return "lending is frozen: no plan until 'lendstream thaw'";
+        }
+        return log.nextPlanAt().map(next -> "next plan at " + Times.exact(next)).orElse("no plan yet");
     }
 
     private String line(UnitReview review) {
@@ -163,7 +168,11 @@ final class ExplainedGpus {
                         .scheduler()
                         .ifPresent(scheduler ->
                                 one.put("policy", scheduler.policy().spec()));
-                domain.log.nextPlanAt().ifPresent(next -> one.put("nextPlanAt", next.toString()));
+                one.put("frozen", domain.log.isFrozen());
+                domain.log
+                        .nextPlanAt()
+                        .filter(any -> !domain.log.isFrozen())
+                        .ifPresent(next -> one.put("nextPlanAt", next.toString()));
             }
             put(one.putArray("gpus"), domain, at);
         });

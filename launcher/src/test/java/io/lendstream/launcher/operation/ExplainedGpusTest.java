@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.fixtures.LoanStory;
 import io.lendstream.core.fixtures.Scenario;
@@ -56,6 +57,21 @@ class ExplainedGpusTest {
     }
 
     @Test
+    void whileTheDomainIsFrozenNoPlanIsAnnounced() {
+        story.control(ControlCommand.Kind.FREEZE);
+        ExplainedGpus explained = explained(Optional.empty(), story.log());
+
+        assertThat(explained.lines(story.now()))
+                .noneMatch(line -> line.contains("next plan"))
+                .last()
+                .asString()
+                .endsWith("near, lending is frozen: no plan until 'lendstream thaw')");
+        JsonNode domain = explained.json(story.now()).at("/domains/0");
+        assertThat(domain.get("frozen").asBoolean()).isTrue();
+        assertThat(domain.has("nextPlanAt")).isFalse();
+    }
+
+    @Test
     void explainsOneGpuAndShowsItsUuid() {
         assertThat(explained(Optional.of(new GpuId("infer-g0")), story.log()).lines(story.now()))
                 .hasSize(3)
@@ -74,6 +90,7 @@ class ExplainedGpusTest {
         assertThat(label(domain, "policy")).isEqualTo("deepboot:protect-scale=1.0:place=near");
         assertThat(domain.get("event").asLong()).isEqualTo(story.state().eventSequence());
         assertThat(label(domain, "nextPlanAt")).isNotEmpty();
+        assertThat(domain.get("frozen").asBoolean()).isFalse();
         assertThat(domain.get("gpus"))
                 .extracting(gpu -> label(gpu, "cause"))
                 .containsExactlyInAnyOrder("in-use", "lent", "not-planned");

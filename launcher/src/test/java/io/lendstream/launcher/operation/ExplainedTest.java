@@ -65,7 +65,9 @@ class ExplainedTest {
                 .containsPattern("from job bert by 2026-01-01 \\d\\d:\\d\\d:\\d\\d UTC")
                 .contains("  reason: ", "[demand]")
                 .contains("15.0 requests/s offered to chat from 2026-01-01 00:")
+                .contains("(1 = the speed of a job with a fair share); the chosen first, then the least first:")
                 .contains("of job bert, which keeps 0: 1.000, training loses the least speed by it")
+                .containsPattern("GPUs of job bert, before and after:\n  before: 1 \\(infer/.\\)\n  after: none\n  given up: infer/.")
                 .contains(": lent to job bert until 2026-01-01 00:")
                 .contains("-> releasing from job bert, free by 2026-01-01 00:")
                 .contains("met: lending is on")
@@ -106,6 +108,25 @@ class ExplainedTest {
         assertThat(json.at("/outcome/reports/0/outcome").asText()).isEqualTo("released");
         assertThat(json.at("/guards/0/kept").asBoolean()).isTrue();
         assertThat(json.at("/inputs")).isNotEmpty();
+    }
+
+    @Test
+    void aLoanShowsTheGpusOfTheJobBeforeAndAfter() {
+        Decision lend = story.decisions().stream()
+                .filter(decision -> decision.action().asLend().isPresent())
+                .findFirst()
+                .orElseThrow();
+        Explained explained = explained(lend, story.log());
+
+        assertThat(String.join("\n", explained.lines()))
+                .contains("; from the smallest size:")
+                .containsPattern(
+                        "GPUs of job bert, before and after:\n  before: none\n  after: 1 \\(infer/.\\)\n  gained: infer/.\n");
+        assertThat(explained.json().at("/job/name").asText()).isEqualTo("bert");
+        assertThat(explained.json().at("/job/before")).isEmpty();
+        assertThat(explained.json().at("/job/after")).hasSize(1);
+        assertThat(explained.json().at("/job/gained")).isEqualTo(explained.json().at("/job/after"));
+        assertThat(explained.json().at("/job/givenUp")).isEmpty();
     }
 
     @Test

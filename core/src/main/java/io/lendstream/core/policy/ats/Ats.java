@@ -139,7 +139,7 @@ public final class Ats {
         return new LeastLoss(cluster, this).victims(count);
     }
 
-    /** The loans that {@link #victims} weighed: the chosen ones in their order, then the rest. */
+    /** The loans that {@link #victims} weighed: the chosen ones in their order, then the rest, least loss first. */
     List<Alternative> losses(int count) {
         return new LeastLoss(cluster, this).losses(count);
     }

@@ -11,6 +11,7 @@ import io.lendstream.core.state.Loans;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -96,7 +97,7 @@ final class LeastLoss {
         return victims(count, round -> {});
     }
 
-    /** The loans that {@link #victims} weighed: the chosen ones in their order, then the rest. */
+    /** The loans that {@link #victims} weighed: the chosen ones in their order, then the rest, least loss first. */
     List<Alternative> losses(int count) {
         List<Alternative> losses = new ArrayList<>();
         List<Alternative> left = new ArrayList<>();
@@ -112,6 +113,7 @@ final class LeastLoss {
                 }
             }
         });
+        left.sort(Comparator.comparingDouble(Alternative::score));
         losses.addAll(left);
         return losses;
     }

@@ -70,6 +70,28 @@ class LeastLossTest {
         }
     }
 
+    @Test
+    void theChosenLoansAreListedFirstAndTheRestByTheirLoss() {
+        ClusterView view = lendable(
+                List.of(
+                        borrower("a", true, 1.0, gpu(0, 0), gpu(1, 0), gpu(2, 0)),
+                        borrower("c", true, 0.1, gpu(0, 1), gpu(1, 1), gpu(2, 1)),
+                        borrower("b", true, 0.5, gpu(0, 2), gpu(1, 2), gpu(2, 2))),
+                3,
+                3,
+                3);
+
+        List<Alternative> losses = new Ats(view).losses(2);
+
+        assertThat(losses).extracting(Alternative::chosen).startsWith(true, true, false).hasSizeGreaterThan(4);
+        assertThat(losses.stream().filter(Alternative::chosen).flatMap(each -> each.gpus().stream()))
+                .containsExactlyElementsOf(new Ats(view).victims(2));
+        assertThat(losses.subList(2, losses.size()))
+                .noneMatch(Alternative::chosen)
+                .extracting(Alternative::score)
+                .isSorted();
+    }
+
     private static List<GpuId> plainly(ClusterView view, int count) {
         Ats ats = new Ats(view);
         Map<GpuId, NodeId> nodes = new HashMap<>();

@@ -37,6 +37,17 @@ class AdviceTest {
         assertThat(advice.proposedAgain(proposed).decisions()).containsExactly(renewal(2, 2));
     }
 
+    /** Earlier versions wrote advice again at each plan; their state has it several times. */
+    @Test
+    void repeatsInTheStateOfAnEarlierVersionStandOrFallTogether() {
+        Advice old = new Advice(List.of(renewal(1, 1), renewal(2, 2), renewal(3, 1)));
+
+        assertThat(old.newAmong(List.of(renewal(4, 1)))).isEmpty();
+        assertThat(old.proposedAgain(List.of(renewal(4, 1))).decisions())
+                .containsExactly(renewal(1, 1), renewal(3, 1));
+        assertThat(old.proposedAgain(List.of()).decisions()).isEmpty();
+    }
+
     @Test
     void theOldestIsForgottenAboveTheBound() {
         List<Decision> many =

@@ -208,6 +208,11 @@ final class ActuatorFixture {
     }
 
     static TrainingJob job(Tenant.Job job, boolean elastic) {
+        return job(job, elastic, Duration.ofSeconds(20));
+    }
+
+    /** One that takes so long to start. */
+    static TrainingJob job(Tenant.Job job, boolean elastic, Duration start) {
         return new TrainingJob(
                 job.job(),
                 DOMAIN,
@@ -219,7 +224,7 @@ final class ActuatorFixture {
                 new TrainingJob.Traits(
                         new BatchRange(10, 1000, 1, 100, Optional.empty()),
                         new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
-                        new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
+                        new RescaleCosts(start, Duration.ofSeconds(2))),
                 "simulated",
                 Optional.empty());
     }

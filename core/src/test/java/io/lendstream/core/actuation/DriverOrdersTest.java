@@ -6,8 +6,11 @@ import static io.lendstream.core.actuation.ActuatorFixture.GPT;
 import static io.lendstream.core.actuation.ActuatorFixture.allocation;
 import static io.lendstream.core.actuation.ActuatorFixture.at;
 import static io.lendstream.core.actuation.ActuatorFixture.gpus;
+import static io.lendstream.core.actuation.ActuatorFixture.idle;
+import static io.lendstream.core.actuation.ActuatorFixture.job;
 import static io.lendstream.core.actuation.ActuatorFixture.kills;
 import static io.lendstream.core.actuation.ActuatorFixture.lend;
+import static io.lendstream.core.actuation.ActuatorFixture.node;
 import static io.lendstream.core.actuation.ActuatorFixture.reclaim;
 import static io.lendstream.core.actuation.ActuatorFixture.resize;
 import static io.lendstream.core.actuation.ActuatorFixture.seconds;
@@ -18,7 +21,10 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Bucket;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.ScriptedDriver;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.Pool;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -282,5 +288,177 @@ class DriverOrdersTest {
         assertThat(batching.log).containsExactly("0 d/1/1 REJECTED i1 (no driver here changes how services batch)");
         assertThat(batching.actuation().refusals()).containsOnlyKeys(Refusal.UNSUPPORTED);
         assertThat(batching.actuation().orders()).isEmpty();
+    }
+
+    @Test
+    void aJobIsOrderedWithoutTheGpusOnWhichItsDriverCannotStartIt() {
+        actuator.take(0, resize(BERT, gpus("t1"), "t1"));
+        DecisionId second = actuator.take(1, resize(BERT, gpus("t2"), "t1", "t2"));
+        actuator.done(1, new DriverEvent.Started(BERT, gpus("t1")));
+        actuator.actuation().orders();
+
+        actuator.done(2, new DriverEvent.Failed(BERT, second, "no room"));
+        assertThat(actuator.actuation().orders())
+                .containsExactly(
+                        new Order.Place(
+                                second, BERT, gpus("t1"), List.of(), Optional.of(allocation("t1", "t2")), at(61)),
+                        new Order.Force(second, BERT, gpus("t2")));
+        actuator.done(3, new DriverEvent.Stopped(BERT, gpus("t2"), true, ""));
+        actuator.log.clear();
+        actuator.advance(1000);
+
+        assertThat(actuator.log).containsExactly("360 d/1/1 TIMED_OUT t1 (not in force until 2026-01-01T12:06:00Z)");
+        assertThat(actuator.actuation().orders()).isEmpty();
+    }
+
+    @Test
+    void aDecisionAboutAJobWithoutGpusIsKeptUntilItIsInForceOrGivenUp() {
+        DecisionId first = actuator.take(0, reclaim(BERT, 45, gpus("i1")));
+        assertThat(actuator.actuation().isHeardFromOutside(BERT)).isTrue();
+        actuator.done(1, new DriverEvent.InForce(BERT, first));
+        assertThat(actuator.actuation().isHeardFromOutside(BERT)).isFalse();
+
+        actuator.take(10, reclaim(BERT, 55, gpus("i1")));
+        actuator.advance(369);
+        assertThat(actuator.actuation().isHeardFromOutside(BERT)).isTrue();
+        actuator.advance(370);
+
+        assertThat(actuator.actuation().isHeardFromOutside(BERT)).isFalse();
+        assertThat(actuator.log).endsWith("370 d/1/2 TIMED_OUT - (not in force until 2026-01-01T12:06:10Z)");
+    }
+
+    @Test
+    void aDecisionIsGivenUpLaterIfTwoStartsOfItsJobTakeLongerThanFiveMinutes() {
+        actuator.actuation().know(job(BERT, true, seconds(200)));
+        actuator.actuation().know(job(GPT, true, seconds(100)));
+        actuator.take(0, resize(BERT, gpus("t1"), "t1"));
+        actuator.take(0, resize(GPT, gpus("t2"), "t2"));
+        actuator.done(1, new DriverEvent.Started(BERT, gpus("t1")));
+        actuator.done(1, new DriverEvent.Started(GPT, gpus("t2")));
+        actuator.log.clear();
+
+        actuator.advance(459);
+        assertThat(actuator.log).containsExactly("360 d/1/2 TIMED_OUT t2 (not in force until 2026-01-01T12:06:00Z)");
+        actuator.advance(460);
+
+        assertThat(actuator.log).endsWith("460 d/1/1 TIMED_OUT t1 (not in force until 2026-01-01T12:07:40Z)");
+    }
+
+    @Test
+    void aDecisionIsNotGivenUpBeforeAnEarlierOneAboutItsJob() {
+        actuator.take(0, 600, resize(BERT, gpus("t1"), "t1"));
+        actuator.done(1, new DriverEvent.Started(BERT, gpus("t1")));
+        actuator.take(10, resize(BERT, gpus(), "t1"));
+        actuator.log.clear();
+
+        actuator.advance(899);
+        assertThat(actuator.log).isEmpty();
+        actuator.advance(900);
+
+        assertThat(actuator.log)
+                .containsExactly(
+                        "900 d/1/1 TIMED_OUT t1 (not in force until 2026-01-01T12:15:00Z)",
+                        "900 d/1/2 TIMED_OUT t1 (not in force until 2026-01-01T12:15:00Z)");
+    }
+
+    @Test
+    void aReleaseWithALongNoticeDoesNotPutOffTheEndOfALaterDecision() {
+        running(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"), new DriverEvent.Started(BERT, gpus("t1", "t2")));
+        actuator.take(10, reclaim(BERT, 1000, gpus("t2"), "t1"));
+        actuator.take(11, resize(BERT, gpus(), "t1"));
+        actuator.log.clear();
+
+        actuator.advance(371);
+
+        assertThat(actuator.log)
+                .containsExactly(
+                        "370 d/1/2 TIMED_OUT t1 (not in force until 2026-01-01T12:06:10Z)",
+                        "371 d/1/3 TIMED_OUT t1 (not in force until 2026-01-01T12:06:11Z)");
+    }
+
+    @Test
+    void theTimesOfADecisionDoNotCountForALaterOne() {
+        running(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"), new DriverEvent.Started(BERT, gpus("t1", "t2")));
+        actuator.take(10, reclaim(BERT, 40, gpus("t2"), "t1"));
+        DecisionId later = actuator.take(11, resize(BERT, gpus("t3"), "t1", "t3"));
+        actuator.done(14, new DriverEvent.Stopped(BERT, gpus("t2"), false, ""));
+
+        List<ActuationReport> came = actuator.done(16, new DriverEvent.Started(BERT, gpus("t3")));
+        List<ActuationReport> settled = actuator.done(20, new DriverEvent.InForce(BERT, later));
+
+        assertThat(came)
+                .extracting(ActuationReport::timings)
+                .containsExactly(parts(Optional.empty(), Optional.of(seconds(5)), Optional.empty()));
+        assertThat(settled)
+                .extracting(ActuationReport::timings)
+                .containsExactly(
+                        parts(Optional.of(seconds(4)), Optional.empty(), Optional.of(seconds(6))),
+                        parts(Optional.empty(), Optional.of(seconds(5)), Optional.of(seconds(4))));
+    }
+
+    private static Timings parts(Optional<Duration> release, Optional<Duration> bind, Optional<Duration> ready) {
+        return new Timings(Optional.empty(), release, bind, ready);
+    }
+
+    @Test
+    void aChangeOfAServiceStillNamesAGpuThatAJobHasHadMeanwhile() {
+        running(0, serve("i1", "i2"), new DriverEvent.Started(CHAT, gpus("i1", "i2")));
+        DecisionId idle = actuator.take(10, idle(40, "i2"));
+        actuator.done(11, new DriverEvent.Stopped(CHAT, gpus("i2"), false, ""));
+        actuator.take(12, lend(BERT, 1000, gpus("i2"), "i2"));
+        actuator.done(13, new DriverEvent.Started(BERT, gpus("i2")));
+        actuator.take(14, reclaim(BERT, 59, gpus("i2")));
+
+        actuator.done(15, new DriverEvent.InForce(CHAT, idle));
+
+        assertThat(actuator.log).endsWith("15 d/1/2 APPLIED i2");
+    }
+
+    @Test
+    void aChangeOfAServiceIsNotInForceThroughThatOfAServiceOfItsNameInAnotherDomain() {
+        DecisionId theirs = new DecisionId(new DomainId("theirs"), 1, 1);
+        actuator.actuation().know(node(theirs.domain(), "n1", Pool.INFERENCE, "h1"));
+        actuator.take(0, serve("i1"));
+        actuator.take(theirs, 0, false, serve("h1"));
+        actuator.done(1, new DriverEvent.Started(CHAT, gpus("h1", "i1")));
+        actuator.log.clear();
+
+        actuator.done(2, new DriverEvent.InForce(CHAT, theirs));
+
+        assertThat(actuator.log).containsExactly("2 theirs/1/1 APPLIED h1");
+    }
+
+    @Test
+    void aDecisionAboutAnotherJobDoesNotShowThatTheLossOfAGpuIsKnown() {
+        running(0, resize(BERT, gpus("t1"), "t1"), new DriverEvent.Started(BERT, gpus("t1")));
+        running(1, lend(BERT, 1000, gpus("i1"), "i1", "t1"), new DriverEvent.Started(BERT, gpus("i1", "t1")));
+        actuator.done(10, new DriverEvent.Stopped(BERT, gpus("t1"), false, "it crashed"));
+
+        actuator.take(11, resize(GPT, gpus("t2"), "t2"));
+        actuator.take(12, lend(BERT, 1000, gpus("i2"), "i1", "i2", "t1"));
+
+        assertThat(actuator.holdings()).containsExactly("i1 bert BOUND", "i2 bert BINDING", "t2 gpt BINDING");
+    }
+
+    @Test
+    void aGpuCountsAsHeldUntilItsTenantIsGone() {
+        assertThat(actuator.actuation().heldGpus()).isZero();
+        running(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"), new DriverEvent.Started(BERT, gpus("t1", "t2")));
+
+        actuator.take(10, reclaim(BERT, 40, gpus("t2"), "t1"));
+        assertThat(actuator.actuation().heldGpus()).isEqualTo(2);
+        actuator.done(11, new DriverEvent.Stopped(BERT, gpus("t2"), false, ""));
+
+        assertThat(actuator.actuation().heldGpus()).isEqualTo(1);
+    }
+
+    @Test
+    void theNextEventIsTheDeadlineOfWhatADriverHasNotReported() {
+        actuator.take(0, resize(BERT, gpus("t1"), "t1"));
+        assertThat(actuator.actuation().nextEventAt()).contains(at(60));
+
+        actuator.done(1, new DriverEvent.Started(BERT, gpus("t1")));
+
+        assertThat(actuator.actuation().nextEventAt()).contains(at(360));
     }
 }

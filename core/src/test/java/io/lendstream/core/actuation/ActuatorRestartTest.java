@@ -207,4 +207,32 @@ class ActuatorRestartTest {
 
         assertThat(driven.actuation().isHeardFromOutside(BERT)).isFalse();
     }
+
+    @Test
+    void aJobThatLeavesByItselfAfterARestartIsReportedSoThoughItIsKilledElsewhere() {
+        DecisionId decision = driven.take(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"));
+        driven.done(1, new DriverEvent.Started(BERT, gpus("t1", "t2")));
+        driven.done(2, new DriverEvent.InForce(BERT, decision));
+        driven.restart(100);
+        driven.done(101, new DriverEvent.Started(BERT, gpus("t1")));
+        driven.advance(400);
+        driven.log.clear();
+
+        driven.done(401, new DriverEvent.Stopped(BERT, gpus("t1"), false, "exit status 0"));
+        driven.done(402, new DriverEvent.Stopped(BERT, gpus("t2"), true, ""));
+
+        assertThat(driven.log)
+                .containsExactly(
+                        "401 d/1/1 RELEASED t1 (it left by itself; exit status 0)",
+                        "402 d/1/1 FORCED t2 (killed: its driver did not confirm it since the actuator's restart)");
+    }
+
+    @Test
+    void aSimulatedDriverGetsNoOrdersAfterARestart() {
+        var planned = new ActuatorFixture(tenantChange -> changeTiming(2, 3, 20));
+        planned.take(0, resize(BERT, gpus("t1"), "t1"));
+
+        assertThat(planned.restart(10)).isEmpty();
+        assertThat(planned.actuation().isHeardFromOutside(BERT)).isFalse();
+    }
 }

@@ -272,4 +272,22 @@ class CuttingTest {
         assertThat(actuation.resume(NOON, true)).isEmpty();
         assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.ACCEPTED);
     }
+
+    @Test
+    void aCutEndsWithoutAReportWhenItsNodeIsLost() {
+        actuation = new Actuation("test", NOTICE, ScriptedDriver.ABLE);
+        nodes.inventory().forEach(actuation::know);
+        assertThat(take(repartition(cut, "4g.40gb@0"))).containsExactly(Outcome.ACCEPTED);
+
+        actuation.lose(nodes.inventory().get(1).nodeId());
+
+        assertThat(actuation.resume(NOON, true)).isEmpty();
+        assertThat(actuation.advance(NOON.plusSeconds(1000))).isEmpty();
+    }
+
+    @Test
+    void aGpuThatIsWholeAndMayNotBeCutIsRefusedAChangeToWhatItIs() {
+        assertThat(take(repartition(whole))).containsExactly(Outcome.REJECTED);
+        assertThat(actuation.refusals()).containsEntry(Refusal.UNSUPPORTED, 1L);
+    }
 }

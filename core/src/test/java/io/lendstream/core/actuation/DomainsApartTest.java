@@ -94,6 +94,18 @@ class DomainsApartTest {
         assertThat(take(OURS, "g1")).isEqualTo("ACCEPTED ");
     }
 
+    @Test
+    void aJobStaysInItsDomainThoughTheNodeOfItsGpusIsForgotten() {
+        actuation.know(node("n1", OURS, "g1"));
+        actuation.know(node("n2", THEIRS, "h1"));
+        take(OURS, "g1");
+
+        actuation.forget(OURS, new NodeId("n1"));
+
+        assertThat(actuation.home(BERT)).contains(OURS);
+        assertThat(take(THEIRS, "h1")).startsWith("REJECTED a job of this name runs in domain ours");
+    }
+
     /** The other domain says of a job of the same name that it takes an hour to start. */
     @Test
     void aJobIsTakenForWhatItsOwnDomainDeclares() {

@@ -4,6 +4,8 @@ import static io.lendstream.core.actuation.ActuatorFixture.BERT;
 import static io.lendstream.core.actuation.ActuatorFixture.DOMAIN;
 import static io.lendstream.core.actuation.ActuatorFixture.GPT;
 import static io.lendstream.core.actuation.ActuatorFixture.TRAINING;
+import static io.lendstream.core.actuation.ActuatorFixture.allocation;
+import static io.lendstream.core.actuation.ActuatorFixture.at;
 import static io.lendstream.core.actuation.ActuatorFixture.changeTiming;
 import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static io.lendstream.core.actuation.ActuatorFixture.lend;
@@ -19,6 +21,8 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that go, and inventories that change; a bind takes 3 s, and a change is in force after 20 s. */
@@ -119,5 +123,34 @@ class LostNodeTest {
         assertThat(actuator.actuation().isOf(DOMAIN, new GpuId("t1"))).isTrue();
         assertThat(actuator.actuation().isOf(THEIRS, new GpuId("t1"))).isFalse();
         assertThat(actuator.actuation().isOf(THEIRS, new GpuId("h1"))).isTrue();
+    }
+
+    @Test
+    void aJobComesUpAgainOnTheGpusThatItHadWhenTheirNodeWasLost() {
+        actuator.take(0, resize(BERT, gpus("t1"), "t1"));
+        actuator.advance(30);
+        actuator.actuation().lose(TRAINING.nodeId());
+        actuator.actuation().know(TRAINING);
+        actuator.log.clear();
+
+        actuator.take(40, resize(BERT, gpus("t1"), "t1"));
+        actuator.advance(100);
+
+        assertThat(actuator.log).containsExactly("40 d/1/2 ACCEPTED t1", "43 d/1/2 BOUND t1", "60 d/1/2 APPLIED t1");
+    }
+
+    @Test
+    void aDriverIsNotToPlaceTenantsOnALostNodeAfterARestart() {
+        ActuatorFixture driven = ActuatorFixture.driven();
+        DecisionId bert = driven.take(0, lend(BERT, 400, gpus("i1"), "i1", "t1"));
+        driven.take(0, resize(GPT, gpus("t2"), "t2"));
+
+        driven.actuation().lose(TRAINING.nodeId());
+
+        assertThat(driven.actuation().isHeardFromOutside(BERT)).isTrue();
+        assertThat(driven.actuation().isHeardFromOutside(GPT)).isFalse();
+        assertThat(driven.restart(1))
+                .containsExactly(new Order.Place(
+                        bert, BERT, gpus("i1"), List.of(), Optional.of(allocation("i1", "t1")), at(60)));
     }
 }

@@ -9,7 +9,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class PendingStepsTest {
@@ -20,6 +22,10 @@ class PendingStepsTest {
 
     private void await(double due, PendingStep.Kind kind, String... names) {
         steps.await(at(0), at(due), kind, PendingSteps.Subject.of(FIRST, BERT, gpus(names)), "");
+    }
+
+    private void await(Tenant tenant, PendingStep.Kind kind, String... names) {
+        steps.await(at(0), at(10), kind, PendingSteps.Subject.of(FIRST, tenant, gpus(names)), "");
     }
 
     private List<String> lines() {
@@ -89,5 +95,88 @@ class PendingStepsTest {
 
         assertThat(lines()).containsExactly("RELEASE t1 d/1/2 (first asked for by d/1/1)");
         assertThat(steps.first().map(PendingStep::due)).contains(at(20));
+    }
+
+    @Test
+    void anExpeditedReleaseWhoseDeadlineIsOverIsOwedAtOnce() {
+        await(20, PendingStep.Kind.RELEASE, "t1");
+
+        steps.expedite(SECOND, gpus("t1"), at(3), at(5));
+
+        assertThat(steps.first().map(PendingStep::due)).contains(at(5));
+    }
+
+    @Test
+    void onlyReleasesAndKillsAreExpedited() {
+        await(20, PendingStep.Kind.BIND, "t1");
+        await(40, PendingStep.Kind.APPLY, "t1");
+
+        steps.expedite(SECOND, gpus("t1"), at(30), at(5));
+
+        assertThat(lines()).containsExactly("BIND t1 d/1/1", "APPLY t1 d/1/1");
+    }
+
+    @Test
+    void eachStepHasANumberOfItsOwnAlsoAfterARestart() {
+        await(20, PendingStep.Kind.RELEASE, "t1", "t2");
+        assertThat(steps.nextOrder()).isEqualTo(1);
+        steps.expedite(SECOND, gpus("t2"), at(20), at(5));
+        assertThat(steps.nextOrder()).isEqualTo(2);
+        var restored = new PendingSteps();
+
+        restored.restore(steps.all(), steps.nextOrder());
+        restored.await(at(5), at(20), PendingStep.Kind.BIND, PendingSteps.Subject.of(SECOND, BERT, gpus("t3")), "");
+
+        assertThat(restored.all()).extracting(PendingStep::order).containsExactly(0L, 1L, 2L);
+        assertThat(restored.awaited(BERT, step -> true)).isEqualTo(restored.all());
+    }
+
+    @Test
+    void aStepIsGoneOnceRemovedAndTheOthersOfItsTenantStay() {
+        await(10, PendingStep.Kind.BIND, "t1");
+        await(20, PendingStep.Kind.APPLY, "t1");
+        PendingStep bind = steps.all().get(0);
+        PendingStep apply = steps.all().get(1);
+
+        steps.remove(bind);
+        assertThat(steps.awaited(BERT, step -> true)).containsExactly(apply);
+        steps.remove(apply);
+
+        assertThat(steps.awaited(BERT, step -> true)).isEmpty();
+        assertThat(steps.first()).isEmpty();
+    }
+
+    @Test
+    void stepsOfOneTenantAreRemovedOrWithdrawnWithoutThoseOfAnother() {
+        await(BERT, PendingStep.Kind.BIND, "t1");
+        await(GPT, PendingStep.Kind.BIND, "t1");
+        await(GPT, PendingStep.Kind.RETURN, "t1");
+
+        steps.withdraw(GPT, gpus("t1"), PendingStep::binds);
+        assertThat(lines()).containsExactly("BIND t1 d/1/1", "RETURN t1 d/1/1");
+        steps.removeIf(BERT, step -> true);
+        assertThat(lines()).containsExactly("RETURN t1 d/1/1");
+        steps.removeIf(PendingStep::binds);
+        assertThat(lines()).containsExactly("RETURN t1 d/1/1");
+        steps.removeIf(step -> step.returns(GPT));
+
+        assertThat(lines()).isEmpty();
+    }
+
+    @Test
+    void knowsTheGpusThatAreBeingCutAndThoseThatNoDriverHasConfirmed() {
+        await(BERT, PendingStep.Kind.RETURN, "t1", "t2");
+        await(BERT, PendingStep.Kind.BIND, "t3");
+        steps.await(
+                at(0),
+                at(10),
+                PendingStep.Kind.RECUT,
+                new PendingSteps.Subject(FIRST, Optional.empty(), gpus("i1")),
+                "");
+
+        assertThat(steps.unconfirmed()).containsExactlyInAnyOrderElementsOf(gpus("t1", "t2"));
+        assertThat(steps.isRecut(new GpuId("i1"))).isTrue();
+        assertThat(steps.isRecut(new GpuId("i2"))).isFalse();
+        assertThat(steps.isRecut(new GpuId("t1"))).isFalse();
     }
 }

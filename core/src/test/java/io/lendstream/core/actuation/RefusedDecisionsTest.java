@@ -8,6 +8,7 @@ import static io.lendstream.core.actuation.ActuatorFixture.changeTiming;
 import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static io.lendstream.core.actuation.ActuatorFixture.idle;
 import static io.lendstream.core.actuation.ActuatorFixture.lend;
+import static io.lendstream.core.actuation.ActuatorFixture.node;
 import static io.lendstream.core.actuation.ActuatorFixture.reclaim;
 import static io.lendstream.core.actuation.ActuatorFixture.resize;
 import static io.lendstream.core.actuation.ActuatorFixture.serve;
@@ -17,6 +18,8 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
 import java.util.ArrayList;
 import java.util.List;
@@ -166,5 +169,15 @@ class RefusedDecisionsTest {
 
         assertThat(actuator.log).contains("0 d/1/1 ACCEPTED t1 (goes on without t2: it has no tenant)");
         assertThat(actuator.holdings()).containsExactly("t1 bert BINDING");
+    }
+
+    @Test
+    void aJobDoesNotGetAGpuOfAnotherDomainThatOnlyItsAllocationNames() {
+        actuator.actuation().know(node(new DomainId("theirs"), "n1", Pool.TRAINING, "h1"));
+
+        actuator.take(0, lend(BERT, 400, gpus("i1"), "h1", "i1"));
+
+        assertThat(actuator.log).containsExactly("0 d/1/1 ACCEPTED i1 (goes on without h1: it has no tenant)");
+        assertThat(actuator.holdings()).containsExactly("i1 bert BINDING");
     }
 }

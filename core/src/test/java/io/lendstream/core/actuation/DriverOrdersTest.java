@@ -461,4 +461,19 @@ class DriverOrdersTest {
 
         assertThat(actuator.actuation().nextEventAt()).contains(at(360));
     }
+
+    @Test
+    void aReplicaOfAServiceThatNoDriverRunsIsRefused() {
+        ActuatorFixture unable = new ActuatorFixture(() -> ScriptedDriver.UNABLE);
+
+        unable.take(0, serve("i1"));
+
+        assertThat(unable.log)
+                .singleElement()
+                .asString()
+                .contains("REJECTED")
+                .endsWith("(no driver here runs service chat)");
+        assertThat(unable.holdings()).isEmpty();
+        assertThat(unable.actuation().orders()).isEmpty();
+    }
 }

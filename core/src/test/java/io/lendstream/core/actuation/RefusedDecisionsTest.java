@@ -180,4 +180,19 @@ class RefusedDecisionsTest {
         assertThat(actuator.log).containsExactly("0 d/1/1 ACCEPTED i1 (goes on without h1: it has no tenant)");
         assertThat(actuator.holdings()).containsExactly("i1 bert BINDING");
     }
+
+    @Test
+    void aReplicaIsNotDrainedWhereOnlyAnotherTenantRuns() {
+        actuator.take(0, lend(BERT, 400, gpus("i1"), "i1"));
+        actuator.advance(10);
+        actuator.log.clear();
+
+        actuator.take(11, idle(50, "i1"));
+        actuator.advance(60);
+
+        assertThat(actuator.log)
+                .containsExactly("11 d/1/2 REJECTED i1 (i1 is not service chat's: job bert has it, and its release has"
+                        + " not been asked for)");
+        assertThat(actuator.holdings()).containsExactly("i1 bert BOUND");
+    }
 }

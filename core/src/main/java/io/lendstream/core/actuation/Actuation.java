@@ -180,7 +180,7 @@ public final class Actuation {
             state.refuse(decision, why.refusal(), decision.action().gpus(), why.text(), reports);
             return delivered(reports);
         }
-        decision.action().match(new DecisionHandler(state, decision, reports));
+        reports.addAll(decision.action().match(new DecisionHandler(state, decision)));
         carryOn(now, false, reports);
         return delivered(reports);
     }

@@ -19,24 +19,23 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** Refuses a decision, or starts what it asks for. */
-final class DecisionHandler implements Action.Cases<DecisionHandler> {
+/** Refuses a decision, or starts what it asks for, and returns the reports on that. */
+final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
     private final ActuationState state;
     private final UnitAvailability availability;
     private final ChangeStarter starter;
     private final Decision decision;
-    private final List<ActuationReport> reports;
+    private final List<ActuationReport> reports = new ArrayList<>();
 
-    DecisionHandler(ActuationState state, Decision decision, List<ActuationReport> reports) {
+    DecisionHandler(ActuationState state, Decision decision) {
         this.state = state;
         this.availability = new UnitAvailability(state);
         this.starter = new ChangeStarter(state);
         this.decision = decision;
-        this.reports = reports;
     }
 
     @Override
-    public DecisionHandler lend(Action.Lend lend) {
+    public List<ActuationReport> lend(Action.Lend lend) {
         if (!lend.until().isAfter(state.clock())) {
             return refused(
                     Refusal.LEASE_OVER,
@@ -47,17 +46,17 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
     }
 
     @Override
-    public DecisionHandler reclaim(Action.Reclaim reclaim) {
+    public List<ActuationReport> reclaim(Action.Reclaim reclaim) {
         return changeJob(reclaim.job(), reclaim.gpus(), reclaim.allocation(), reclaim.by(), Optional.empty());
     }
 
     @Override
-    public DecisionHandler resize(Action.Resize resize) {
+    public List<ActuationReport> resize(Action.Resize resize) {
         return changeJob(resize.job(), resize.gpus(), resize.allocation(), decision.deadline(), Optional.empty());
     }
 
     @Override
-    public DecisionHandler serve(Action.Serve serve) {
+    public List<ActuationReport> serve(Action.Serve serve) {
         var service = new Tenant.Service(serve.service());
         for (GpuId gpu : serve.gpus()) {
             if (serve.warm() && !state.isBound(service, gpu)) {
@@ -78,7 +77,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
     }
 
     @Override
-    public DecisionHandler idle(Action.Idle idle) {
+    public List<ActuationReport> idle(Action.Idle idle) {
         var service = new Tenant.Service(idle.service());
         SortedSet<GpuId> kept = state.active(service);
         kept.removeAll(Set.copyOf(idle.gpus()));
@@ -87,17 +86,17 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
     }
 
     @Override
-    public DecisionHandler batching(Action.Batching batching) {
+    public List<ActuationReport> batching(Action.Batching batching) {
         if (!state.driver().batches()) {
             return refused(Refusal.UNSUPPORTED, batching.gpus(), "no driver here changes how services batch");
         }
         accepted(batching.gpus(), "");
         starter.batch(decision, batching);
-        return this;
+        return reports;
     }
 
     @Override
-    public DecisionHandler repartition(Action.Repartition repartition) {
+    public List<ActuationReport> repartition(Action.Repartition repartition) {
         List<GpuCutting> cuttings = repartition.gpus().stream()
                 .map(gpu -> new GpuCutting(
                         gpu, repartition.profiles(), state.inventory().cuttable(gpu)))
@@ -124,11 +123,11 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         }
         accepted(repartition.gpus(), "");
         cuttings.forEach(cutting -> starter.cut(decision, cutting));
-        return this;
+        return reports;
     }
 
     @Override
-    public DecisionHandler renew(Action.Renew renew) {
+    public List<ActuationReport> renew(Action.Renew renew) {
         var renewed = new ArrayList<GpuId>();
         var ended = new ArrayList<GpuId>();
         for (GpuId gpu : renew.gpus()) {
@@ -141,12 +140,12 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         if (!ended.isEmpty()) {
             refused(Refusal.NOT_ON_LOAN, ended, "no loan to renew: " + availability.describe(ended.get(0)));
         }
-        return this;
+        return reports;
     }
 
     @Override
-    public DecisionHandler hold(Action.Hold hold) {
-        return this;
+    public List<ActuationReport> hold(Action.Hold hold) {
+        return List.of();
     }
 
     /**
@@ -155,7 +154,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
      *
      * @param lease end of the lease of the GPUs named, where they are lent
      */
-    private DecisionHandler changeJob(
+    private List<ActuationReport> changeJob(
             JobId id, List<GpuId> named, Allocation allocation, Instant by, Optional<Instant> lease) {
         var job = new Tenant.Job(id);
         Set<GpuId> all = Set.copyOf(allocation.gpus());
@@ -191,7 +190,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         TenantChange change = state.change(job, named, kept, gained);
         start(new AcceptedChange(decision, change, by, Optional.of(allocation), remark(lost)), named);
         lease.ifPresent(until -> state.lend(job, named, new Holding.Loan(decision.id(), until)));
-        return this;
+        return reports;
     }
 
     private boolean fillsUpWith(Tenant job, GpuId gpu) {
@@ -211,7 +210,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
      * Refuses a change that only names GPUs of others or that no driver here can do; otherwise reports it and starts
      * it.
      */
-    private DecisionHandler start(AcceptedChange accepted, List<GpuId> named) {
+    private List<ActuationReport> start(AcceptedChange accepted, List<GpuId> named) {
         TenantChange change = accepted.change();
         state.reuseVacated(change.gained());
         if (change.isForeignOnly()) {
@@ -236,7 +235,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         }
         state.steps().expedite(decision.id(), change.alreadyLeaving(), accepted.by(), state.clock());
         starter.start(accepted);
-        return this;
+        return reports;
     }
 
     private void accepted(Collection<GpuId> gpus, String remark) {
@@ -244,7 +243,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         reports.add(state.report(decision.id(), Outcome.ACCEPTED, gpus, tenant, Timings.NONE, remark));
     }
 
-    private DecisionHandler refuseForeign(TenantChange change) {
+    private List<ActuationReport> refuseForeign(TenantChange change) {
         GpuId first = change.foreign().get(0);
         return refused(
                 Refusal.GPU_NOT_HELD,
@@ -252,9 +251,9 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                 "%s is not %s's: %s".formatted(first, change.tenant(), availability.describe(first)));
     }
 
-    private DecisionHandler refused(Refusal refusal, Collection<GpuId> gpus, String reason) {
+    private List<ActuationReport> refused(Refusal refusal, Collection<GpuId> gpus, String reason) {
         state.refuse(decision, refusal, gpus, reason, reports);
-        return this;
+        return reports;
     }
 
     private Optional<Refusal> whyNotFree(GpuId gpu) {

@@ -73,7 +73,9 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         }
         List<GpuId> gained = serve.warm() ? List.of() : serve.gpus();
         TenantChange change = state.change(service, List.of(), state.active(service), gained);
-        return start(new AcceptedChange(decision, change, decision.deadline(), Optional.empty(), ""), List.of());
+        return isRefused(change, serve.gpus())
+                ? reports
+                : start(new AcceptedChange(decision, change, decision.deadline(), Optional.empty(), ""));
     }
 
     @Override
@@ -82,7 +84,9 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         SortedSet<GpuId> kept = state.active(service);
         kept.removeAll(Set.copyOf(idle.gpus()));
         TenantChange change = state.change(service, idle.gpus(), kept, List.of());
-        return start(new AcceptedChange(decision, change, idle.by(), Optional.empty(), ""), idle.gpus());
+        return isRefused(change, idle.gpus())
+                ? reports
+                : start(new AcceptedChange(decision, change, idle.by(), Optional.empty(), ""));
     }
 
     @Override
@@ -188,7 +192,10 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         var kept = new TreeSet<>(active);
         kept.retainAll(all);
         TenantChange change = state.change(job, named, kept, gained);
-        start(new AcceptedChange(decision, change, by, Optional.of(allocation), remark(lost)), named);
+        if (isRefused(change, named)) {
+            return reports;
+        }
+        start(new AcceptedChange(decision, change, by, Optional.of(allocation), remark(lost)));
         lease.ifPresent(until -> state.lend(job, named, new Holding.Loan(decision.id(), until)));
         return reports;
     }
@@ -206,20 +213,24 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
                 : "goes on without %s: %s".formatted(ReasonText.names(lost), availability.describe(lost.get(0)));
     }
 
-    /**
-     * Refuses a change that only names GPUs of others or that no driver here can do; otherwise reports it and starts
-     * it.
-     */
-    private List<ActuationReport> start(AcceptedChange accepted, List<GpuId> named) {
-        TenantChange change = accepted.change();
+    /** Refuses a change that only names GPUs of others, or that no driver here can do; whether it has. */
+    private boolean isRefused(TenantChange change, List<GpuId> named) {
         state.reuseVacated(change.gained());
         if (change.isForeignOnly()) {
-            return refuseForeign(change);
+            refuseForeign(change);
+            return true;
         }
         if (!state.driver()
                 .runs(change.tenant(), state.tenants().job(decision.id().domain(), change.tenant()))) {
-            return refused(Refusal.UNSUPPORTED, named, "no driver here runs " + change.tenant());
+            refused(Refusal.UNSUPPORTED, named, "no driver here runs " + change.tenant());
+            return true;
         }
+        return false;
+    }
+
+    /** Reports that the decision is accepted, and starts the change. */
+    private List<ActuationReport> start(AcceptedChange accepted) {
+        TenantChange change = accepted.change();
         accepted(accepted.about(), accepted.remark());
         if (!change.foreign().isEmpty()) {
             refuseForeign(change);

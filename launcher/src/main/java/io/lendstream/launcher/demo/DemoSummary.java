@@ -29,6 +29,7 @@ import io.lendstream.simulator.report.Standings;
 import io.lendstream.simulator.report.Text;
 import io.lendstream.simulator.results.DelayCurves;
 import io.lendstream.simulator.results.ResultFiles;
+import io.lendstream.simulator.results.WholeFiles;
 import io.lendstream.simulator.workload.InferenceNeed;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
@@ -37,6 +38,7 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -149,22 +151,23 @@ final class DemoSummary {
     }
 
     private void write(JsonNode demo, JsonNode baseline) {
-        try {
+        try (WholeFiles files = new WholeFiles(options.out())) {
             ArrayNode runs = JSON.createArrayNode().add(demo).add(baseline);
             JSON.writer(SerializationFeature.INDENT_OUTPUT)
-                    .writeValue(options.out().resolve("summary.json").toFile(), runs);
+                    .writeValue(files.part("summary.json").toFile(), runs);
             for (String table : TABLES) {
                 List<String> lines = new ArrayList<>(Files.readAllLines(played.resolve(table)));
                 try (Stream<String> more =
                         Files.lines(played.resolve("baseline").resolve(table))) {
                     more.skip(1).forEach(lines::add);
                 }
-                Files.write(options.out().resolve(table), lines);
+                Files.write(files.part(table), lines);
             }
             Files.copy(
                     played.resolve("decisions.jsonl"),
-                    options.out().resolve("decisions.jsonl"),
-                    java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+                    files.part("decisions.jsonl"),
+                    StandardCopyOption.REPLACE_EXISTING);
+            files.publish();
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be written".formatted(options.out()), e);
         }

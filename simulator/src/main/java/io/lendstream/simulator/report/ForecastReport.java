@@ -56,7 +56,7 @@ public final class ForecastReport {
         for (Band band : bands) {
             figures.computeIfAbsent(band.series(), any -> new ArrayList<>()).add(figure(band));
         }
-        PageFile.write(directory, page(scores, figures));
+        ReportFile.writePage(directory, page(scores, figures));
         Map<String, List<Drawing>> files = new LinkedHashMap<>();
         figures.forEach((series, drawn) ->
                 files.put(Limits.cut("forecast-" + series.replaceAll("[^A-Za-z0-9._-]", "_"), LONGEST_FILE), drawn));

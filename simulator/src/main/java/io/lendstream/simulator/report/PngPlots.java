@@ -1,10 +1,10 @@
 package io.lendstream.simulator.report;
 
 import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -71,11 +71,13 @@ public final class PngPlots {
     }
 
     private static void write(BufferedImage image, Path file) {
-        try (OutputStream out = Files.newOutputStream(file)) {
-            encode(image, out);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try {
+            encode(image, bytes);
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be written".formatted(file), e);
         }
+        ReportFile.write(file, bytes.toByteArray());
     }
 
     private static void encode(BufferedImage image, OutputStream out) throws IOException {

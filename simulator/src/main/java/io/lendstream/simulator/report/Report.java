@@ -19,7 +19,7 @@ public final class Report {
     public static Optional<String> write(RunFacts facts, Path directory, Optional<PngPlots> plots) {
         CompletableFuture<Optional<String>> painted =
                 CompletableFuture.supplyAsync(() -> plots.flatMap(painter -> painter.write(facts, directory)));
-        PageFile.write(directory, HtmlReport.render(facts));
+        ReportFile.writePage(directory, HtmlReport.render(facts));
         try {
             return painted.join();
         } catch (CompletionException e) {

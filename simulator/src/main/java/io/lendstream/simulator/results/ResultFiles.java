@@ -130,11 +130,11 @@ public final class ResultFiles {
                     SeedsFile.write(files, seeds.get());
                 }
                 PAGES.writeValue(files.part("summary.json").toFile(), summaries);
-                files.publish();
                 if (seeds.isEmpty()) {
                     // That of an earlier run would not belong to these results.
                     Files.deleteIfExists(directory.resolve(SeedsFile.NAME));
                 }
+                files.publish();
             } catch (IOException e) {
                 throw new UncheckedIOException("%s cannot be written to %s".formatted(files.current(), directory), e);
             }

@@ -1,5 +1,6 @@
 package io.lendstream.simulator.results;
 
+import io.lendstream.simulator.report.ReportFile;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,19 +13,20 @@ import java.util.Map;
  * Files that appear under their names only when all of them are written, so that half a result, as on a full disk, is
  * not taken for a whole one.
  */
-final class WholeFiles implements AutoCloseable {
+public final class WholeFiles implements AutoCloseable {
     private final Path directory;
     /** The names of the files, by where each is written. */
     private final Map<Path, Path> parts = new LinkedHashMap<>();
 
     private String current = "results";
 
-    WholeFiles(Path directory) {
+    /** Files of a directory that exists. */
+    public WholeFiles(Path directory) {
         this.directory = directory;
     }
 
     /** The place where a file is written until {@link #publish}. */
-    Path part(String name) {
+    public Path part(String name) {
         current = name;
         Path part = directory.resolve(name + ".part");
         parts.put(part, directory.resolve(name));
@@ -44,8 +46,12 @@ final class WholeFiles implements AutoCloseable {
         return Files.newBufferedWriter(part(name));
     }
 
-    /** Gives the files their names, in the order in which they were begun. */
-    void publish() throws IOException {
+    /**
+     * Gives the files their names, in the order in which they were begun. The report of an earlier run is deleted
+     * before: the new one is written later, and may fail.
+     */
+    public void publish() throws IOException {
+        ReportFile.deleteOld(directory);
         for (Map.Entry<Path, Path> file : parts.entrySet()) {
             Files.move(file.getKey(), file.getValue(), StandardCopyOption.REPLACE_EXISTING);
         }

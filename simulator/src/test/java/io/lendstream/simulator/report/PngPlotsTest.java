@@ -33,6 +33,16 @@ class PngPlotsTest {
     }
 
     @Test
+    void everyPlotIsDeletedBeforeTheResultsOfALaterRun() throws IOException {
+        Optional<String> obstacle = new PngPlots().write(Specimen.day(), folder);
+
+        assumeTrue(obstacle.isEmpty(), () -> obstacle.orElse(""));
+        assertThat(folder).isNotEmptyDirectory();
+        ReportFile.deleteOld(folder);
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
     void withoutFontsThereIsOneLineAndNoPicture() {
         PngPlots painter = new PngPlots(() -> {
             throw new Error("Probable fatal error: No physical fonts found.");

@@ -131,6 +131,18 @@ class ResultFilesTest {
     }
 
     @Test
+    void aReportOfAnEarlierRunDoesNotStayBesideNewResults() throws IOException {
+        Files.writeString(folder.resolve("report.html"), "of an earlier run");
+        Files.writeString(folder.resolve("loans.png"), "of an earlier run");
+
+        new ResultFiles(folder).write(List.of(outcome()));
+
+        assertThat(folder.resolve("summary.json")).exists();
+        assertThat(folder.resolve("report.html")).doesNotExist();
+        assertThat(folder.resolve("loans.png")).doesNotExist();
+    }
+
+    @Test
     void summarizesARunInFiguresThatCanBeCheckedByHand() throws IOException {
         new ResultFiles(folder).write(List.of(outcome()));
 
@@ -360,5 +372,19 @@ class ResultFilesTest {
                 .cause()
                 .hasMessageContaining("No space left on device");
         assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void onAFullDiskTheResultsOfAnEarlierRunStayTogether() throws IOException {
+        new ResultFiles(folder).write(List.of(outcome()));
+        Files.writeString(folder.resolve("report.html"), "of the earlier run");
+        Files.createSymbolicLink(folder.resolve("inference.csv.part"), Path.of("/dev/full"));
+
+        assertThatThrownBy(() -> new ResultFiles(folder).write(List.of(outcome())))
+                .isInstanceOf(UncheckedIOException.class);
+
+        assertThat(folder.resolve("report.html")).hasContent("of the earlier run");
+        assertThat(folder.resolve("summary.json")).exists();
     }
 }

@@ -184,6 +184,10 @@ public final class Standings {
                                         Text.NOTHING,
                                         Text.percent(possible),
                                         Text.percent(References.LEAST_POSSIBLE_GAIN))));
+        if (facts.baseline().flatMap(run -> run.inference().missShare()).isPresent()) {
+            notes.add("Every run starts without replicas: the first requests of each service wait for a cold start."
+                    + " The baseline has SLO misses from it, too.");
+        }
         if (facts.references().isPresent()) {
             notes.add("Oracle: a clairvoyant policy with lending that knows how much work each job has left."
                     + " It is a policy, not a bound.");

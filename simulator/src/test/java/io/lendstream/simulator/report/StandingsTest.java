@@ -69,6 +69,18 @@ class StandingsTest {
     }
 
     @Test
+    void aNoteSaysThatTheBaselineHasMissesFromTheColdStartToo() {
+        String note = "Every run starts without replicas: the first requests of each service wait for a cold start."
+                + " The baseline has SLO misses from it, too.";
+
+        assertThat(Standings.lines(new RunFacts(
+                        "t", List.of(), List.of(HALFWAY), Optional.of(new References(BASELINE, ORACLE)))))
+                .contains(note);
+        assertThat(Standings.lines(new RunFacts("t", List.of(), List.of(HALFWAY))))
+                .doesNotContain(note);
+    }
+
+    @Test
     void aReferenceThatWasAskedForIsShownOnce() {
         RunFacts facts =
                 new RunFacts("t", List.of(), List.of(BASELINE, HALFWAY), Optional.of(new References(BASELINE, ORACLE)));

@@ -8,6 +8,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.service.kafka.Received;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -63,6 +65,16 @@ final class DecisionProcessor {
                     this,
                     processor -> processor.actuation.refusals().getOrDefault(refusal, 0L));
         }
+        Decision.ALL_COUNTED_AS.forEach(this::decisions);
+        EnumSet.complementOf(EnumSet.of(Outcome.UNKNOWN)).forEach(this::reports);
+    }
+
+    private Counter decisions(String kind) {
+        return metrics.counter("lendstream.decisions", "kind", kind);
+    }
+
+    private Counter reports(Outcome outcome) {
+        return metrics.counter("lendstream.reports", "outcome", outcome.name().toLowerCase(Locale.ROOT));
     }
 
     /** The orders in progress. */
@@ -154,8 +166,7 @@ final class DecisionProcessor {
         changed = true;
         List<ActuationReport> reports = actuation.take(decision, learned);
         if (reports.stream().noneMatch(report -> isRefusalOf(report, decision))) {
-            metrics.counter("lendstream.decisions", "kind", decision.countedAs())
-                    .increment();
+            decisions(decision.countedAs()).increment();
         }
         return reports;
     }
@@ -173,11 +184,7 @@ final class DecisionProcessor {
                 whole.stream().flatMap(report -> Parts.of(report).stream()).toList();
         transport.publish(reports);
         for (ActuationReport report : reports) {
-            metrics.counter(
-                            "lendstream.reports",
-                            "outcome",
-                            report.outcome().name().toLowerCase(Locale.ROOT))
-                    .increment();
+            reports(report.outcome()).increment();
             LOG.debug("{}", report);
         }
         changed = true;

@@ -80,6 +80,16 @@ class ActuatorServiceTest {
     }
 
     @Test
+    void countersStartAtZero() {
+        started(false);
+
+        assertThat(metrics.get("lendstream.reports").tag("outcome", "bound").counter().count())
+                .isZero();
+        assertThat(metrics.get("lendstream.decisions").tag("kind", "release").counter().count())
+                .isZero();
+    }
+
+    @Test
     void aRefusedDecisionIsCountedAsARefusalOnly() {
         ActuatorService actuator = started(false);
         decide(resize("t1"));

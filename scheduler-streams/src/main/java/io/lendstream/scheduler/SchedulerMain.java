@@ -107,6 +107,7 @@ public final class SchedulerMain extends ServiceCommand {
                 REGISTRY_TRIES, LONGEST_REGISTRY_WAIT, () -> context.stop().isRequested());
         SchedulerMetrics metrics =
                 new SchedulerMetrics(context.metrics(), context.settings().get(SchedulerKeys.MAX_LABELLED_DOMAINS));
+        metrics.startAtZero(SchedulerTopology.inputs());
         context.health().notReadyWhile(() -> metrics.condition().complaint(Instant.now()));
         Topology topology = SchedulerTopology.build(
                 context.topics(),

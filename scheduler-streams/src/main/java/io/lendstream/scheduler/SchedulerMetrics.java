@@ -2,11 +2,13 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
+import io.lendstream.schemas.topics.Topic;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,6 +19,7 @@ final class SchedulerMetrics {
     private final Timer stepTime;
     private final Timer lag;
     private final Counter drift;
+    private final Counter missedForecasts;
     private final Map<Class<?>, Counter> events = new ConcurrentHashMap<>();
     private final InstanceCondition condition = new InstanceCondition();
     private final DomainLabels labels;
@@ -36,6 +39,57 @@ final class SchedulerMetrics {
                 .publishPercentiles(0.5, 0.99)
                 .register(registry);
         drift = registry.counter("lendstream.ownership.drift.gpus");
+        missedForecasts = registry.counter("lendstream.forecasts.missed");
+        startAtZero();
+    }
+
+    /** Registers each counter before its first event, so that rates and alerts see that event. */
+    private void startAtZero() {
+        for (Class<?> type : Event.class.getPermittedSubclasses()) {
+            events(type);
+        }
+        Decision.ALL_COUNTED_AS.forEach(this::decisions);
+        for (EntryKind kind : EntryKind.values()) {
+            setAside(kind);
+        }
+    }
+
+    /** The same for the counters of the topics that are read. */
+    void startAtZero(Collection<Topic<?>> inputs) {
+        for (Topic<?> input : inputs) {
+            duplicates(input.suffix());
+            ignoredTombstones(input.suffix());
+            for (Poison.Kind reason : Poison.Kind.values()) {
+                deadLetters(input.suffix(), reason);
+            }
+        }
+    }
+
+    private Counter events(Class<?> type) {
+        return events.computeIfAbsent(
+                type, event -> registry.counter("lendstream.events", "type", event.getSimpleName()));
+    }
+
+    private Counter decisions(String kind) {
+        return registry.counter("lendstream.decisions", "kind", kind);
+    }
+
+    private Counter setAside(EntryKind kind) {
+        return registry.counter(
+                "lendstream.state.entries.set.aside", "kind", kind.name().toLowerCase(Locale.ROOT));
+    }
+
+    private Counter duplicates(String topic) {
+        return registry.counter("lendstream.duplicates", "topic", topic);
+    }
+
+    private Counter ignoredTombstones(String topic) {
+        return registry.counter("lendstream.tombstones.ignored", "topic", topic);
+    }
+
+    private Counter deadLetters(String topic, Poison.Kind reason) {
+        return registry.counter(
+                "lendstream.dead.letters", "topic", topic, "reason", reason.name().toLowerCase(Locale.ROOT));
     }
 
     /** Registers the gauges of one task's domains. */
@@ -49,9 +103,7 @@ final class SchedulerMetrics {
     }
 
     void accepted(Event event) {
-        events.computeIfAbsent(
-                        event.getClass(), type -> registry.counter("lendstream.events", "type", type.getSimpleName()))
-                .increment();
+        events(event.getClass()).increment();
     }
 
     /**
@@ -62,7 +114,7 @@ final class SchedulerMetrics {
     }
 
     void decided(Decision decision, Duration sinceArrival) {
-        registry.counter("lendstream.decisions", "kind", decision.countedAs()).increment();
+        decisions(decision.countedAs()).increment();
         lag.record(sinceArrival.isNegative() ? Duration.ZERO : sinceArrival);
     }
 
@@ -74,30 +126,24 @@ final class SchedulerMetrics {
     /** Counts a record that was refused. */
     void dead(String topic, Poison poison, Instant now) {
         condition.refused(topic, poison, now);
-        registry.counter(
-                        "lendstream.dead.letters",
-                        "topic",
-                        topic,
-                        "reason",
-                        poison.kind().name().toLowerCase(Locale.ROOT))
-                .increment();
+        deadLetters(topic, poison.kind()).increment();
     }
 
     void duplicate(String topic) {
-        registry.counter("lendstream.duplicates", "topic", topic).increment();
+        duplicates(topic).increment();
     }
 
     /** Counts an entry of the state that could not be used at the start. */
-    void setAside(String kind) {
-        registry.counter("lendstream.state.entries.set.aside", "kind", kind).increment();
+    void wasSetAside(EntryKind kind) {
+        setAside(kind).increment();
     }
 
     void ignoredTombstone(String topic) {
-        registry.counter("lendstream.tombstones.ignored", "topic", topic).increment();
+        ignoredTombstones(topic).increment();
     }
 
     void wentOnWithoutForecast() {
-        registry.counter("lendstream.forecasts.missed").increment();
+        missedForecasts.increment();
     }
 
     Timer stepTime() {

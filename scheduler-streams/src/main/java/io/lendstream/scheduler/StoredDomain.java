@@ -21,7 +21,6 @@ import io.lendstream.schemas.codec.mapping.InvalidRecordException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -221,7 +220,7 @@ final class StoredDomain {
                     kind,
                     printable(name),
                     e.getMessage());
-            metrics.setAside(kind.name().toLowerCase(Locale.ROOT));
+            metrics.wasSetAside(kind);
             return Optional.empty();
         }
     }

@@ -46,6 +46,30 @@ class SchedulerMetricsTest {
     }
 
     @Test
+    void countersStartAtZeroSoThatAlertsSeeTheFirstEvent() {
+        metrics.startAtZero(SchedulerTopology.inputs());
+
+        assertThat(values("lendstream.decisions", "kind")).contains("lend", "reclaim", "release", "hold");
+        assertThat(values("lendstream.events", "type")).contains("RequestRate", "Tick");
+        assertThat(values("lendstream.state.entries.set.aside", "kind")).contains("gpu", "job");
+        assertThat(values("lendstream.duplicates", "topic")).contains("request-rates");
+        assertThat(values("lendstream.tombstones.ignored", "topic")).contains("nodes");
+        assertThat(registry.get("lendstream.dead.letters")
+                        .tags("topic", "request-rates", "reason", "unreadable")
+                        .counter()
+                        .count())
+                .isZero();
+        assertThat(registry.get("lendstream.forecasts.missed").counter().count())
+                .isZero();
+    }
+
+    private List<String> values(String name, String label) {
+        return registry.get(name).counters().stream()
+                .map(counter -> counter.getId().getTag(label))
+                .toList();
+    }
+
+    @Test
     void theEndOfAJobIsCountedAsAReleaseAndNotAsAReclaim() {
         reclaim(ReasonCode.OVER);
         reclaim(ReasonCode.DEMAND);

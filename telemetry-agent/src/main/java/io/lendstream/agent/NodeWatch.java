@@ -9,10 +9,12 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -65,6 +67,12 @@ final class NodeWatch {
         this.looks = Timer.builder("lendstream.gpu.look")
                 .publishPercentiles(0.5, 0.99)
                 .register(metrics);
+        List.of(NodeStatus.READY, NodeStatus.PAUSED, NodeStatus.UNAVAILABLE).forEach(this::samplings);
+    }
+
+    /** Counts from 0 on, so that a rate sees the first sampling. */
+    private Counter samplings(NodeStatus status) {
+        return metrics.counter("lendstream.gpu.looks", "status", status.name().toLowerCase(Locale.ROOT));
     }
 
     /** Reads at once if the GPUs must be released or may be used again, or if the last read asked for it. */
@@ -80,8 +88,7 @@ final class NodeWatch {
         rest();
         GpuSnapshot sight = looks.record(() -> users.in(probe.look(now)));
         latest = Optional.of(sight);
-        metrics.counter("lendstream.gpu.looks", "status", sight.status().name().toLowerCase(Locale.ROOT))
-                .increment();
+        samplings(sight.status()).increment();
         wanted = sight.again().map(now::plus);
         say(sight);
         tellInventory(sight, now);

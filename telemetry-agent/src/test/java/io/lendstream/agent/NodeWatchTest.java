@@ -42,6 +42,7 @@ class NodeWatchTest {
     private final List<Node> nodes = new ArrayList<>();
     private final List<GpuTelemetry> samples = new ArrayList<>();
     private final Script probe = new Script();
+    private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
     private Optional<String> migChange = Optional.empty();
 
     /** Returns the test's snapshot, until it is paused. */
@@ -111,6 +112,10 @@ class NodeWatchTest {
 
         assertThat(nodes).extracting(Node::status).containsExactly(NodeStatus.UNAVAILABLE);
         assertThat(samples).isEmpty();
+        assertThat(metrics.get("lendstream.gpu.looks").counters())
+                .as("all from 0 on")
+                .extracting(counter -> counter.getId().getTag("status") + " " + counter.count())
+                .containsExactlyInAnyOrder("ready 0.0", "paused 0.0", "unavailable 1.0");
     }
 
     @Test
@@ -254,7 +259,7 @@ class NodeWatchTest {
                 new Maintenance(marker, labels, () -> migChange),
                 Duration.ofSeconds(30),
                 new Kept(),
-                new SimpleMeterRegistry());
+                metrics);
     }
 
     private static GpuSnapshot ready(Gpu gpu) {

@@ -4,7 +4,9 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** The order of a decision to an actuator. */
@@ -14,9 +16,17 @@ public sealed interface Action {
 
     <T> T match(Cases<T> cases);
 
+    /** Every action's name. */
+    List<String> KINDS =
+            Arrays.stream(Action.class.getPermittedSubclasses()).map(Action::kind).toList();
+
     /** The name of the action in records, metrics and tables. */
     default String kind() {
-        return getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT);
+        return kind(getClass());
+    }
+
+    private static String kind(Class<?> action) {
+        return action.getSimpleName().toLowerCase(Locale.ROOT);
     }
 
     /** The change of a job's GPUs; empty if it changes no job. */

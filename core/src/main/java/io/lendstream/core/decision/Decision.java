@@ -1,6 +1,8 @@
 package io.lendstream.core.decision;
 
 import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * An order of the scheduler, with its reason.
@@ -12,6 +14,10 @@ import java.time.Instant;
 public record Decision(DecisionId id, Instant at, Instant deadline, boolean advisory, Reason reason, Action action) {
     /** The word that counts and tables use for the return of the GPUs of an ended job. */
     public static final String RELEASE = "release";
+
+    /** All words that {@link #countedAs} may return. */
+    public static final List<String> ALL_COUNTED_AS =
+            Stream.concat(Stream.of(RELEASE), Action.KINDS.stream()).toList();
 
     /** Whether a job has ended and its GPUs come back; the action is a reclaim, or a resize to no GPU. */
     public boolean isRelease() {

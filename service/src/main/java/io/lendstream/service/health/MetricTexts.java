@@ -5,12 +5,20 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.config.MeterFilter;
 import java.util.Collections;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/** Gives each metric of Lendstream its help text, from {@code metrics.properties}. Other metrics keep theirs. */
+/**
+ * Gives each metric of Lendstream its help text, from {@code metrics.properties}. Other metrics keep theirs; Kafka's
+ * clients have none for the latency of single brokers.
+ */
 public final class MetricTexts implements MeterFilter {
+    private static final Pattern BROKER_LATENCY = Pattern.compile("kafka\\..*node\\.request\\.latency\\.(avg|max)");
+
     private final SortedMap<String, String> byName;
 
     private MetricTexts(SortedMap<String, String> byName) {
@@ -34,9 +42,19 @@ public final class MetricTexts implements MeterFilter {
 
     @Override
     public Meter.Id map(Meter.Id id) {
-        String text = byName.get(id.getName());
-        return text == null
-                ? id
-                : new Meter.Id(id.getName(), Tags.of(id.getTagsAsIterable()), id.getBaseUnit(), text, id.getType());
+        return Optional.ofNullable(byName.get(id.getName()))
+                .or(() -> ofKafka(id.getName()))
+                .map(text -> new Meter.Id(
+                        id.getName(), Tags.of(id.getTagsAsIterable()), id.getBaseUnit(), text, id.getType()))
+                .orElse(id);
+    }
+
+    private static Optional<String> ofKafka(String name) {
+        Matcher latency = BROKER_LATENCY.matcher(name);
+        if (!latency.matches()) {
+            return Optional.empty();
+        }
+        return Optional.of("%s latency of a client's requests to the broker of the label node_id, in milliseconds."
+                .formatted(latency.group(1).equals("avg") ? "Average" : "Largest"));
     }
 }

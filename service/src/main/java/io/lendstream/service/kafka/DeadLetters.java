@@ -2,6 +2,7 @@ package io.lendstream.service.kafka;
 
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
@@ -65,6 +66,11 @@ public final class DeadLetters {
         this.bounds = bounds;
     }
 
+    /** The count of a topic's letters; it is 0 from the first call on, so that an alert sees the first letter. */
+    Counter count(String topic) {
+        return metrics.counter("lendstream.dead.letters", "topic", topic);
+    }
+
     /** Writes a record to the dead letters. */
     public void put(Topic<?> topic, ConsumerRecord<byte[], byte[]> record, Throwable why) {
         LOG.warn(
@@ -74,7 +80,7 @@ public final class DeadLetters {
                 record.offset(),
                 topics.deadLetters(topic),
                 LetterBounds.shortened(String.valueOf(why.getMessage())));
-        metrics.counter("lendstream.dead.letters", "topic", record.topic()).increment();
+        count(record.topic()).increment();
         out.accept(bounds.fit(letter(topics.deadLetters(topic), record, why, service)));
     }
 

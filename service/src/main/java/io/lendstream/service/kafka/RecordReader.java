@@ -132,7 +132,10 @@ public final class RecordReader implements AutoCloseable {
 
     /** Sets the handler of a topic, including the same topic of every intake; to be called before {@link #start}. */
     public <T> RecordReader handing(Topic<T> topic, java.util.function.Consumer<Received<T>> to) {
-        topics.names(topic).forEach(name -> routes.put(name, new Route<>(topic, to)));
+        topics.names(topic).forEach(name -> {
+            routes.put(name, new Route<>(topic, to));
+            deadLetters.count(name);
+        });
         return this;
     }
 

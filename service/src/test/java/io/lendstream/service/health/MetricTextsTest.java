@@ -3,6 +3,7 @@ package io.lendstream.service.health;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,18 @@ class MetricTextsTest {
         Counter.builder("kafka.records").description("Records of a library").register(metrics);
 
         assertThat(metrics.scrape()).contains("# HELP kafka_records_total Records of a library\n");
+    }
+
+    @Test
+    void kafkasLatencyOfABrokerHasAText() {
+        metrics.config().meterFilter(MetricTexts.ours());
+
+        metrics.gauge("kafka.producer.node.request.latency.avg", Tags.of("node.id", "node-1"), 4);
+        metrics.gauge("kafka.admin.client.node.request.latency.max", Tags.of("node.id", "node-1"), 9);
+
+        assertThat(metrics.scrape())
+                .contains("# HELP kafka_producer_node_request_latency_avg Average latency of a client's requests to the")
+                .contains("# HELP kafka_admin_client_node_request_latency_max Largest latency of a client's requests");
     }
 
     @Test

@@ -64,6 +64,17 @@ class RecordReaderTest {
     }
 
     @Test
+    void theCountOfLettersStartsAtZero() {
+        reading(FakeSerdes.deserializer());
+
+        assertThat(metrics.get("lendstream.dead.letters")
+                        .tag("topic", NODES)
+                        .counter()
+                        .count())
+                .isZero();
+    }
+
+    @Test
     void poisonGoesToTheDeadLettersWithItsOriginAndReadingGoesOn() {
         raw(new byte[] {0, 0, 0});
         raw(new byte[] {7, 0, 0, 0, 0, 1});

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lendstream.service.Stop;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.time.Duration;
@@ -32,6 +33,8 @@ import org.slf4j.LoggerFactory;
 final class ObjectWatch<T> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ObjectWatch.class);
     private static final ObjectMapper JSON = new ObjectMapper();
+    /** All outcomes of requests, counted from 0 on. */
+    private static final List<String> OUTCOMES = List.of("listed", "watched", "failed");
 
     /**
      * The watched objects.
@@ -88,6 +91,7 @@ final class ObjectWatch<T> implements AutoCloseable {
         this.pace = pace;
         this.reader = reader;
         this.metrics = metrics;
+        OUTCOMES.forEach(this::requests);
         this.thread = new Thread(this::keepUp, "kubernetes-" + question.objects());
         thread.setDaemon(true);
         thread.start();
@@ -176,7 +180,7 @@ final class ObjectWatch<T> implements AutoCloseable {
         byUid.clear();
         byUid.putAll(found);
         version = of;
-        count("listed");
+        requests("listed").increment();
         publish();
         if (byUid.isEmpty() && !question.ifNone().isBlank()) {
             LOG.warn("{}", question.ifNone());
@@ -189,7 +193,7 @@ final class ObjectWatch<T> implements AutoCloseable {
                 .formatted(question.path(), pace.watch().toSeconds(), version.orElseThrow());
         try (Lines lines = server.stream(path, question.acceptEach())) {
             Duration patience = pace.watch().plus(pace.grace());
-            count("watched");
+            requests("watched").increment();
             for (Optional<String> line = lines.next(patience); line.isPresent(); line = lines.next(patience)) {
                 if (!line.get().isBlank()) {
                     take(JSON.readTree(line.get()));
@@ -246,14 +250,13 @@ final class ObjectWatch<T> implements AutoCloseable {
 
     private void failed(IOException e) {
         if (!stop.isRequested()) {
-            count("failed");
+            requests("failed").increment();
             say(Optional.of(String.valueOf(e.getMessage())));
         }
     }
 
-    private void count(String outcome) {
-        metrics.counter("lendstream.kubernetes.requests", "objects", question.objects(), "outcome", outcome)
-                .increment();
+    private Counter requests(String outcome) {
+        return metrics.counter("lendstream.kubernetes.requests", "objects", question.objects(), "outcome", outcome);
     }
 
     private void say(Optional<String> now) {

@@ -5,6 +5,7 @@ import io.lendstream.agent.exposition.ExpositionException;
 import io.lendstream.agent.exposition.Family;
 import io.lendstream.agent.exposition.Format;
 import io.lendstream.core.latency.BatchCounter;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.net.URI;
@@ -49,6 +50,33 @@ public final class RateProbe {
         this.metrics = metrics;
         this.clock = clock;
         this.nanos = nanos;
+        startAtZero();
+    }
+
+    /** Registers each counter before its first event, so that rates and alerts see that event. */
+    private void startAtZero() {
+        readings("read");
+        readings("failed");
+        if (endpoint.stats().isPresent()) {
+            readings("without-batches");
+        }
+        windows();
+        restarts();
+    }
+
+    private Counter readings(String outcome) {
+        return metrics.counter(
+                "lendstream.rate.readings", "endpoint", endpoint.url().toString(), "outcome", outcome);
+    }
+
+    private Counter windows() {
+        return metrics.counter(
+                "lendstream.rate.windows", "endpoint", endpoint.url().toString());
+    }
+
+    private Counter restarts() {
+        return metrics.counter(
+                "lendstream.rate.restarts", "endpoint", endpoint.url().toString());
     }
 
     /** Reads once. A failure is logged once and counted; the next successful reading covers the gap. */
@@ -91,25 +119,17 @@ public final class RateProbe {
         try {
             reading = read();
         } catch (IOException | ExpositionException e) {
-            count("failed");
+            readings("failed").increment();
             say(Optional.of(String.valueOf(e.getMessage())));
             return List.of();
         }
-        count("read");
+        readings("read").increment();
         say(Optional.empty());
         List<Window> ended = windows.upTo(reading, started);
         for (Window window : ended) {
-            metrics.counter(
-                            "lendstream.rate.windows",
-                            "endpoint",
-                            endpoint.url().toString())
-                    .increment();
+            windows().increment();
             if (window.remarks().contains(Window.Remark.RESTARTED)) {
-                metrics.counter(
-                                "lendstream.rate.restarts",
-                                "endpoint",
-                                endpoint.url().toString())
-                        .increment();
+                restarts().increment();
                 LOG.warn(
                         "{}: the counters of {} restarted at zero; requests between the previous reading and the restart are not counted",
                         endpoint.url(),
@@ -139,15 +159,10 @@ public final class RateProbe {
         try {
             return TritonStatistics.read(scraper.get(stats).text());
         } catch (IOException | UnreadableException e) {
-            count("without-batches");
+            readings("without-batches").increment();
             LOG.debug("{}", stats, e);
             return Map.of();
         }
-    }
-
-    private void count(String outcome) {
-        metrics.counter("lendstream.rate.readings", "endpoint", endpoint.url().toString(), "outcome", outcome)
-                .increment();
     }
 
     private void say(Optional<String> now) {

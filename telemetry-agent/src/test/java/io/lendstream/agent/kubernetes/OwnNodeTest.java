@@ -135,6 +135,11 @@ class OwnNodeTest {
 
             assertThat(names(node)).containsExactly("ml/chat-0");
             assertThat(requests("pods", "failed")).isZero();
+            assertThat(metrics.get("lendstream.kubernetes.requests")
+                            .tags("objects", "pods", "outcome", "failed")
+                            .counters())
+                    .as("counted from 0 on")
+                    .hasSize(1);
         }
     }
 

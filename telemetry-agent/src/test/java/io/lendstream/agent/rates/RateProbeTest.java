@@ -55,6 +55,17 @@ class RateProbeTest {
     }
 
     @Test
+    void countersStartAtZero() {
+        probe(Optional.empty(), 1000);
+
+        assertThat(metrics.find("lendstream.rate.readings").counters())
+                .extracting(counter -> counter.getId().getTag("outcome") + " " + counter.count())
+                .containsExactlyInAnyOrder("read 0.0", "failed 0.0");
+        assertThat(metrics.get("lendstream.rate.windows").counter().count()).isZero();
+        assertThat(metrics.get("lendstream.rate.restarts").counter().count()).isZero();
+    }
+
+    @Test
     void readsPackedTextWithTheTokenOfAFile() throws IOException {
         Path token = Files.writeString(directory.resolve("token"), "secret\n");
         RateProbe probe = probe(Optional.of(token), 1 << 20);

@@ -114,7 +114,7 @@ final class AgentCommand extends ServiceCommand {
             description = {
                 "Print the inventory and one sample, publish them, and exit.",
                 "Without a broker they are printed anyway; an error names the unpublished records, and the exit status"
-                        + " is 1."
+                        + " is 1. It is also 1 if neither a GPU nor a request rate was read."
             })
     private boolean once;
 

@@ -2,6 +2,7 @@ package io.lendstream.agent;
 
 import io.lendstream.agent.gpu.GpuProbe;
 import io.lendstream.agent.gpu.GpuProbes;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.agent.kubernetes.ApiServer;
 import io.lendstream.agent.kubernetes.OwnNode;
 import io.lendstream.agent.kubernetes.PodReader;
@@ -12,6 +13,7 @@ import io.lendstream.agent.users.PodUsers;
 import io.lendstream.agent.users.SlurmUsers;
 import io.lendstream.agent.users.UserSource;
 import io.lendstream.agent.users.Users;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.topics.Topic;
@@ -158,12 +160,13 @@ final class NodeRun {
     }
 
     /**
-     * Takes one sample.
+     * Takes one sample. It fails if neither a GPU nor a request rate was read.
      *
      * @param publish whether to publish it too
      */
     void once(boolean publish, Printer printer) throws InterruptedException {
         var collected = new Collected();
+        Optional<String> unread;
         try (GpuProbe probe = probe();
                 Users users = users();
                 Asked asked = asked();
@@ -183,10 +186,29 @@ final class NodeRun {
                     collected.samples(),
                     watch.latest().map(sight -> sight.why()).orElse(""));
             printer.printRates(collected.rates());
+            unread = watch.latest()
+                    .filter(any -> collected.rates().isEmpty())
+                    .flatMap(sight -> unread(backend, sight));
         }
         if (publish) {
             publish(collected);
         }
+        if (unread.isPresent()) {
+            throw new UnreachableException(unread.get(), null);
+        }
+    }
+
+    /** Why no GPU was read, and the way out; empty if one was, and for a recording, which has been read. */
+    static Optional<String> unread(Backend backend, GpuSnapshot sight) {
+        if (sight.status() != NodeStatus.UNAVAILABLE || backend == Backend.RECORDED) {
+            return Optional.empty();
+        }
+        String remedy = backend == Backend.DCGM
+                ? "Check agent.dcgm-url and the dcgm-exporter"
+                : "Install NVIDIA's driver, give the container its libraries, set agent.dcgm-url to an exporter";
+        return Optional.of(
+                "agent.backend is %s, but no GPU was read: %s. %s, or use --backend simulated for GPUs that do not exist."
+                        .formatted(backend, sight.why(), remedy));
     }
 
     /** Publishes printed records; they stay printed even if this fails. */

@@ -82,17 +82,29 @@ class AgentCommandTest {
     }
 
     @Test
-    void withoutADriverTheNodeIsUnavailable() {
-        int exit = run(
-                "--once",
-                "--json",
-                "--dry-run",
-                "--set",
-                "agent.node=n1",
-                "--set",
-                "agent.nvml-libraries=/none/libnvidia-ml.so.1");
+    void withoutADriverTheNodeIsUnavailableAndTheRunHasFailed() {
+        PrintStream before = System.err;
+        var said = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+        int exit;
+        try {
+            exit = run(
+                    "--once",
+                    "--json",
+                    "--dry-run",
+                    "--backend",
+                    "nvml",
+                    "--set",
+                    "agent.node=n1",
+                    "--set",
+                    "agent.nvml-libraries=/none/libnvidia-ml.so.1");
+        } finally {
+            System.setErr(before);
+        }
 
-        assertThat(exit).isZero();
+        assertThat(exit).isEqualTo(1);
+        assertThat(said.toString(StandardCharsets.UTF_8))
+                .contains("agent.backend is nvml, but no GPU was read: ", "libnvidia-ml.so.1", "use --backend simulated");
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
                 .hasSize(1)
                 .allMatch(line -> line.contains("\"n1\"") && line.contains("\"status\": \"UNAVAILABLE\""))

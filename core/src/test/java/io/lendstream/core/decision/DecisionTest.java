@@ -51,4 +51,11 @@ class DecisionTest {
         assertThat(resize.countedAs()).isEqualTo("resize");
         assertThat(resize.isReclaim()).isFalse();
     }
+
+    @Test
+    void allWordsOfCountsAreKnown() {
+        assertThat(Decision.ALL_COUNTED_AS)
+                .contains("release", RECLAIM.kind(), RESIZE.kind())
+                .hasSize(1 + Action.class.getPermittedSubclasses().length);
+    }
 }

@@ -157,6 +157,29 @@ class LendstreamMainTest {
     }
 
     @Test
+    void anUnknownOptionComesBeforeMissingOnesWithTheNearestNames() {
+        assertThat(run("replay", "--frob")).isEqualTo(2);
+        assertThat(run("replay", "--workloads", "day")).isEqualTo(2);
+        assertThat(run("replay", "--nodse=4", "--out", "out")).isEqualTo(2);
+        assertThat(run("replay", "--out", "out")).isEqualTo(2);
+        assertThat(run("forecast", "--horizons", "15m")).isEqualTo(2);
+        assertThat(run("plan", "--profile", "profiles")).isEqualTo(2);
+
+        assertThat(err.toString().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line)
+                                .isEqualTo("there is no option '--frob'; see lendstream replay --help."),
+                        line -> assertThat(line)
+                                .isEqualTo(
+                                        "there is no option '--workloads'; did you mean --workload? See lendstream replay --help."),
+                        line -> assertThat(line).startsWith("there is no option '--nodse'; did you mean --nodes"),
+                        line -> assertThat(line).contains("Missing required option", "--workload"),
+                        line -> assertThat(line)
+                                .startsWith("there is no option '--horizons'; did you mean --horizon"),
+                        line -> assertThat(line).startsWith("there is no option '--profile'; did you mean --profiles"));
+    }
+
+    @Test
     void aValueOutOfBoundsIsNamedWithItsBoundAndWayOut() {
         int code = run("topics", "create", "--partitions", "0");
 

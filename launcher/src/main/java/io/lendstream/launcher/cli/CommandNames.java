@@ -38,11 +38,6 @@ public final class CommandNames {
         return near.isEmpty()
                 ? "there is no command '%s'; '%s' lists the commands.".formatted(argument, help)
                 : "there is no command '%s'; did you mean %s? '%s' lists the commands."
-                        .formatted(argument, list(near), help);
-    }
-
-    private static String list(List<String> names) {
-        int last = names.size() - 1;
-        return last == 0 ? names.get(0) : String.join(", ", names.subList(0, last)) + " or " + names.get(last);
+                        .formatted(argument, Nearest.listed(near), help);
     }
 }

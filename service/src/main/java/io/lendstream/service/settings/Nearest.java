@@ -32,6 +32,12 @@ public final class Nearest {
         return Stream.concat(longer, alike).limit(most).toList();
     }
 
+    /** Names in a sentence: {@code a, b or c}. */
+    public static String listed(List<String> names) {
+        int last = names.size() - 1;
+        return last == 0 ? names.get(0) : String.join(", ", names.subList(0, last)) + " or " + names.get(last);
+    }
+
     private static boolean isNear(String name, String other) {
         return distance(name, other) <= Math.max(2, name.length() / 3);
     }

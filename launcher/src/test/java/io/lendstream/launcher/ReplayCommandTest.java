@@ -137,6 +137,29 @@ class ReplayCommandTest {
         assertThat(out.toString()).contains("All seeds give the same input").doesNotContain("±");
     }
 
+    /** With seed 8 a node is lost after 36 minutes for longer than a replay lasts; with 4 and 5 after hours. */
+    @Test
+    void aSeedWhoseJobNeverEndsIsNamedAndTheOthersAreWritten() throws IOException {
+        Files.writeString(list, JOBS + "all,0,4,3600\n");
+
+        int code = run("--seeds", "4,5,8", "--references", "off", "--node-mtbf", "4h", "--node-repair", "4800h");
+
+        assertThat(code).isEqualTo(1);
+        assertThat(err.toString().lines())
+                .singleElement()
+                .satisfies(line -> assertThat(line)
+                        .startsWith("seed 8 failed: the replay of ")
+                        .contains("is not over 120 days after its last arrival", "more nodes, or none lost, may help"));
+        assertThat(out.toString()).contains("seed 8 failed");
+        JsonNode runs = new ObjectMapper()
+                .readTree(directory.resolve("out").resolve("summary.json").toFile());
+        assertThat(runs)
+                .extracting(run -> run.get("seed").asInt() + " " + run.get("completedJobs"))
+                .containsExactly("4 1", "5 1");
+        assertThat(Files.readAllLines(directory.resolve("out").resolve("seeds.csv")))
+                .hasSize(3);
+    }
+
     @Test
     void whatFailsWithAllSeedsIsBadUsageAsWithOne() {
         assertThat(run("--policy", "deepboot", "--seeds", "2", "--list-jobs", "soft"))

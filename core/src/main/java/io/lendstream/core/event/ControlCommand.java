@@ -33,7 +33,7 @@ public record ControlCommand(
     public enum Kind {
         /** Not known to this version; logged, changes nothing. */
         UNKNOWN,
-        /** No new loans and no changes to jobs; reclaims for inference go on. */
+        /** No new loans, no changes to jobs, and no renewals of leases; reclaims for inference go on. */
         FREEZE,
         THAW,
         /** Decisions are marked advisory, and refused at the actuator. */

@@ -4,6 +4,7 @@ import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.OutputDirectory;
 import io.lendstream.service.ServiceCommand;
 import io.lendstream.service.ServiceContext;
 import io.lendstream.service.kafka.RecordReader;
@@ -150,7 +151,7 @@ final class LoadCommand extends ServiceCommand {
     protected void check(ServiceContext context) {
         played = workload(context, context.isVirtual() ? Workload.EPOCH : nextMinute());
         quantum(context.settings(), played);
-        out.ifPresent(directory -> ResultFiles.obstacle(directory).ifPresent(obstacle -> {
+        out.ifPresent(directory -> OutputDirectory.obstacle(directory).ifPresent(obstacle -> {
             throw new SettingsException("--out is %s, but %s; name another directory.".formatted(directory, obstacle));
         }));
     }

@@ -1,6 +1,6 @@
 package io.lendstream.launcher.cli;
 
-import io.lendstream.simulator.results.ResultFiles;
+import io.lendstream.service.OutputDirectory;
 import java.nio.file.Path;
 
 /** Bounds of options that several commands have. */
@@ -27,7 +27,7 @@ public final class Bounds {
         if (out.toString().isEmpty()) {
             throw UserError.badUsage("--out is '', but must be a directory; name one, or . for the current directory.");
         }
-        ResultFiles.obstacle(out).ifPresent(obstacle -> {
+        OutputDirectory.obstacle(out).ifPresent(obstacle -> {
             throw UserError.badUsage("--out is %s, but %s; name another directory.".formatted(out, obstacle));
         });
     }

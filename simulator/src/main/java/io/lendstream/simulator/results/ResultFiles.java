@@ -16,8 +16,6 @@ import io.lendstream.simulator.report.SeedFigures;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,32 +45,6 @@ public final class ResultFiles {
     /** Writes into a directory, which is made if need be. */
     public ResultFiles(Path directory) {
         this.directory = directory;
-    }
-
-    /**
-     * Makes a directory for results, before there are any.
-     *
-     * @return the obstacle, if there is one: words to follow the directory's name
-     */
-    public static Optional<String> obstacle(Path directory) {
-        if (Files.exists(directory) && !Files.isDirectory(directory)) {
-            return Optional.of("is a file");
-        }
-        for (Path path = directory; path != null; path = path.getParent()) {
-            if (Files.isRegularFile(path)) {
-                return Optional.of("cannot be made: %s is a file".formatted(path));
-            }
-        }
-        try {
-            Files.createDirectories(directory);
-        } catch (AccessDeniedException e) {
-            return Optional.of("cannot be made: permission denied");
-        } catch (IOException e) {
-            String reason = e instanceof FileSystemException system ? system.getReason() : e.getMessage();
-            return Optional.of(
-                    "cannot be made: %s".formatted(reason == null ? "the system does not allow it" : reason));
-        }
-        return Files.isWritable(directory) ? Optional.empty() : Optional.of("cannot be written: permission denied");
     }
 
     /** Writes the files of one run or of several that are compared. */

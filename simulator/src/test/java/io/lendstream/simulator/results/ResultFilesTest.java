@@ -45,17 +45,6 @@ class ResultFilesTest {
     @TempDir
     Path folder;
 
-    @Test
-    void aDirectoryIsMadeBeforeThereAreResultsOrTheErrorSaysWhyNot() throws IOException {
-        Path file = Files.writeString(folder.resolve("notes.txt"), "mine");
-
-        assertThat(ResultFiles.obstacle(folder.resolve("a/b"))).isEmpty();
-        assertThat(ResultFiles.obstacle(file)).contains("is a file");
-        assertThat(ResultFiles.obstacle(file.resolve("out"))).contains("cannot be made: %s is a file".formatted(file));
-
-        assertThat(folder.resolve("a/b")).isEmptyDirectory();
-    }
-
     private static JobResult job(String name, int submit, int start, int completion) {
         return new JobResult(
                 new JobId(name),

@@ -31,7 +31,7 @@ public final class ControlCommands {
     @Command(
             name = "freeze",
             description = {
-                "Stop new loans and changes of jobs, in one domain or in all.",
+                "Stop new loans, renewals and changes of jobs, in one domain or in all.",
                 "Reclaims for inference continue."
             },
             footer = "Example: lendstream freeze --reason 'upgrade of the switches' --domain east")

@@ -28,7 +28,7 @@ class OutputDirectoryTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
-    void whyTheSystemMakesNoDirectoryIsSaidAsForOtherDirectories() {
+    void whereTheSystemAllowsNoDirectoryTheCauseIsNamedWithoutThePath() {
         assertThat(OutputDirectory.obstacle(Path.of("/proc/out")))
                 .hasValueSatisfying(obstacle ->
                         assertThat(obstacle).startsWith("cannot be made: ").doesNotContain("/proc", "null"));

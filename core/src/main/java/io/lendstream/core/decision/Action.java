@@ -17,8 +17,9 @@ public sealed interface Action {
     <T> T match(Cases<T> cases);
 
     /** Every action's name. */
-    List<String> KINDS =
-            Arrays.stream(Action.class.getPermittedSubclasses()).map(Action::kind).toList();
+    List<String> KINDS = Arrays.stream(Action.class.getPermittedSubclasses())
+            .map(Action::kind)
+            .toList();
 
     /** The name of the action in records, metrics and tables. */
     default String kind() {

@@ -471,8 +471,7 @@ class DriverOrdersTest {
         assertThat(unable.log)
                 .singleElement()
                 .asString()
-                .contains("REJECTED")
-                .endsWith("(no driver here runs service chat)");
+                .isEqualTo("0 d/1/1 REJECTED i1 (no driver here runs service chat)");
         assertThat(unable.holdings()).isEmpty();
         assertThat(unable.actuation().orders()).isEmpty();
     }

@@ -140,6 +140,21 @@ class RefusedDecisionsTest {
     }
 
     @Test
+    void aRefusedLendDoesNotMoveTheLeaseOfGpusThatTheJobKeeps() {
+        actuator.take(0, lend(BERT, 400, gpus("i1"), "i1"));
+        actuator.take(0, serve("i2"));
+        actuator.advance(10);
+        actuator.log.clear();
+
+        actuator.take(11, lend(BERT, 900, gpus("i1", "i2"), "i1"));
+
+        assertThat(actuator.log)
+                .containsExactly("11 d/1/3 REJECTED i2 (i2 is not job bert's: service chat has it, and its release has"
+                        + " not been asked for)");
+        assertThat(actuator.loans()).containsExactly("i1 d/1/1 400");
+    }
+
+    @Test
     void aLeaseThatEndsTheMomentItWouldBeginIsOver() {
         actuator.take(100, lend(BERT, 100, gpus("i1"), "i1"));
         actuator.take(100, lend(BERT, 100.001, gpus("i1"), "i1"));

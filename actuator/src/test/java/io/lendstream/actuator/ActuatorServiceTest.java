@@ -83,9 +83,15 @@ class ActuatorServiceTest {
     void countersStartAtZero() {
         started(false);
 
-        assertThat(metrics.get("lendstream.reports").tag("outcome", "bound").counter().count())
+        assertThat(metrics.get("lendstream.reports")
+                        .tag("outcome", "bound")
+                        .counter()
+                        .count())
                 .isZero();
-        assertThat(metrics.get("lendstream.decisions").tag("kind", "release").counter().count())
+        assertThat(metrics.get("lendstream.decisions")
+                        .tag("kind", "release")
+                        .counter()
+                        .count())
                 .isZero();
     }
 

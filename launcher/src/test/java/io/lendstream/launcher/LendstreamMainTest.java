@@ -174,8 +174,7 @@ class LendstreamMainTest {
                                         "there is no option '--workloads'; did you mean --workload? See lendstream replay --help."),
                         line -> assertThat(line).startsWith("there is no option '--nodse'; did you mean --nodes"),
                         line -> assertThat(line).contains("Missing required option", "--workload"),
-                        line -> assertThat(line)
-                                .startsWith("there is no option '--horizons'; did you mean --horizon"),
+                        line -> assertThat(line).startsWith("there is no option '--horizons'; did you mean --horizon"),
                         line -> assertThat(line).startsWith("there is no option '--profile'; did you mean --profiles"));
     }
 

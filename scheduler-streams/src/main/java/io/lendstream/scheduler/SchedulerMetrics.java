@@ -89,7 +89,11 @@ final class SchedulerMetrics {
 
     private Counter deadLetters(String topic, Poison.Kind reason) {
         return registry.counter(
-                "lendstream.dead.letters", "topic", topic, "reason", reason.name().toLowerCase(Locale.ROOT));
+                "lendstream.dead.letters",
+                "topic",
+                topic,
+                "reason",
+                reason.name().toLowerCase(Locale.ROOT));
     }
 
     /** Registers the gauges of one task's domains. */

@@ -186,9 +186,7 @@ final class NodeRun {
                     collected.samples(),
                     watch.latest().map(sight -> sight.why()).orElse(""));
             printer.printRates(collected.rates());
-            unread = watch.latest()
-                    .filter(any -> collected.rates().isEmpty())
-                    .flatMap(sight -> unread(backend, sight));
+            unread = watch.latest().filter(any -> collected.rates().isEmpty()).flatMap(sight -> unread(backend, sight));
         }
         if (publish) {
             publish(collected);

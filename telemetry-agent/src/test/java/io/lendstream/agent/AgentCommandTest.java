@@ -104,7 +104,8 @@ class AgentCommandTest {
 
         assertThat(exit).isEqualTo(1);
         assertThat(said.toString(StandardCharsets.UTF_8))
-                .contains("agent.backend is nvml, but no GPU was read: ", "libnvidia-ml.so.1", "use --backend simulated");
+                .contains(
+                        "agent.backend is nvml, but no GPU was read: ", "libnvidia-ml.so.1", "use --backend simulated");
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
                 .hasSize(1)
                 .allMatch(line -> line.contains("\"n1\"") && line.contains("\"status\": \"UNAVAILABLE\""))

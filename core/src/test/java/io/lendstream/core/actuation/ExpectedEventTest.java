@@ -70,7 +70,8 @@ class ExpectedEventTest {
         var stopped = new ExpectedEvent(at(10), 5, STOPPED);
         var failed = new ExpectedEvent(at(10), 4, FAILED);
 
-        assertThat(Stream.of(later, inForce, started, startedBefore, stopped, failed).sorted())
+        assertThat(Stream.of(later, inForce, started, startedBefore, stopped, failed)
+                        .sorted())
                 .containsExactly(failed, stopped, startedBefore, started, inForce, later);
     }
 }

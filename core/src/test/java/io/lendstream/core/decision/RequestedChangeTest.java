@@ -62,7 +62,8 @@ class RequestedChangeTest {
         List<GpuId> both = List.of(GPU.get(0), OTHER.get(0));
 
         assertThat(change(NOW, lend(OTHER, NOW, 4))).isNotEqualTo(lend);
-        assertThat(change(NOW, new Action.Lend(JOB, GPU, NOW, allocation(both, 4)))).isNotEqualTo(lend);
+        assertThat(change(NOW, new Action.Lend(JOB, GPU, NOW, allocation(both, 4))))
+                .isNotEqualTo(lend);
         assertThat(change(NOW, new Action.Lend(new JobId("gpt"), GPU, NOW, allocation(GPU, 4))))
                 .isNotEqualTo(lend);
         assertThat(change(NOW, new Action.Resize(JOB, GPU, allocation(GPU, 4)))).isNotEqualTo(lend);

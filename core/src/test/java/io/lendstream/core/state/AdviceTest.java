@@ -43,8 +43,7 @@ class AdviceTest {
         Advice old = new Advice(List.of(renewal(1, 1), renewal(2, 2), renewal(3, 1)));
 
         assertThat(old.newAmong(List.of(renewal(4, 1)))).isEmpty();
-        assertThat(old.proposedAgain(List.of(renewal(4, 1))).decisions())
-                .containsExactly(renewal(1, 1), renewal(3, 1));
+        assertThat(old.proposedAgain(List.of(renewal(4, 1))).decisions()).containsExactly(renewal(1, 1), renewal(3, 1));
         assertThat(old.proposedAgain(List.of()).decisions()).isEmpty();
     }
 

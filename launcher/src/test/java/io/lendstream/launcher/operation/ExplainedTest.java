@@ -67,7 +67,8 @@ class ExplainedTest {
                 .contains("15.0 requests/s offered to chat from 2026-01-01 00:")
                 .contains("(1 = the speed of a job with a fair share); the chosen first, then the least first:")
                 .contains("of job bert, which keeps 0: 1.000, training loses the least speed by it")
-                .containsPattern("GPUs of job bert, before and after:\n  before: 1 \\(infer/.\\)\n  after: none\n  given up: infer/.")
+                .containsPattern(
+                        "GPUs of job bert, before and after:\n  before: 1 \\(infer/.\\)\n  after: none\n  given up: infer/.")
                 .contains(": lent to job bert until 2026-01-01 00:")
                 .contains("-> releasing from job bert, free by 2026-01-01 00:")
                 .contains("met: lending is on")
@@ -125,7 +126,8 @@ class ExplainedTest {
         assertThat(explained.json().at("/job/name").asText()).isEqualTo("bert");
         assertThat(explained.json().at("/job/before")).isEmpty();
         assertThat(explained.json().at("/job/after")).hasSize(1);
-        assertThat(explained.json().at("/job/gained")).isEqualTo(explained.json().at("/job/after"));
+        assertThat(explained.json().at("/job/gained"))
+                .isEqualTo(explained.json().at("/job/after"));
         assertThat(explained.json().at("/job/givenUp")).isEmpty();
     }
 

@@ -232,8 +232,9 @@ class OverviewTest {
                 .after(ofSeconds(60));
 
         assertThat(overview(false).alarms(story.now()))
-                .anyMatch(alarm -> alarm.matches(
-                        "domain test: frozen by tester since 2026-01-01 ..:..:.. UTC until 'lendstream thaw'; reason: for the test"))
+                .anyMatch(
+                        alarm -> alarm.matches(
+                                "domain test: frozen by tester since 2026-01-01 ..:..:.. UTC until 'lendstream thaw'; reason: for the test"))
                 .anyMatch(alarm -> alarm.startsWith("infer-g0: quarantined: XID 79"))
                 .anyMatch(alarm -> alarm.startsWith("service chat: no request rate since 2026-01-01 00:"));
 
@@ -248,7 +249,10 @@ class OverviewTest {
                 .singleElement()
                 .asString()
                 .endsWith(", lending " + shown);
-        assertThat(overview(false).json(story.now()).at("/schedulers/0/lendingState").asText())
+        assertThat(overview(false)
+                        .json(story.now())
+                        .at("/schedulers/0/lendingState")
+                        .asText())
                 .isEqualTo(shown);
     }
 

@@ -41,7 +41,8 @@ class MetricTextsTest {
         metrics.gauge("kafka.admin.client.node.request.latency.max", Tags.of("node.id", "node-1"), 9);
 
         assertThat(metrics.scrape())
-                .contains("# HELP kafka_producer_node_request_latency_avg Average latency of a client's requests to the")
+                .contains(
+                        "# HELP kafka_producer_node_request_latency_avg Average latency of a client's requests to the")
                 .contains("# HELP kafka_admin_client_node_request_latency_max Largest latency of a client's requests");
     }
 

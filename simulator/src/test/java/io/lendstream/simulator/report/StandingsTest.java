@@ -73,8 +73,8 @@ class StandingsTest {
         String note = "Every run starts without replicas: the first requests of each service wait for a cold start."
                 + " The baseline has SLO misses from it, too.";
 
-        assertThat(Standings.lines(new RunFacts(
-                        "t", List.of(), List.of(HALFWAY), Optional.of(new References(BASELINE, ORACLE)))))
+        assertThat(Standings.lines(
+                        new RunFacts("t", List.of(), List.of(HALFWAY), Optional.of(new References(BASELINE, ORACLE)))))
                 .contains(note);
         assertThat(Standings.lines(new RunFacts("t", List.of(), List.of(HALFWAY))))
                 .doesNotContain(note);

@@ -83,7 +83,10 @@ class LeastLossTest {
 
         List<Alternative> losses = new Ats(view).losses(2);
 
-        assertThat(losses).extracting(Alternative::chosen).startsWith(true, true, false).hasSizeGreaterThan(4);
+        assertThat(losses)
+                .extracting(Alternative::chosen)
+                .startsWith(true, true, false)
+                .hasSizeGreaterThan(4);
         assertThat(losses.stream().filter(Alternative::chosen).flatMap(each -> each.gpus().stream()))
                 .containsExactlyElementsOf(new Ats(view).victims(2));
         assertThat(losses.subList(2, losses.size()))

@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
  * @param cause the reason of a hold without its figures, because holds differ in nothing else; empty for other actions
  */
 public record RequestedChange(String kind, Action action, String cause) {
-    private static final Pattern FIGURES = Pattern.compile("\\d+(\\.\\d+)?");
+    /** Numbers by themselves; digits of names, such as {@code chat-2}, tell causes apart. */
+    private static final Pattern FIGURES = Pattern.compile("(?<![\\w.-])\\d+(\\.\\d+)?(?![\\w-])");
 
     /** The change that a decision asks for. */
     public static RequestedChange of(Decision decision) {

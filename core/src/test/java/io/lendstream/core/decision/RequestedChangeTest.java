@@ -93,4 +93,14 @@ class RequestedChangeTest {
         assertThat(change(NOW, ReasonCode.HELD, "the rates of chat are 50.5 s old", hold()))
                 .isNotEqualTo(stale);
     }
+
+    @Test
+    void digitsOfANameAreNoFigures() {
+        RequestedChange stale = change(NOW, ReasonCode.STALE, "the rates of chat-1 are 50 s old (limit: 45 s)", hold());
+
+        assertThat(change(LATER, ReasonCode.STALE, "the rates of chat-1 are 60 s old (limit: 48 s)", hold()))
+                .isEqualTo(stale);
+        assertThat(change(NOW, ReasonCode.STALE, "the rates of chat-2 are 50 s old (limit: 45 s)", hold()))
+                .isNotEqualTo(stale);
+    }
 }

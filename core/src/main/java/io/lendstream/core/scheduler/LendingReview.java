@@ -186,11 +186,15 @@ public final class LendingReview {
         GpuId id = unit.gpuId();
         String why = decision.reason().text();
         if (decision.advisory()) {
+            String standing = state.advice()
+                    .flatMap(advice -> advice.standing(decision))
+                    .map(advised -> " " + advised.id())
+                    .orElse("");
             return lasting(
                     id,
                     Cause.ADVICE,
-                    "decisions are only advice, until 'lendstream approve' or 'lendstream advisory off' puts them in force: "
-                            + why);
+                    "decisions are only advice, until 'lendstream approve%s' or 'lendstream advisory off' puts them in force: %s"
+                            .formatted(standing, why));
         }
         if (decision.action().asServe().isPresent()) {
             return lasting(id, Cause.NEEDED, why);

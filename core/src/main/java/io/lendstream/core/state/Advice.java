@@ -40,6 +40,11 @@ public record Advice(List<Decision> decisions) {
         return among(proposed, changes(decisions), false);
     }
 
+    /** The newest decision that asks for the same change as a proposal. */
+    public Optional<Decision> standing(Decision proposed) {
+        return among(decisions, changes(List.of(proposed)), true).stream().reduce((older, newer) -> newer);
+    }
+
     private static List<Decision> among(List<Decision> all, Set<RequestedChange> changes, boolean included) {
         return all.stream()
                 .filter(decision -> changes.contains(RequestedChange.of(decision)) == included)

@@ -5,6 +5,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
@@ -182,6 +183,21 @@ class LendingReviewLimitsTest extends LendingReviewFixture {
         story.control(ControlCommand.Kind.ADVISORY_OFF);
 
         assertIsLent("infer-g1");
+    }
+
+    @Test
+    void adviceThatStandsIsNamedByItsId() {
+        cluster();
+        story.rigidJob("a", 1).rigidJob("b", 1).control(ControlCommand.Kind.ADVISORY_ON);
+        nextPlan();
+        Decision advice = story.decisions().stream()
+                .filter(decision -> decision.action().gpus().contains(new GpuId("infer-g1")))
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(advice.advisory()).isTrue();
+        assertThat(review("infer-g1").reason())
+                .startsWith("decisions are only advice, until 'lendstream approve %s' or".formatted(advice.id()));
     }
 
     @Test

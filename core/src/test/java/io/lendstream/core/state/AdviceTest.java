@@ -48,6 +48,14 @@ class AdviceTest {
     }
 
     @Test
+    void findsTheNewestThatAsksForTheSameAsAProposal() {
+        Advice advice = new Advice(List.of(renewal(1, 1), renewal(2, 2), renewal(3, 1)));
+
+        assertThat(advice.standing(renewal(4, 1))).contains(renewal(3, 1));
+        assertThat(advice.standing(renewal(4, 3))).isEmpty();
+    }
+
+    @Test
     void theOldestIsForgottenAboveTheBound() {
         List<Decision> many =
                 IntStream.rangeClosed(1, 101).mapToObj(i -> renewal(i, i)).toList();

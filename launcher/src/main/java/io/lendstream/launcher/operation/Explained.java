@@ -162,7 +162,7 @@ record Explained(
     private static void alternatives(List<String> lines, List<Alternative> weighed) {
         if (!weighed.isEmpty()) {
             boolean areLoans = !weighed.get(0).gpus().isEmpty();
-            String order = areLoans ? "the chosen first, then the least first" : "from the smallest size";
+            String order = areLoans ? "the chosen ones first, then the others, least first" : "from the smallest size";
             lines.add("");
             lines.add("Alternatives, by %s; %s:".formatted(weighed.get(0).measure(), order));
             weighed.forEach(one -> lines.add("  " + line(one)));

@@ -286,7 +286,7 @@ guide() {
     until ./lendstream approve "$id" "${at[@]}" "${as[@]}" >"$work/approve.txt" 2>&1; do
         [ $((SECONDS - phase)) -lt 400 ] || fail "no advice could be approved: $(tail -n 2 "$work/approve.txt")"
         sleep 5
-        look && id=$(advice)
+        look && advised && id=$(advice)
     done
     await_seen "what was approved is done" 120 lent
     ask advisory off --reason "trusted"

@@ -16,6 +16,7 @@ import io.lendstream.core.scheduler.UnitReview.Cause;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -257,7 +258,11 @@ class LendingReviewTest extends LendingReviewFixture {
 
     private static void assertAgrees(
             long seed, DomainEvent event, ClusterState before, Step step, Scheduler scheduler) {
-        Map<GpuId, String> given = kinds(step.decisions());
+        List<Decision> proposed = new ArrayList<>(step.decisions());
+        if (step.state().mode().advisory()) {
+            step.state().advice().ifPresent(standing -> proposed.addAll(standing.decisions()));
+        }
+        Map<GpuId, String> given = kinds(proposed);
         for (UnitReview review : LendingReview.of(scheduler, before, event.at()).inference()) {
             Optional<GpuState> unit = before.gpus().get(review.unit());
             if (unit.isPresent() && (unit.get().isFree() || unit.get().owner().isSleeping())) {

@@ -65,7 +65,8 @@ class ExplainedTest {
                 .containsPattern("from job bert by 2026-01-01 \\d\\d:\\d\\d:\\d\\d UTC")
                 .contains("  reason: ", "[demand]")
                 .contains("15.0 requests/s offered to chat from 2026-01-01 00:")
-                .contains("(1 = the speed of a job with a fair share); the chosen ones first, then the others, least first:")
+                .contains(
+                        "(1 = the speed of a job with a fair share); the chosen ones first, then the others, least first:")
                 .contains("of job bert, which keeps 0: 1.000, training loses the least speed by it")
                 .containsPattern(
                         "GPUs of job bert, before and after:\n  before: 1 \\(infer/.\\)\n  after: none\n  given up: infer/.")

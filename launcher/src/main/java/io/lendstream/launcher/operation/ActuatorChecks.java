@@ -36,7 +36,10 @@ final class ActuatorChecks {
     /** Reads the decisions first, so that none of them lacks an answer that came in the meantime. */
     private ActuatorWatch read() {
         ActuatorWatch watch = new ActuatorWatch();
-        reading.values(TopicCatalogue.DECISIONS, watch::takeDecision);
+        reading.all(
+                TopicCatalogue.DECISIONS,
+                received ->
+                        received.value().ifPresent(decision -> watch.takeDecision(decision, received.written())));
         reading.values(TopicCatalogue.ACTUATION_REPORTS, watch::takeReport);
         if (virtual) {
             reading.values(TopicCatalogue.PROGRESS, watch::takeProgress);

@@ -28,13 +28,15 @@ final class ActuatorDiagnosis {
      */
     static final Duration ANSWER_WITHIN = Duration.ofSeconds(10);
 
+    /** An actuator that is silent for longer counts as removed. */
+    static final Duration REMOVED_AFTER = Duration.ofDays(1);
+
     private static final String START_AGAIN =
             "operator of the actuator's machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it";
     private static final Duration STOCK_EVERY = Duration.ofSeconds(60);
     private static final Duration SHORTEST_STOCK = Duration.ofSeconds(10);
     private static final int STOCKS_MISSED = 3;
     private static final int STOCKS_LATE = 2;
-    private static final Duration REMOVED_AFTER = Duration.ofDays(1);
 
     private ActuatorDiagnosis() {}
 
@@ -172,9 +174,15 @@ final class ActuatorDiagnosis {
     /**
      * Whether the decisions of the last hour have answers. If all actuators are silent, this is never fine.
      *
+     * @param written when a decision was written; a scheduler that lags writes it later than its event
      * @param now the present time by the clock of the decisions
      */
-    static Finding actuators(Collection<Decision> decisions, Set<DecisionId> answered, Liveness liveness, Instant now) {
+    static Finding actuators(
+            Collection<Decision> decisions,
+            Set<DecisionId> answered,
+            Liveness liveness,
+            Function<Decision, Instant> written,
+            Instant now) {
         List<Decision> asked =
                 decisions.stream().filter(ActuatorDiagnosis::isForActuators).toList();
         List<Decision> open = asked.stream()
@@ -186,8 +194,12 @@ final class ActuatorDiagnosis {
         if (!overdue.isEmpty()) {
             return Finding.fail(
                     "actuators",
-                    "%d of %d decisions of the last hour are overdue without an answer: %s"
-                            .formatted(overdue.size(), asked.size(), ids(overdue)),
+                    "%d of %s of the last hour %s overdue without an answer: %s"
+                            .formatted(
+                                    overdue.size(),
+                                    Reason.counted(asked.size(), "decision"),
+                                    overdue.size() == 1 ? "is" : "are",
+                                    ids(overdue)),
                     START_AGAIN);
         }
         if (liveness == Liveness.SILENT) {
@@ -199,7 +211,7 @@ final class ActuatorDiagnosis {
                                     .formatted(Reason.counted(asked.size(), "decision")),
                             START_AGAIN);
         }
-        return late(asked, open, now)
+        return late(asked, open, written, now)
                 .orElseGet(() -> Finding.ok(
                         "actuators",
                         asked.isEmpty()
@@ -210,17 +222,19 @@ final class ActuatorDiagnosis {
     }
 
     /** A warning about decisions that a live actuator would have answered, before they are overdue. */
-    private static Optional<Finding> late(List<Decision> asked, List<Decision> open, Instant now) {
+    private static Optional<Finding> late(
+            List<Decision> asked, List<Decision> open, Function<Decision, Instant> written, Instant now) {
         List<Decision> late = open.stream()
-                .filter(decision -> decision.at().plus(ANSWER_WITHIN).isBefore(now))
+                .filter(decision -> written.apply(decision).plus(ANSWER_WITHIN).isBefore(now))
                 .toList();
-        Optional<Instant> oldest = late.stream().map(Decision::at).min(Instant::compareTo);
+        Optional<Instant> oldest = late.stream().map(written).min(Instant::compareTo);
         return oldest.map(at -> Finding.warn(
                 "actuators",
-                "%d of %d decisions of the last hour wait for an answer, for up to %s, more than %s: %s"
+                "%d of %s of the last hour %s for an answer, for up to %s, more than %s: %s"
                         .formatted(
                                 late.size(),
-                                asked.size(),
+                                Reason.counted(asked.size(), "decision"),
+                                late.size() == 1 ? "waits" : "wait",
                                 Diagnosis.age(Duration.between(at, now)),
                                 Units.text(ANSWER_WITHIN),
                                 ids(late)),

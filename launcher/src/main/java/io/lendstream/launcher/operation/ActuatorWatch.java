@@ -23,13 +23,17 @@ import java.util.TreeSet;
 final class ActuatorWatch {
     /** Decisions of this time are judged. */
     static final Duration LATELY = Duration.ofHours(1);
-    /** Records of this time must be taken; it is longer, because the clocks of services may differ. */
+    /** Decisions of this time must be taken; it is longer, because the clocks of services may differ. */
     static final Duration READ_BACK = LATELY.plusMinutes(10);
+    /** Reports of this time must be taken, so that an actuator is listed until it counts as removed. */
+    static final Duration REPORTS_BACK = ActuatorDiagnosis.REMOVED_AFTER.plusMinutes(10);
 
     /** The number of reports from which the report interval of an actuator is taken. */
     private static final int MOST_STOCKS = 20;
 
     private final List<Decision> decisions = new ArrayList<>();
+    /** When each decision was written: later than its event if the scheduler lags. */
+    private final Map<DecisionId, Instant> written = new HashMap<>();
     /** The time of the last answer, by decision. */
     private final Map<DecisionId, Instant> answered = new HashMap<>();
     /** The times of the reports of all GPUs, by actuator. */
@@ -43,8 +47,10 @@ final class ActuatorWatch {
     private Optional<Instant> newest = Optional.empty();
     private boolean hasProgress;
 
-    void takeDecision(Decision decision) {
+    /** @param at when it was written, by the clock of the broker */
+    void takeDecision(Decision decision, Instant at) {
         decisions.add(decision);
+        written.put(decision.id(), later(decision.at(), at));
         newest = Optional.of(newest.map(at -> later(at, decision.at())).orElse(decision.at()));
         if (ActuatorDiagnosis.isForActuators(decision)
                 && first.filter(known -> !known.at().isAfter(decision.at())).isEmpty()) {
@@ -78,7 +84,13 @@ final class ActuatorWatch {
         Instant now = virtual ? newest.orElse(wallClock) : wallClock;
         decisions.removeIf(decision -> decision.at().isBefore(now.minus(LATELY)));
         answered.values().removeIf(at -> at.isBefore(now.minus(READ_BACK)));
-        return ActuatorDiagnosis.actuators(decisions, answered.keySet(), liveness(now, virtual), now);
+        written.values().removeIf(at -> at.isBefore(now.minus(READ_BACK)));
+        return ActuatorDiagnosis.actuators(
+                decisions,
+                answered.keySet(),
+                liveness(now, virtual),
+                virtual ? Decision::at : decision -> written.getOrDefault(decision.id(), decision.at()),
+                now);
     }
 
     private Liveness liveness(Instant now, boolean virtual) {

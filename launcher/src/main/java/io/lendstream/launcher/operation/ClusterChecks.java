@@ -266,8 +266,12 @@ final class ClusterChecks {
     }
 
     private Finding commands() {
+        var search = new CommandSearch();
+        reading.all(TopicCatalogue.CONTROL, search::take);
         var standing = new StandingCommands();
-        reading.values(TopicCatalogue.CONTROL, standing::take);
+        try (LogReader log = new LogReader(reading, cluster.topics())) {
+            log.accepted(search).forEach(event -> standing.take(event, cluster.topics()));
+        }
         return standing.finding();
     }
 

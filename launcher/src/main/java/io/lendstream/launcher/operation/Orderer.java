@@ -28,8 +28,13 @@ record Orderer(String issuer, Optional<String> group, String topic) {
 
     /** A text for people, such as {@code ordered by alice (group oncall, topic lendstream.control.oncall)}. */
     String inWords() {
-        return group.map(name -> "ordered by %s (group %s, topic %s)".formatted(issuer, name, topic))
-                .orElseGet(() -> "ordered by %s (not authenticated)".formatted(issuer));
+        return "ordered by " + name();
+    }
+
+    /** The name with its proof, such as {@code alice (not authenticated)}. */
+    String name() {
+        return group.map(name -> "%s (group %s, topic %s)".formatted(issuer, name, topic))
+                .orElseGet(() -> issuer + " (not authenticated)");
     }
 
     /** Puts the operator into a JSON object. */

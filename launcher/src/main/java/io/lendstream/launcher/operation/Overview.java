@@ -3,6 +3,7 @@ package io.lendstream.launcher.operation;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.SchedulerStarted;
@@ -16,6 +17,7 @@ import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.text.Times;
 import java.time.Duration;
 import java.time.Instant;
@@ -55,25 +57,32 @@ final class Overview {
         actuators = Optional.of(new ActuatorWatch());
     }
 
-    /** Takes a record of any topic that is watched, or the start of a scheduler. */
+    /** Takes a record of a watched topic, or the start of a scheduler; not a decision or a command. */
     void tell(Object record) {
         if (record instanceof Lease lease) {
             leases.put(lease.gpuId(), lease);
         } else if (record instanceof Event event) {
             workload.tell(event);
             event.asNode().ifPresent(names::take);
-            event.asCommand().ifPresent(commands::take);
             event.asReport().ifPresent(report -> actuators.ifPresent(watch -> watch.takeReport(report)));
             event.asStarted().ifPresent(this::tell);
-        } else if (record instanceof Decision decision) {
-            actuators.ifPresent(watch -> watch.takeDecision(decision));
-            decisions.addLast(decision);
-            if (decisions.size() > DECISIONS_SHOWN) {
-                decisions.removeFirst();
-            }
         } else if (record instanceof Progress got && got.isOf(ServiceName.ENVIRONMENT)) {
             virtualNow = Optional.of(got.eventTime());
         }
+    }
+
+    /** Takes a decision with the time at which it was written. */
+    void decided(Decision decision, Instant written) {
+        actuators.ifPresent(watch -> watch.takeDecision(decision, written));
+        decisions.addLast(decision);
+        if (decisions.size() > DECISIONS_SHOWN) {
+            decisions.removeFirst();
+        }
+    }
+
+    /** Takes the event of a command that a scheduler accepted. */
+    void accepted(DomainEvent command, TopicCatalogue topics) {
+        commands.take(command, topics);
     }
 
     /** A GPU instance was destroyed. */

@@ -3,6 +3,7 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.DomainId;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -33,6 +34,9 @@ final class SchedulerSearch {
 
         /** The offset after the last record. */
         long end();
+
+        /** The offset of the first record that was written at a time or later; the end if there is none. */
+        long since(Instant written);
 
         /** The next records from an offset, in order; none only at the end. */
         Batch read(long offset);

@@ -2,34 +2,49 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.ControlCommand.Kind;
+import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.text.Times;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** The commands that are in force now, by domain. Takes them in the order of their topic. */
+/** The commands that are in force now, by domain, from the events of accepted commands in any order. */
 final class StandingCommands {
-    private final SortedMap<DomainId, SortedMap<Kind, ControlCommand>> inForce = new TreeMap<>();
+    private final SortedMap<DomainId, SortedMap<Long, GivenOrder>> orders = new TreeMap<>();
 
-    /** Takes a command. If the same one is in force already, the first of them counts: it has changed the domain. */
-    void take(ControlCommand command) {
-        SortedMap<Kind, ControlCommand> domain = inForce.computeIfAbsent(command.domain(), added -> new TreeMap<>());
-        switch (command.kind()) {
-            case FREEZE, RECLAIM_ALL, ADVISORY_ON -> domain.putIfAbsent(command.kind(), command);
-            case THAW -> {
-                domain.remove(Kind.FREEZE);
-                domain.remove(Kind.RECLAIM_ALL);
-            }
-            case ADVISORY_OFF -> domain.remove(Kind.ADVISORY_ON);
-            case APPROVE, RESET, UNKNOWN -> {}
-        }
+    /** A command with the operator behind it. */
+    private record GivenOrder(ControlCommand command, Orderer orderer) {}
+
+    /**
+     * Takes the event of a command; twice is as good as once.
+     *
+     * @param topics names of the topics, which identify groups of operators
+     */
+    void take(DomainEvent event, TopicCatalogue topics) {
+        event.event().asCommand().ifPresent(command -> orders.computeIfAbsent(
+                        event.domain(), added -> new TreeMap<>())
+                .put(event.sequence(), new GivenOrder(command, Orderer.of(command, event.origin(), topics))));
     }
 
-    private boolean has(DomainId domain, Kind kind) {
-        SortedMap<Kind, ControlCommand> known = inForce.get(domain);
-        return known != null && known.containsKey(kind);
+    /** What is in force in a domain. Of several equal commands the first counts: it has changed the domain. */
+    private SortedMap<Kind, GivenOrder> inForce(DomainId domain) {
+        SortedMap<Kind, GivenOrder> inForce = new TreeMap<>();
+        for (GivenOrder order : orders.getOrDefault(domain, new TreeMap<>()).values()) {
+            Kind kind = order.command().kind();
+            switch (kind) {
+                case FREEZE, RECLAIM_ALL, ADVISORY_ON -> inForce.putIfAbsent(kind, order);
+                case THAW -> {
+                    inForce.remove(Kind.FREEZE);
+                    inForce.remove(Kind.RECLAIM_ALL);
+                }
+                case ADVISORY_OFF -> inForce.remove(Kind.ADVISORY_ON);
+                case APPROVE, RESET, UNKNOWN -> {}
+            }
+        }
+        return inForce;
     }
 
     /**
@@ -42,23 +57,26 @@ final class StandingCommands {
         if (!setting) {
             return "off";
         }
-        return has(domain, Kind.RECLAIM_ALL) ? "stopped" : has(domain, Kind.FREEZE) ? "frozen" : "on";
+        SortedMap<Kind, GivenOrder> inForce = inForce(domain);
+        return inForce.containsKey(Kind.RECLAIM_ALL) ? "stopped" : inForce.containsKey(Kind.FREEZE) ? "frozen" : "on";
     }
 
     /** What is in force in each domain, by which user, since when, until which command, and why. */
     List<String> lines() {
         List<String> lines = new ArrayList<>();
-        inForce.forEach((domain, commands) ->
-                commands.values().forEach(command -> lines.add("domain %s: %s".formatted(domain, line(command)))));
+        orders.keySet().forEach(domain -> inForce(domain)
+                .values()
+                .forEach(order -> lines.add("domain %s: %s".formatted(domain, line(order)))));
         return lines;
     }
 
     /** The reason comes last, because a terminal may cut it. */
-    private static String line(ControlCommand command) {
+    private static String line(GivenOrder order) {
+        ControlCommand command = order.command();
         return "%s by %s since %s until 'lendstream %s'; %s"
                 .formatted(
                         effect(command.kind()),
-                        command.issuer(),
+                        order.orderer().name(),
                         Times.at(command.at()),
                         command.kind() == Kind.ADVISORY_ON ? "advisory off" : "thaw",
                         command.reason().isEmpty() ? "no reason given" : "reason: " + command.reason());

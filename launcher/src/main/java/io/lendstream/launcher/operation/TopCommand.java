@@ -35,7 +35,7 @@ public final class TopCommand extends ClusterCommand {
     private static final Duration REDRAW = Duration.ofSeconds(1);
     private static final Duration REPRINT = Duration.ofSeconds(10);
     private static final Duration POLL = Duration.ofMillis(200);
-    /** How often the log is searched for a new scheduler. */
+    /** How often the log is searched for a new scheduler, and for commands that were not accepted at once. */
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(30);
 
     private static final int DECISIONS_BACK = 100;
@@ -58,6 +58,7 @@ public final class TopCommand extends ClusterCommand {
     private boolean once;
 
     private final Overview overview = new Overview();
+    private final CommandSearch commands = new CommandSearch();
 
     @Override
     public Integer call() {
@@ -76,18 +77,12 @@ public final class TopCommand extends ClusterCommand {
         var reading = new TopicScan(cluster, this::remark);
         try (RecordReader reader = reading.open();
                 LogReader log = new LogReader(reading, cluster.topics())) {
-            reader.handing(
-                    TopicCatalogue.LEASES,
-                    received -> received.value()
-                            .ifPresentOrElse(overview::tell, () -> overview.gone(new GpuId(received.key()))));
-            watched.stream()
-                    .filter(topic -> !topic.equals(TopicCatalogue.LEASES))
-                    .forEach(topic -> hand(reader, topic));
+            hand(reader, watched);
             reader.start(positions(reading, reader, virtual));
             while (!reader.hasCaughtUp()) {
                 reader.poll(POLL);
             }
-            watch(reader, log, virtual);
+            watch(cluster.topics(), reader, log, virtual);
         }
         return 0;
     }
@@ -98,17 +93,19 @@ public final class TopCommand extends ClusterCommand {
         Map<String, Long> from = reading.since(reader, LATELY, now.minus(RECENT));
         from.putAll(reading.last(reader, TopicCatalogue.DECISIONS, DECISIONS_BACK));
         if (!virtual) {
-            List<Topic<?>> judged = List.of(TopicCatalogue.DECISIONS, TopicCatalogue.ACTUATION_REPORTS);
-            reading.since(reader, judged, now.minus(ActuatorWatch.READ_BACK))
+            reading.since(reader, List.of(TopicCatalogue.DECISIONS), now.minus(ActuatorWatch.READ_BACK))
                     .forEach((partition, offset) -> from.merge(partition, offset, Math::min));
+            Instant heard = now.minus(ActuatorWatch.REPORTS_BACK);
+            from.putAll(reading.since(reader, List.of(TopicCatalogue.ACTUATION_REPORTS), heard));
         }
         return from;
     }
 
     /** Shows the state, again and again until it is interrupted. */
-    private void watch(RecordReader reader, LogReader log, boolean virtual) {
+    private void watch(TopicCatalogue topics, RecordReader reader, LogReader log, boolean virtual) {
         boolean drawn = !once && !json() && Ansi.AUTO.enabled();
         log.schedulers(overview.domains()).forEach(overview::tell);
+        log.accepted(commands).forEach(event -> overview.accepted(event, topics));
         long looked = System.nanoTime();
         show(virtual, drawn);
         Duration every = drawn || json() ? REDRAW : REPRINT;
@@ -117,12 +114,29 @@ public final class TopCommand extends ClusterCommand {
             while (System.nanoTime() < until) {
                 reader.poll(POLL);
             }
-            if (System.nanoTime() - looked > LOOK_AGAIN.toNanos()) {
+            boolean isDue = System.nanoTime() - looked > LOOK_AGAIN.toNanos();
+            if (isDue) {
                 log.schedulers(overview.domains()).forEach(overview::tell);
                 looked = System.nanoTime();
             }
+            if (isDue || commands.isOpen(Instant.now())) {
+                log.accepted(commands).forEach(event -> overview.accepted(event, topics));
+            }
             show(virtual, drawn);
         }
+    }
+
+    private void hand(RecordReader reader, List<Topic<?>> watched) {
+        reader.handing(
+                TopicCatalogue.LEASES,
+                received -> received.value()
+                        .ifPresentOrElse(overview::tell, () -> overview.gone(new GpuId(received.key()))));
+        reader.handing(TopicCatalogue.CONTROL, commands::take);
+        reader.handing(
+                TopicCatalogue.DECISIONS,
+                received -> received.value().ifPresent(decision -> overview.decided(decision, received.written())));
+        List<Topic<?>> handled = List.of(TopicCatalogue.LEASES, TopicCatalogue.CONTROL, TopicCatalogue.DECISIONS);
+        watched.stream().filter(topic -> !handled.contains(topic)).forEach(topic -> hand(reader, topic));
     }
 
     private <T> void hand(RecordReader reader, Topic<T> topic) {

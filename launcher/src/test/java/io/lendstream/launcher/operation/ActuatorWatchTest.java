@@ -42,6 +42,10 @@ class ActuatorWatchTest {
                 new Action.Renew(List.of(new GpuId("g0")), deadline));
     }
 
+    private void take(Decision decision) {
+        watch.takeDecision(decision, decision.at());
+    }
+
     private static ActuationReport report(long sequence, Instant at, Outcome outcome) {
         return new ActuationReport(
                 EAST,
@@ -58,8 +62,8 @@ class ActuatorWatchTest {
     @Test
     void anAnswerCountsInAnyOrder() {
         watch.takeReport(report(1, ago(29), Outcome.ACCEPTED));
-        watch.takeDecision(decision(1, ago(30)));
-        watch.takeDecision(decision(2, ago(20)));
+        take(decision(1, ago(30)));
+        take(decision(2, ago(20)));
 
         assertThat(watch.problems(NOW))
                 .extracting(Finding::found)
@@ -68,6 +72,26 @@ class ActuatorWatchTest {
                 .endsWith("for up to 20s, more than 10s: east/1/2");
 
         watch.takeReport(report(2, ago(1), Outcome.REJECTED));
+
+        assertThat(watch.problems(NOW)).isEmpty();
+    }
+
+    @Test
+    void aDecisionOfASchedulerThatLagsWaitsFromTheTimeAtWhichItWasWritten() {
+        watch.takeReport(report(9, ago(1), Outcome.HOLDS));
+        watch.takeDecision(decision(1, ago(30)), ago(10));
+
+        assertThat(watch.problems(NOW)).isEmpty();
+        assertThat(watch.problems(NOW.plusSeconds(1)))
+                .extracting(Finding::found)
+                .containsExactly(
+                        "1 of 1 decision of the last hour waits for an answer, for up to 11s, more than 10s: east/1/1");
+    }
+
+    @Test
+    void theClockOfTheBrokerMakesNoDecisionOlder() {
+        watch.takeReport(report(9, ago(1), Outcome.HOLDS));
+        watch.takeDecision(decision(1, ago(10)), ago(40));
 
         assertThat(watch.problems(NOW)).isEmpty();
     }
@@ -94,7 +118,7 @@ class ActuatorWatchTest {
 
     @Test
     void afterAMinuteWithoutAnyReportNoActuatorIsAlive() {
-        watch.takeDecision(decision(1, ago(61)));
+        take(decision(1, ago(61)));
 
         assertThat(watch.problems(NOW))
                 .extracting(Finding::line)
@@ -106,7 +130,7 @@ class ActuatorWatchTest {
     @Test
     void decisionsOfMoreThanAnHourAgoAreNotJudged() {
         watch.takeReport(report(1, ago(5), Outcome.HOLDS));
-        watch.takeDecision(decision(2, NOW.minus(Duration.ofMinutes(61))));
+        take(decision(2, NOW.minus(Duration.ofMinutes(61))));
 
         assertThat(watch.decisions(NOW, false).line())
                 .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
@@ -115,9 +139,9 @@ class ActuatorWatchTest {
     @Test
     void inVirtualTimeTheNewestDecisionIsNowAndProgressIsASignOfLife() {
         Instant then = NOW.minus(Duration.ofDays(400));
-        watch.takeDecision(decision(1, then));
+        take(decision(1, then));
         watch.takeReport(report(1, then, Outcome.ACCEPTED));
-        watch.takeDecision(decision(2, then.plusSeconds(300)));
+        take(decision(2, then.plusSeconds(300)));
 
         assertThat(watch.decisions(NOW, true).isFailure()).isTrue();
 

@@ -215,6 +215,10 @@ class DiagnosisTest {
         assertThat(Diagnosis.scheduler("g", 0, 0).isFailure()).isTrue();
     }
 
+    private static Finding actuators(List<Decision> decisions, Set<DecisionId> answered, Liveness liveness) {
+        return ActuatorDiagnosis.actuators(decisions, answered, liveness, Decision::at, NOW);
+    }
+
     @Test
     void overdueDecisionsFailButAdviceDoesNot() {
         Decision overdue = renewal(1, NOW.minusSeconds(61), false);
@@ -222,14 +226,11 @@ class DiagnosisTest {
         Decision fresh = renewal(3, NOW.plusSeconds(51), false);
         Decision advice = renewal(4, NOW.minusSeconds(61), true);
 
-        assertThat(ActuatorDiagnosis.actuators(
-                                List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE, NOW)
-                        .line())
+        assertThat(actuators(List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE).line())
                 .isEqualTo("ok   actuators: 2 decisions in the last hour, none unanswered for more than 10s");
-        assertThat(ActuatorDiagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE, NOW)
-                        .line())
+        assertThat(actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE).line())
                 .startsWith(
-                        "FAIL actuators: 1 of 2 decisions of the last hour are overdue without an answer: east/1/1; operator of the actuator's machine: check that 'lendstream actuator' runs");
+                        "FAIL actuators: 1 of 2 decisions of the last hour is overdue without an answer: east/1/1; operator of the actuator's machine: check that 'lendstream actuator' runs");
     }
 
     @Test
@@ -239,16 +240,13 @@ class DiagnosisTest {
         Decision fresh = renewal(3, NOW.plusSeconds(51), false);
         List<Decision> all = List.of(late, later, fresh);
 
-        assertThat(ActuatorDiagnosis.actuators(all, Set.of(late.id()), Liveness.ALIVE, NOW)
-                        .line())
+        assertThat(actuators(all, Set.of(late.id()), Liveness.ALIVE).line())
                 .isEqualTo(
-                        "warn actuators: 1 of 3 decisions of the last hour wait for an answer, for up to 11s, more than 10s: east/1/2; operator of the actuator's machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it. It fails 60 s after the deadline");
-        assertThat(ActuatorDiagnosis.actuators(all, Set.of(), Liveness.UNKNOWN, NOW)
-                        .line())
+                        "warn actuators: 1 of 3 decisions of the last hour waits for an answer, for up to 11s, more than 10s: east/1/2; operator of the actuator's machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it. It fails 60 s after the deadline");
+        assertThat(actuators(all, Set.of(), Liveness.UNKNOWN).line())
                 .startsWith(
                         "warn actuators: 2 of 3 decisions of the last hour wait for an answer, for up to 1m59s, more than 10s: east/1/1; east/1/2;");
-        assertThat(ActuatorDiagnosis.actuators(all, Set.of(late.id(), later.id()), Liveness.ALIVE, NOW)
-                        .isOk())
+        assertThat(actuators(all, Set.of(late.id(), later.id()), Liveness.ALIVE).isOk())
                 .isTrue();
     }
 
@@ -256,15 +254,12 @@ class DiagnosisTest {
     void withoutALiveActuatorNothingIsFine() {
         Decision fresh = renewal(3, NOW.minusSeconds(59), false);
 
-        assertThat(ActuatorDiagnosis.actuators(List.of(fresh), Set.of(), Liveness.SILENT, NOW)
-                        .line())
+        assertThat(actuators(List.of(fresh), Set.of(), Liveness.SILENT).line())
                 .startsWith("FAIL actuators: no actuator is alive to carry out 1 decision of the last hour; operator");
-        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.SILENT, NOW)
-                        .line())
+        assertThat(actuators(List.of(), Set.of(), Liveness.SILENT).line())
                 .startsWith(
                         "warn actuators: no actuator is alive; no decision waits for one; operator of the actuator's machine");
-        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.ALIVE, NOW)
-                        .line())
+        assertThat(actuators(List.of(), Set.of(), Liveness.ALIVE).line())
                 .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
     }
 
@@ -292,11 +287,9 @@ class DiagnosisTest {
                 .isEqualTo("ok   actuator: none is known yet; actuators report after the first decision");
         assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of(), true, NOW).line())
                 .startsWith("warn actuator: none has reported in the last day; start");
-        assertThat(ActuatorDiagnosis.actuators(List.of(), Set.of(), Liveness.UNKNOWN, NOW)
-                        .line())
+        assertThat(actuators(List.of(), Set.of(), Liveness.UNKNOWN).line())
                 .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
-        assertThat(ActuatorDiagnosis.actuators(List.of(fresh), Set.of(), Liveness.UNKNOWN, NOW)
-                        .line())
+        assertThat(actuators(List.of(fresh), Set.of(), Liveness.UNKNOWN).line())
                 .isEqualTo("ok   actuators: 1 decision in the last hour, none unanswered for more than 10s");
     }
 

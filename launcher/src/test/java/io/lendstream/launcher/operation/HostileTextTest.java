@@ -146,8 +146,9 @@ class HostileTextTest {
                 Optional.empty(),
                 2,
                 Duration.ofSeconds(8)));
-        overview.tell(DECISION);
-        overview.tell(command());
+        overview.decided(DECISION, NOW);
+        overview.accepted(
+                new DomainEvent(DOMAIN, 1, 1, NOW, Optional.empty(), command()), TopicCatalogue.standard());
         return overview;
     }
 
@@ -202,7 +203,8 @@ class HostileTextTest {
                 SchedulerDiagnosis.domains(List.of(refused), Set.of(), Map.of(), NOW),
                 SchedulerDiagnosis.domains(List.of(), Set.of("silent" + OBEYED), Map.of(), NOW),
                 Diagnosis.inventories(List.of(ailing)),
-                ActuatorDiagnosis.actuators(List.of(DECISION), Set.of(), ActuatorDiagnosis.Liveness.ALIVE, NOW),
+                ActuatorDiagnosis.actuators(
+                        List.of(DECISION), Set.of(), ActuatorDiagnosis.Liveness.ALIVE, Decision::at, NOW),
                 ActuatorDiagnosis.alive(Map.of(), Map.of("actuator" + OBEYED, NOW.minusSeconds(36_000)), true, NOW),
                 Diagnosis.clocks(Map.of("clock" + OBEYED, Duration.ofHours(1))),
                 Diagnosis.quarantine(

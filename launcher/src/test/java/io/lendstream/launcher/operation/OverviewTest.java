@@ -27,6 +27,7 @@ import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
+import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -62,7 +63,7 @@ class OverviewTest {
 
     private static Overview overview(Scenario story, boolean backwards) {
         List<Object> records = new ArrayList<>();
-        story.log().stream().map(DomainEvent::event).forEach(records::add);
+        story.log().forEach(event -> records.add(event.event().asCommand().isPresent() ? event : event.event()));
         records.addAll(story.decisions());
         for (GpuState gpu : story.state().gpus().values()) {
             records.add(gpu.lease(Scenario.DOMAIN, story.state().epoch()));
@@ -71,8 +72,18 @@ class OverviewTest {
             Collections.reverse(records);
         }
         Overview overview = new Overview();
-        records.forEach(overview::tell);
+        records.forEach(record -> tell(overview, record));
         return overview;
+    }
+
+    private static void tell(Overview overview, Object record) {
+        if (record instanceof DomainEvent command) {
+            overview.accepted(command, TopicCatalogue.standard());
+        } else if (record instanceof Decision decision) {
+            overview.decided(decision, decision.at());
+        } else {
+            overview.tell(record);
+        }
     }
 
     @Test
@@ -234,7 +245,7 @@ class OverviewTest {
         assertThat(overview(false).alarms(story.now()))
                 .anyMatch(
                         alarm -> alarm.matches(
-                                "domain test: frozen by tester since 2026-01-01 ..:..:.. UTC until 'lendstream thaw'; reason: for the test"))
+                                "domain test: frozen by tester \\(not authenticated\\) since 2026-01-01 ..:..:.. UTC until 'lendstream thaw'; reason: for the test"))
                 .anyMatch(alarm -> alarm.startsWith("infer-g0: quarantined: XID 79"))
                 .anyMatch(alarm -> alarm.startsWith("service chat: no request rate since 2026-01-01 00:"));
 
@@ -278,20 +289,21 @@ class OverviewTest {
         Overview overview = new Overview();
         overview.watchActuators();
 
-        overview.tell(new Decision(
+        Decision decision = new Decision(
                 id,
                 made,
                 made.plusSeconds(45),
                 false,
                 new Reason("lease", "", Map.of(), List.of(1L)),
-                new Action.Renew(List.of(gpu), made.plusSeconds(45))));
+                new Action.Renew(List.of(gpu), made.plusSeconds(45)));
+        overview.decided(decision, made);
 
         assertThat(overview.alarms(made.plusSeconds(10))).isEmpty();
         assertThat(overview.alarms(made.plusSeconds(11)))
                 .singleElement()
                 .asString()
                 .startsWith(
-                        "actuators: 1 of 1 decisions of the last hour wait for an answer, for up to 11s, more than 10s: test/1/100; operator of the actuator's machine: check that 'lendstream actuator' runs");
+                        "actuators: 1 of 1 decision of the last hour waits for an answer, for up to 11s, more than 10s: test/1/100; operator of the actuator's machine: check that 'lendstream actuator' runs");
         assertThat(overview.json(made.plusSeconds(11)).get("alarms")).hasSize(1);
 
         overview.tell(new ActuationReport(

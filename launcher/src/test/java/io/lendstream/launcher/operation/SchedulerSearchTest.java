@@ -73,6 +73,11 @@ class SchedulerSearchTest {
         }
 
         @Override
+        public long since(Instant written) {
+            throw new UnsupportedOperationException("schedulers are searched by epochs");
+        }
+
+        @Override
         public Batch read(long offset) {
             reads++;
             List<Placed> next = records.stream()

@@ -12,6 +12,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -283,7 +284,11 @@ public final class RecordReader implements AutoCloseable {
             trouble = Optional.of("the registry does not answer: " + e.getMessage());
             return false;
         }
-        route.to.accept(new Received<>(key, value, new Origin(record.topic(), record.partition(), record.offset())));
+        route.to.accept(new Received<>(
+                key,
+                value,
+                new Origin(record.topic(), record.partition(), record.offset()),
+                Instant.ofEpochMilli(record.timestamp())));
         return true;
     }
 

@@ -59,8 +59,8 @@ class RecordReaderTest {
 
         assertThat(got)
                 .containsExactly(
-                        new Received<>("n1", Optional.of(node("n1", NOON)), new Origin(NODES, 0, 0)),
-                        new Received<>("n1", Optional.empty(), new Origin(NODES, 0, 1)));
+                        new Received<>("n1", Optional.of(node("n1", NOON)), new Origin(NODES, 0, 0), Instant.EPOCH),
+                        new Received<>("n1", Optional.empty(), new Origin(NODES, 0, 1), Instant.EPOCH));
     }
 
     @Test

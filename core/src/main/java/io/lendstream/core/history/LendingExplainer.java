@@ -1,16 +1,22 @@
 package io.lendstream.core.history;
 
+import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.scheduler.LendingReview;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.StepListener;
+import io.lendstream.core.state.Advice;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Explains why GPUs of a domain are not lent. It replays the log to the end, and reviews the resulting state. */
+/**
+ * Explains why GPUs of a domain are not lent, and which advice stands. It replays the log to the end, and reviews the
+ * resulting state.
+ */
 public final class LendingExplainer {
     private final LogReplay log;
 
@@ -65,6 +71,16 @@ public final class LendingExplainer {
     /** Whether an operator has frozen the domain: then no plan is made. */
     public boolean isFrozen() {
         return log.state().mode().frozen();
+    }
+
+    /** Whether an operator has switched advisory mode on: then decisions are only advice. */
+    public boolean isAdvisory() {
+        return log.state().mode().advisory();
+    }
+
+    /** The advice that stands and may be approved, oldest first; only known where the log could be replayed. */
+    public List<Decision> advice() {
+        return log.state().advice().map(Advice::decisions).orElse(List.of());
     }
 
     /** When training is planned next, unless the domain is frozen then. */

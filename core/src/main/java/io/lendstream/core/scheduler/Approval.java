@@ -41,7 +41,7 @@ final class Approval {
         if (approved.isEmpty()) {
             String name = command.decision().map(Object::toString).orElse("none");
             hold(
-                    "decision %s cannot be approved: it is not advice that still stands; approve a newer decision (lendstream top)"
+                    "decision %s cannot be approved: it is not advice that still stands; lendstream explain advice lists what stands"
                             .formatted(name),
                     List.of());
             return;

@@ -161,7 +161,7 @@ class ApprovalRefusalsTest {
             assertThat(decision.action()).isEqualTo(new Action.Hold(Optional.empty(), Optional.empty()));
             assertThat(decision.reason().text())
                     .isEqualTo(
-                            "decision none cannot be approved: it is not advice that still stands; approve a newer decision (lendstream top)");
+                            "decision none cannot be approved: it is not advice that still stands; lendstream explain advice lists what stands");
             assertThat(decision.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
         });
     }

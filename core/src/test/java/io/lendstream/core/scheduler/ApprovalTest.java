@@ -77,7 +77,7 @@ class ApprovalTest {
 
         story.approve(lend.id());
 
-        assertHeld("it is not advice that still stands; approve a newer decision (lendstream top)");
+        assertHeld("it is not advice that still stands; lendstream explain advice lists what stands");
     }
 
     @Test
@@ -110,7 +110,7 @@ class ApprovalTest {
         story.approve(new DecisionId(Scenario.DOMAIN, 1, 9999));
 
         assertHeld(
-                "decision test/1/9999 cannot be approved: it is not advice that still stands; approve a newer decision (lendstream top)");
+                "decision test/1/9999 cannot be approved: it is not advice that still stands; lendstream explain advice lists what stands");
     }
 
     @Test
@@ -131,7 +131,7 @@ class ApprovalTest {
         planAgain(ControlCommand.Kind.FREEZE);
 
         story.approve(advice.id());
-        assertHeld("it is not advice that still stands; approve a newer decision (lendstream top)");
+        assertHeld("it is not advice that still stands; lendstream explain advice lists what stands");
 
         planAgain(ControlCommand.Kind.THAW);
         assertThat(story.last()).singleElement().satisfies(decision -> {

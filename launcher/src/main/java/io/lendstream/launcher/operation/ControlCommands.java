@@ -106,11 +106,13 @@ public final class ControlCommands {
             name = "approve",
             description = {
                 "Approve advice: the scheduler makes the same decision again, binding and with a new ID.",
+                "'lendstream explain advice' lists the advice that stands.",
                 "It does so if the decision is still possible: GPUs unchanged, the job not being resized, not frozen."
             },
             footer = "Example: lendstream approve east/1/17")
     public static final class Approve extends ControlBase {
-        private static final String FORM = "DOMAIN/EPOCH/SEQUENCE, such as default/1/17; 'lendstream top' lists IDs.";
+        private static final String FORM =
+                "DOMAIN/EPOCH/SEQUENCE, such as default/1/17; 'lendstream explain advice' lists IDs.";
 
         @Parameters(paramLabel = "ID", description = "The decision: DOMAIN/EPOCH/SEQUENCE.")
         private String id = "";

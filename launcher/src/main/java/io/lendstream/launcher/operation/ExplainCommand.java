@@ -31,20 +31,22 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "explain",
         description = {
-            "Explain why a decision was made and its outcome, or why a GPU is not lent.",
+            "Explain why a decision was made and its outcome, why a GPU is not lent, or which advice stands.",
             "Replays the domain's log up to the decision and compares the result with the record. For a GPU it replays the whole log"
-                    + " to find what the scheduler would do with the GPU now."
+                    + " to find what the scheduler would do with the GPU now; for advice, to find what can be approved."
         },
         footer = {
             "Example: lendstream explain default/1/17 --bootstrap-server broker:9092",
             "         lendstream explain 17 --bootstrap-server broker:9092",
             "         lendstream explain gpu/node-3/5 --bootstrap-server broker:9092",
-            "         lendstream explain gpu --json --bootstrap-server broker:9092"
+            "         lendstream explain gpu --json --bootstrap-server broker:9092",
+            "         lendstream explain advice --bootstrap-server broker:9092"
         })
 public final class ExplainCommand extends ClusterCommand {
     private static final String GPU = "gpu";
+    private static final String ADVICE = "advice";
     private static final String FORM =
-            "DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, gpu/GPU, or gpu for all GPUs.";
+            "DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, gpu/GPU, gpu for all GPUs, advice/DOMAIN, or advice for all domains.";
     private static final Pattern SEQUENCE = Pattern.compile("\\d{1,18}");
 
     @Parameters(
@@ -52,7 +54,8 @@ public final class ExplainCommand extends ClusterCommand {
             description = {
                 "A decision: DOMAIN/EPOCH/SEQUENCE, or SEQUENCE alone if there is only one domain.",
                 "gpu/GPU: why a GPU or its MIG instances are not lent. GPU is a short name such as node-3/5, or a uuid.",
-                "gpu: the same for all GPUs of inference."
+                "gpu: the same for all GPUs of inference.",
+                "advice/DOMAIN: the advice of a domain that stands, with IDs for 'lendstream approve'; advice: of all domains."
             })
     private String id = "";
 
@@ -63,8 +66,10 @@ public final class ExplainCommand extends ClusterCommand {
 
     @Override
     public Integer call() {
-        if (isOfGpus(id)) {
-            gpus(gpu(id));
+        if (isOf(GPU, id)) {
+            gpus(named(GPU, id));
+        } else if (isOf(ADVICE, id)) {
+            advice(named(ADVICE, id));
         } else if (SEQUENCE.matcher(id).matches()) {
             decision(bySequence(id));
         } else {
@@ -162,9 +167,30 @@ public final class ExplainCommand extends ClusterCommand {
         }
     }
 
-    /** Whether ID names GPUs. A decision of a domain called {@code gpu} ends with two numbers. */
-    static boolean isOfGpus(String id) {
-        return id.equals(GPU) || (id.startsWith(GPU + "/") && !isDecision(id));
+    private void advice(Optional<String> domain) {
+        if (noReplay) {
+            throw UserError.badUsage("--no-replay is set, but the advice that stands is in the log; leave it out.");
+        }
+        Cluster cluster = cluster();
+        Connection.check(
+                cluster.kafka(),
+                cluster.topics(),
+                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
+                cluster.patience());
+        var reading = new TopicScan(cluster, this::remark);
+        var explained = new ExplainedAdvice(domain.map(DomainId::new), reading.gpuNames());
+        reading.values(TopicCatalogue.DOMAIN_EVENTS, explained::take);
+        Instant at = isVirtual(cluster) ? Instant.EPOCH : Instant.now();
+        if (json()) {
+            print(explained.json(at));
+        } else {
+            print(marked(explained.lines(at), cluster));
+        }
+    }
+
+    /** Whether ID is of a kind, such as {@code gpu}. A decision of a domain of that name ends with two numbers. */
+    static boolean isOf(String kind, String id) {
+        return id.equals(kind) || (id.startsWith(kind + "/") && !isDecision(id));
     }
 
     private static boolean isDecision(String id) {
@@ -176,11 +202,12 @@ public final class ExplainCommand extends ClusterCommand {
         }
     }
 
-    /** The name of the GPU in ID; empty for all. */
-    static Optional<String> gpu(String id) {
-        return id.equals(GPU)
+    /** The name after the kind in ID; empty for all. */
+    static Optional<String> named(String kind, String id) {
+        return id.equals(kind)
                 ? Optional.empty()
-                : Optional.of(UserError.checkedName("the GPU of ID", id.substring(GPU.length() + 1)));
+                : Optional.of(UserError.checkedName(
+                        kind.equals(GPU) ? "the GPU of ID" : "the domain of ID", id.substring(kind.length() + 1)));
     }
 
     /** A decision by its ID; {@code form} ends the sentence about the forms that ID may have. */

@@ -25,10 +25,10 @@ class CommandSearchTest {
     private static final DomainId EAST = new DomainId("east");
 
     private final CommandSearch search = new CommandSearch();
-    private final Log log = new Log();
+    private final EventLog log = new EventLog();
 
     /** The log of a domain in memory, that counts how often it is read. */
-    private static final class Log implements LogPartition {
+    private static final class EventLog implements LogPartition {
         private final List<DomainEvent> events = new ArrayList<>();
         private final List<Instant> times = new ArrayList<>();
         private int reads;

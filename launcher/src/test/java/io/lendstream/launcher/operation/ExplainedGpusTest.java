@@ -140,15 +140,15 @@ class ExplainedGpusTest {
 
     @Test
     void anIdNamesAGpuUnlessItIsADecisionOfADomainOfThatName() {
-        assertThat(ExplainCommand.isOfGpus("gpu")).isTrue();
-        assertThat(ExplainCommand.isOfGpus("gpu/GPU-5a3f")).isTrue();
-        assertThat(ExplainCommand.isOfGpus("gpu/GPU-5a3f/0:4")).isTrue();
-        assertThat(ExplainCommand.isOfGpus("gpu/1/17")).isFalse();
-        assertThat(ExplainCommand.isOfGpus("default/1/17")).isFalse();
-        assertThat(ExplainCommand.gpu("gpu")).isEmpty();
-        assertThat(ExplainCommand.isOfGpus("gpu/node-3/5")).isTrue();
-        assertThat(ExplainCommand.gpu("gpu/GPU-5a3f/0:4")).contains("GPU-5a3f/0:4");
-        assertThat(ExplainCommand.gpu("gpu/node-3/5:1g.10gb-2")).contains("node-3/5:1g.10gb-2");
-        assertThatThrownBy(() -> ExplainCommand.gpu("gpu/")).isInstanceOf(UserError.class);
+        assertThat(ExplainCommand.isOf("gpu", "gpu")).isTrue();
+        assertThat(ExplainCommand.isOf("gpu", "gpu/GPU-5a3f")).isTrue();
+        assertThat(ExplainCommand.isOf("gpu", "gpu/GPU-5a3f/0:4")).isTrue();
+        assertThat(ExplainCommand.isOf("gpu", "gpu/1/17")).isFalse();
+        assertThat(ExplainCommand.isOf("gpu", "default/1/17")).isFalse();
+        assertThat(ExplainCommand.named("gpu", "gpu")).isEmpty();
+        assertThat(ExplainCommand.isOf("gpu", "gpu/node-3/5")).isTrue();
+        assertThat(ExplainCommand.named("gpu", "gpu/GPU-5a3f/0:4")).contains("GPU-5a3f/0:4");
+        assertThat(ExplainCommand.named("gpu", "gpu/node-3/5:1g.10gb-2")).contains("node-3/5:1g.10gb-2");
+        assertThatThrownBy(() -> ExplainCommand.named("gpu", "gpu/")).isInstanceOf(UserError.class);
     }
 }

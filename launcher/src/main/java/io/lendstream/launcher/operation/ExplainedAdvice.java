@@ -1,0 +1,112 @@
+package io.lendstream.launcher.operation;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.history.LendingExplainer;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.launcher.cli.UserError;
+import io.lendstream.service.text.Times;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** The advice that stands, for people and for tools, from the logs of its domains. */
+final class ExplainedAdvice {
+    private final Optional<DomainId> wanted;
+    private final GpuNames names;
+    private final SortedMap<DomainId, LendingExplainer> logs = new TreeMap<>();
+
+    /**
+     * The advice of one domain or of all.
+     *
+     * @param wanted the domain; empty for all
+     * @param names short names of GPUs
+     */
+    ExplainedAdvice(Optional<DomainId> wanted, GpuNames names) {
+        this.wanted = wanted;
+        this.names = names;
+    }
+
+    /** Takes the next event of a log. */
+    void take(DomainEvent event) {
+        if (wanted.map(event.domain()::equals).orElse(true)) {
+            logs.computeIfAbsent(event.domain(), LendingExplainer::new).take(event);
+        }
+    }
+
+    private SortedMap<DomainId, LendingExplainer> known() {
+        if (logs.isEmpty()) {
+            throw UserError.failed(wanted.map(domain -> "domain '%s' has no log; check its name.".formatted(domain))
+                    .orElse("no domain has a log yet: no scheduler has started."));
+        }
+        return logs;
+    }
+
+    /** The age of a decision. Virtual time is behind the last event, so that counts then. */
+    private static Duration age(Decision decision, LendingExplainer log, Instant at) {
+        Instant now = at.isAfter(log.lastEventAt()) ? at : log.lastEventAt();
+        return Duration.between(decision.at(), now);
+    }
+
+    /** The advice for people: a line for each decision, oldest first. */
+    List<String> lines(Instant at) {
+        List<String> lines = new ArrayList<>();
+        known().forEach((domain, log) -> {
+            Optional<String> obstacle = log.obstacle();
+            if (obstacle.isPresent()) {
+                lines.add("domain %s: its advice is unknown: %s".formatted(domain, obstacle.get()));
+                return;
+            }
+            lines.add("domain %s: %s (event %d of its log, %s)"
+                    .formatted(domain, counted(log), log.lastEvent(), Times.exact(log.lastEventAt())));
+            for (Decision decision : log.advice()) {
+                lines.add("  %-24s %10s  %s"
+                        .formatted(
+                                decision.id(),
+                                Diagnosis.age(age(decision, log, at)),
+                                names.in(EventText.of(decision))));
+            }
+        });
+        return lines;
+    }
+
+    private static String counted(LendingExplainer log) {
+        int standing = log.advice().size();
+        if (standing == 0) {
+            return log.isAdvisory() ? "no advice stands" : "no advice, because advisory mode is off";
+        }
+        return standing == 1
+                ? "1 decision of advice stands; ID, age and decision"
+                : "%d decisions of advice stand; ID, age and decision".formatted(standing);
+    }
+
+    /** The advice for tools. */
+    ObjectNode json(Instant at) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        ArrayNode all = json.putArray("domains");
+        known().forEach((domain, log) -> {
+            ObjectNode one = all.addObject().put("domain", domain.value());
+            Optional<String> obstacle = log.obstacle();
+            if (obstacle.isPresent()) {
+                one.put("obstacle", obstacle.get());
+                return;
+            }
+            one.put("event", log.lastEvent())
+                    .put("eventAt", log.lastEventAt().toString())
+                    .put("advisory", log.isAdvisory());
+            ArrayNode advice = one.putArray("advice");
+            log.advice()
+                    .forEach(decision -> advice.add(Explained.json(decision)
+                            .put("ageSeconds", age(decision, log, at).toSeconds())));
+        });
+        return json;
+    }
+}

@@ -184,7 +184,7 @@ final class NodeRun {
             printer.print(
                     collected.nodes(),
                     collected.samples(),
-                    watch.latest().map(sight -> sight.why()).orElse(""));
+                    watch.latest().map(GpuSnapshot::cause).orElse(""));
             printer.printRates(collected.rates());
             unread = watch.latest().filter(any -> collected.rates().isEmpty()).flatMap(sight -> unread(backend, sight));
         }
@@ -203,10 +203,10 @@ final class NodeRun {
         }
         String remedy = backend == Backend.DCGM
                 ? "Check agent.dcgm-url and the dcgm-exporter"
-                : "Install NVIDIA's driver, give the container its libraries, set agent.dcgm-url to an exporter";
+                : "Install NVIDIA's driver, give the container its libraries, use --backend dcgm with agent.dcgm-url";
         return Optional.of(
                 "agent.backend is %s, but no GPU was read: %s. %s, or use --backend simulated for GPUs that do not exist."
-                        .formatted(backend, sight.why(), remedy));
+                        .formatted(backend, sight.cause(), remedy));
     }
 
     /** Publishes printed records; they stay printed even if this fails. */

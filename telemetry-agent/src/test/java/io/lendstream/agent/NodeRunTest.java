@@ -36,12 +36,14 @@ class NodeRunTest {
 
     @Test
     void aRunThatReadNoGpuSaysWhyAndWhatToDo() {
-        GpuSnapshot none = GpuSnapshot.without(NodeStatus.UNAVAILABLE, "no library", List.of(), Optional.empty());
+        GpuSnapshot none = GpuSnapshot.without(
+                NodeStatus.UNAVAILABLE, "no library (retry after 30 s)", List.of(), Optional.empty());
         GpuSnapshot paused = GpuSnapshot.without(NodeStatus.PAUSED, "maintenance", List.of(), Optional.empty());
 
         assertThat(NodeRun.unread(Backend.NVML, none))
                 .hasValueSatisfying(line -> assertThat(line)
                         .startsWith("agent.backend is nvml, but no GPU was read: no library. Install NVIDIA's driver, ")
+                        .contains("use --backend dcgm with agent.dcgm-url, or")
                         .endsWith(", or use --backend simulated for GPUs that do not exist."));
         assertThat(NodeRun.unread(Backend.DCGM, none))
                 .hasValueSatisfying(line -> assertThat(line).contains("Check agent.dcgm-url and the dcgm-exporter"));

@@ -96,10 +96,7 @@ final class DcgmLooker implements NodeReader {
 
     private GpuSnapshot unavailable() {
         return GpuSnapshot.without(
-                NodeStatus.UNAVAILABLE,
-                "%s (retry after %d s)".formatted(failure, backoff.pause().toSeconds()),
-                lastSeen,
-                driverVersion);
+                NodeStatus.UNAVAILABLE, GpuSnapshot.retried(failure, backoff.pause()), lastSeen, driverVersion);
     }
 
     @Override

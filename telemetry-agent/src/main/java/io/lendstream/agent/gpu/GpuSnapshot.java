@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -29,6 +30,8 @@ public record GpuSnapshot(
         Set<GpuId> untold,
         Optional<String> driverVersion,
         Optional<Duration> again) {
+    private static final Pattern NEXT_TRY = Pattern.compile(" \\(retry after \\d+ s\\)");
+
     public GpuSnapshot {
         gpus = List.copyOf(gpus);
         samples = List.copyOf(samples);
@@ -66,6 +69,16 @@ public record GpuSnapshot(
         GpuSnapshot usual = without(status, why, lastSeen, driverVersion);
         return new GpuSnapshot(
                 status, why, lastSeen, List.of(), List.of(), usual.untold, driverVersion, Optional.of(again));
+    }
+
+    /** The problem without the time of the next try, for a reader that tries only once. */
+    public String cause() {
+        return NEXT_TRY.matcher(why).replaceAll("");
+    }
+
+    /** The problem with the time of the next try. */
+    static String retried(String failure, Duration pause) {
+        return "%s (retry after %d s)".formatted(failure, pause.toSeconds());
     }
 
     /** This snapshot with these samples and this problem. */

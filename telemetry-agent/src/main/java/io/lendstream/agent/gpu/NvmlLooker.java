@@ -76,10 +76,7 @@ final class NvmlLooker implements NodeReader {
 
     private GpuSnapshot unavailable() {
         return GpuSnapshot.without(
-                NodeStatus.UNAVAILABLE,
-                "%s (retry after %d s)".formatted(failure, backoff.pause().toSeconds()),
-                lastSeen,
-                driverVersion);
+                NodeStatus.UNAVAILABLE, GpuSnapshot.retried(failure, backoff.pause()), lastSeen, driverVersion);
     }
 
     @Override

@@ -15,13 +15,23 @@ public record RequestedChange(String kind, Action action, String cause) {
     /** Numbers by themselves; digits of names, such as {@code chat-2}, tell causes apart. */
     private static final Pattern FIGURES = Pattern.compile("(?<![\\w.-])\\d+(\\.\\d+)?(?![\\w-])");
 
+    /** What a figure counts, in the plural. */
+    private static final Pattern PLURAL = Pattern.compile("(# [a-zA-Z]+?)s\\b(?!-)");
+    /** A verb that agrees with a figure. */
+    private static final Pattern VERB = Pattern.compile("(# [a-zA-Z]+) (?:does|do|is|are|has|have)\\b(?!-)");
+
     /** The change that a decision asks for. */
     public static RequestedChange of(Decision decision) {
         Reason reason = decision.reason();
         String cause = decision.action().isHold()
-                ? reason.code() + ": " + FIGURES.matcher(reason.text()).replaceAll("#")
+                ? reason.code() + ": " + withoutFigures(reason.text())
                 : "";
         return new RequestedChange(decision.countedAs(), decision.action().match(new WithoutTimes()), cause);
+    }
+
+    private static String withoutFigures(String text) {
+        String counted = FIGURES.matcher(text).replaceAll("#");
+        return VERB.matcher(PLURAL.matcher(counted).replaceAll("$1")).replaceAll("$1 #");
     }
 
     /** The same action at the same time for all. */

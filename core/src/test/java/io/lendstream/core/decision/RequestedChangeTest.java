@@ -103,4 +103,16 @@ class RequestedChangeTest {
         assertThat(change(NOW, ReasonCode.STALE, "the rates of chat-2 are 50 s old (limit: 45 s)", hold()))
                 .isNotEqualTo(stale);
     }
+
+    @Test
+    void theVerbAndThePluralOfAFigureAreNoOtherCause() {
+        RequestedChange one = change(NOW, ReasonCode.STALE, "1 of 4 nodes does not report; 1 GPU is idle", hold());
+
+        assertThat(change(LATER, ReasonCode.STALE, "2 of 4 nodes do not report; 3 GPUs are idle", hold()))
+                .isEqualTo(one);
+        assertThat(change(LATER, ReasonCode.STALE, "2 of 4 nodes do not answer; 3 GPUs are idle", hold()))
+                .isNotEqualTo(one);
+        assertThat(change(LATER, ReasonCode.STALE, "2 of 4 jobs do not report; 3 GPUs are idle", hold()))
+                .isNotEqualTo(one);
+    }
 }

@@ -193,6 +193,8 @@ final class OperationIT {
         assertThat(json.get("replay").get("equal").asBoolean()).isTrue();
         assertThat(json.get("alternatives").get(0).get("chosen").asBoolean()).isTrue();
         assertThat(json.get("outcome").get("seconds").asDouble()).isPositive();
+        assertThat(deployment.command(directory, "explain", "advice").out())
+                .startsWith("domain default: no advice, because advisory mode is off (event ");
         Printed unknown = deployment.command(directory, "explain", "default/1/9999");
         assertThat(unknown.exit()).isEqualTo(1);
         Decision last = last(deployment.read(TopicCatalogue.DECISIONS));
@@ -207,7 +209,7 @@ final class OperationIT {
         assertThat(frozen.exit()).as(frozen.err()).isZero();
         assertThat(frozen.out()).startsWith("domain default: frozen");
         assertThat(deployment.command(directory, "top", "--once").out())
-                .contains("domain default: frozen by ", "reason: tested", "lending frozen");
+                .contains("domain default: frozen by ", " (not authenticated) since ", "reason: tested", "lending frozen");
         assertThat(deployment.command(directory, "doctor").out())
                 .contains("warn commands: domain default: frozen by ", "until 'lendstream thaw'; reason: tested");
         assertThat(deployment.command(directory, "thaw").exit()).isZero();

@@ -24,9 +24,10 @@ final class StandingCommands {
      * @param topics names of the topics, which identify groups of operators
      */
     void take(DomainEvent event, TopicCatalogue topics) {
-        event.event().asCommand().ifPresent(command -> orders.computeIfAbsent(
-                        event.domain(), added -> new TreeMap<>())
-                .put(event.sequence(), new GivenOrder(command, Orderer.of(command, event.origin(), topics))));
+        event.event().asCommand().ifPresent(command -> {
+            GivenOrder order = new GivenOrder(command, Orderer.of(command, event.origin(), topics));
+            orders.computeIfAbsent(event.domain(), added -> new TreeMap<>()).put(event.sequence(), order);
+        });
     }
 
     /** What is in force in a domain. Of several equal commands the first counts: it has changed the domain. */

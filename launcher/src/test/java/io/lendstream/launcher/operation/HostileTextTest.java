@@ -147,8 +147,7 @@ class HostileTextTest {
                 2,
                 Duration.ofSeconds(8)));
         overview.decided(DECISION, NOW);
-        overview.accepted(
-                new DomainEvent(DOMAIN, 1, 1, NOW, Optional.empty(), command()), TopicCatalogue.standard());
+        overview.accepted(new DomainEvent(DOMAIN, 1, 1, NOW, Optional.empty(), command()), TopicCatalogue.standard());
         return overview;
     }
 

@@ -51,7 +51,7 @@ final class ActuatorWatch {
     void takeDecision(Decision decision, Instant at) {
         decisions.add(decision);
         written.put(decision.id(), later(decision.at(), at));
-        newest = Optional.of(newest.map(at -> later(at, decision.at())).orElse(decision.at()));
+        newest = Optional.of(newest.map(known -> later(known, decision.at())).orElse(decision.at()));
         if (ActuatorDiagnosis.isForActuators(decision)
                 && first.filter(known -> !known.at().isAfter(decision.at())).isEmpty()) {
             first = Optional.of(decision);

@@ -106,8 +106,8 @@ public final class ControlCommands {
             name = "approve",
             description = {
                 "Approve advice: the scheduler makes the same decision again, binding and with a new ID.",
-                "'lendstream explain advice' lists the advice that stands.",
-                "It does so if the decision is still possible: GPUs unchanged, the job not being resized, not frozen."
+                "It does so if the decision is still possible: GPUs unchanged, the job not being resized, not frozen.",
+                "'lendstream explain advice' lists the advice that stands."
             },
             footer = "Example: lendstream approve east/1/17")
     public static final class Approve extends ControlBase {

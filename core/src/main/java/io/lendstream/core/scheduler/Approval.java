@@ -41,7 +41,7 @@ final class Approval {
         if (approved.isEmpty()) {
             String name = command.decision().map(Object::toString).orElse("none");
             hold(
-                    "decision %s cannot be approved: it is not advice that still stands; lendstream explain advice lists what stands"
+                    "decision %s cannot be approved: it is not advice that still stands; 'lendstream explain advice' lists the advice that stands"
                             .formatted(name),
                     List.of());
             return;

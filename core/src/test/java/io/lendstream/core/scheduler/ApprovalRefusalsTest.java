@@ -161,7 +161,7 @@ class ApprovalRefusalsTest {
             assertThat(decision.action()).isEqualTo(new Action.Hold(Optional.empty(), Optional.empty()));
             assertThat(decision.reason().text())
                     .isEqualTo(
-                            "decision none cannot be approved: it is not advice that still stands; lendstream explain advice lists what stands");
+                            "decision none cannot be approved: it is not advice that still stands; 'lendstream explain advice' lists the advice that stands");
             assertThat(decision.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
         });
     }

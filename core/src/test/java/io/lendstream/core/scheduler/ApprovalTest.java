@@ -77,7 +77,7 @@ class ApprovalTest {
 
         story.approve(lend.id());
 
-        assertHeld("it is not advice that still stands; lendstream explain advice lists what stands");
+        assertHeld("it is not advice that still stands; 'lendstream explain advice' lists the advice that stands");
     }
 
     @Test
@@ -110,7 +110,7 @@ class ApprovalTest {
         story.approve(new DecisionId(Scenario.DOMAIN, 1, 9999));
 
         assertHeld(
-                "decision test/1/9999 cannot be approved: it is not advice that still stands; lendstream explain advice lists what stands");
+                "decision test/1/9999 cannot be approved: it is not advice that still stands; 'lendstream explain advice' lists the advice that stands");
     }
 
     @Test
@@ -131,7 +131,7 @@ class ApprovalTest {
         planAgain(ControlCommand.Kind.FREEZE);
 
         story.approve(advice.id());
-        assertHeld("it is not advice that still stands; lendstream explain advice lists what stands");
+        assertHeld("it is not advice that still stands; 'lendstream explain advice' lists the advice that stands");
 
         planAgain(ControlCommand.Kind.THAW);
         assertThat(story.last()).singleElement().satisfies(decision -> {

@@ -62,7 +62,8 @@ final class ExplainedAdvice {
         known().forEach((domain, log) -> {
             Optional<String> obstacle = log.obstacle();
             if (obstacle.isPresent()) {
-                lines.add("domain %s: its advice is unknown: %s".formatted(domain, obstacle.get()));
+                lines.add("domain %s: its advice is unknown: %s; 'lendstream top' shows the newest decisions"
+                        .formatted(domain, obstacle.get()));
                 return;
             }
             lines.add("domain %s: %s (event %d of its log, %s)"

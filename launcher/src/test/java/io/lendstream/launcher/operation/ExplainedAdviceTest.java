@@ -104,7 +104,7 @@ class ExplainedAdviceTest {
 
         assertThat(explained.lines(story.now()))
                 .containsExactly("domain test: its advice is unknown: the log begins with event 4: earlier ones are no"
-                        + " longer kept");
+                        + " longer kept; 'lendstream top' shows the newest decisions");
         assertThat(explained.json(story.now()).at("/domains/0/obstacle").asText())
                 .startsWith("the log begins");
     }

@@ -25,8 +25,8 @@ import java.util.function.Function;
 
 /**
  * Finds the commands that schedulers accepted. The topics of commands also have refused ones, and no order between
- * topics. The log of a domain has the accepted ones, in order. Logs are long, so each command is searched from the time
- * at which it was written.
+ * topics. The log of a domain has the accepted ones, in order. Logs are long, so the search for each command begins at
+ * the time at which it was written.
  */
 final class CommandSearch {
     /** The kinds of commands that are in force until another one ends them, and those that end them. */
@@ -39,6 +39,8 @@ final class CommandSearch {
     private static final Duration UNORDERED = Duration.ofMinutes(10);
     /** The time in which a scheduler usually accepts a command. */
     private static final Duration USUAL = Duration.ofMinutes(1);
+    /** A command that waited longer for a scheduler counts as refused if the log has lost its beginning. */
+    private static final Duration LONGEST_WAIT = Duration.ofDays(1);
     /** The number of reads after which a command counts as refused. */
     private static final int MOST_READS = 100;
 
@@ -67,14 +69,18 @@ final class CommandSearch {
     List<DomainEvent> accepted(Function<DomainId, LogPartition> logs) {
         List<DomainEvent> accepted = new ArrayList<>();
         sought.forEach((domain, commands) -> {
-            LogPartition log = logs.apply(domain);
+            Optional<LogPartition> log = Optional.empty();
             commands.sort(Comparator.comparing((Sought each) -> each.written).reversed());
             Map<Kind, Instant> ended = new EnumMap<>(Kind.class);
             for (Sought each : commands) {
                 if (each.isEnded(ended)) {
                     continue;
                 }
-                each.look(log);
+                if (each.isOpen()) {
+                    LogPartition known = log.orElseGet(() -> logs.apply(domain));
+                    log = Optional.of(known);
+                    each.look(known);
+                }
                 if (each.accepted.isPresent()) {
                     accepted.add(each.accepted.get());
                     endedBy(each.command.kind()).forEach(kind -> ended.putIfAbsent(kind, each.written));
@@ -120,7 +126,7 @@ final class CommandSearch {
 
         /** Reads the log up to its end, from where the last look ended. */
         void look(LogPartition log) {
-            long at = next.isPresent() ? next.getAsLong() : log.since(written.minus(SKEW));
+            long at = next.isPresent() ? next.getAsLong() : start(log);
             while (isOpen() && at < log.end()) {
                 Batch batch = log.read(at);
                 batch.events().forEach(placed -> compare(placed.event()));
@@ -129,6 +135,16 @@ final class CommandSearch {
                 isRefused |= reads >= MOST_READS && accepted.isEmpty();
             }
             next = OptionalLong.of(at);
+        }
+
+        /** Where the search begins. If the log begins long after the command, it has lost the event of the command. */
+        private long start(LogPartition log) {
+            long at = log.since(written.minus(SKEW));
+            isRefused = log.beginning() > 0
+                    && at < log.end()
+                    && at == log.since(written.plus(LONGEST_WAIT))
+                    && at == log.since(Instant.EPOCH);
+            return at;
         }
 
         /** The records of a partition keep their order, so a later one in the log shows that this one was refused. */

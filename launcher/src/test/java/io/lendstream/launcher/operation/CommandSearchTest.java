@@ -31,7 +31,13 @@ class CommandSearchTest {
     private static final class EventLog implements LogPartition {
         private final List<DomainEvent> events = new ArrayList<>();
         private final List<Instant> times = new ArrayList<>();
+        private long beginning;
         private int reads;
+
+        /** Retention deletes the first records. */
+        void forget(long before) {
+            beginning = before;
+        }
 
         void append(Instant written, Optional<Origin> origin, Event event) {
             events.add(new DomainEvent(EAST, 1, events.size() + 1L, written, origin, event));
@@ -46,7 +52,7 @@ class CommandSearchTest {
 
         @Override
         public long beginning() {
-            return 0;
+            return beginning;
         }
 
         @Override
@@ -56,7 +62,9 @@ class CommandSearchTest {
 
         @Override
         public long since(Instant written) {
-            return times.stream().takeWhile(time -> time.isBefore(written)).count();
+            return Math.max(
+                    beginning,
+                    times.stream().takeWhile(time -> time.isBefore(written)).count());
         }
 
         @Override
@@ -170,6 +178,48 @@ class CommandSearchTest {
 
         assertThat(found()).containsExactly(Kind.ADVISORY_ON, Kind.THAW);
         assertThat(log.reads).isEqualTo(2);
+    }
+
+    @Test
+    void commandsOlderThanTheLogAreNotSought() {
+        Instant longAgo = NOON.minus(Duration.ofDays(32));
+        ordered(Kind.ADVISORY_ON, origin("control", 0), longAgo);
+        accepted(Kind.ADVISORY_ON, origin("control", 0), longAgo);
+        log.ticks(50_000, NOON.minus(Duration.ofDays(30)));
+        log.forget(10_000);
+
+        assertThat(found()).isEmpty();
+        assertThat(log.reads).isZero();
+    }
+
+    @Test
+    void aCommandMayBeMuchOlderThanTheFirstEventOfANewLog() {
+        ordered(Kind.ADVISORY_ON, origin("control", 0), NOON.minus(Duration.ofDays(3)));
+        accepted(Kind.ADVISORY_ON, origin("control", 0), NOON);
+
+        assertThat(found()).containsExactly(Kind.ADVISORY_ON);
+    }
+
+    @Test
+    void aCommandThatWaitedForAStoppedSchedulerIsFound() {
+        log.ticks(200, NOON.minus(Duration.ofDays(5)));
+        log.forget(100);
+        ordered(Kind.FREEZE, origin("control", 0), NOON.minus(Duration.ofDays(3)));
+        accepted(Kind.FREEZE, origin("control", 0), NOON);
+
+        assertThat(found()).containsExactly(Kind.FREEZE);
+    }
+
+    @Test
+    void theLogIsNotLookedUpAgainOnceCommandsAreFound() {
+        ordered(Kind.FREEZE, origin("control", 0), NOON);
+        accepted(Kind.FREEZE, origin("control", 0), NOON);
+
+        assertThat(found()).containsExactly(Kind.FREEZE);
+        assertThat(search.accepted(domain -> {
+                    throw new AssertionError("no search is open in " + domain);
+                }))
+                .hasSize(1);
     }
 
     @Test

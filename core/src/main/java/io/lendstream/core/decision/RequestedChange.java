@@ -23,9 +23,7 @@ public record RequestedChange(String kind, Action action, String cause) {
     /** The change that a decision asks for. */
     public static RequestedChange of(Decision decision) {
         Reason reason = decision.reason();
-        String cause = decision.action().isHold()
-                ? reason.code() + ": " + withoutFigures(reason.text())
-                : "";
+        String cause = decision.action().isHold() ? reason.code() + ": " + withoutFigures(reason.text()) : "";
         return new RequestedChange(decision.countedAs(), decision.action().match(new WithoutTimes()), cause);
     }
 

@@ -38,8 +38,7 @@ final class ActuatorChecks {
         ActuatorWatch watch = new ActuatorWatch();
         reading.all(
                 TopicCatalogue.DECISIONS,
-                received ->
-                        received.value().ifPresent(decision -> watch.takeDecision(decision, received.written())));
+                received -> received.value().ifPresent(decision -> watch.takeDecision(decision, received.written())));
         reading.values(TopicCatalogue.ACTUATION_REPORTS, watch::takeReport);
         if (virtual) {
             reading.values(TopicCatalogue.PROGRESS, watch::takeProgress);

@@ -65,9 +65,10 @@ final class StandingCommands {
     /** What is in force in each domain, by which user, since when, until which command, and why. */
     List<String> lines() {
         List<String> lines = new ArrayList<>();
-        orders.keySet().forEach(domain -> inForce(domain)
-                .values()
-                .forEach(order -> lines.add("domain %s: %s".formatted(domain, line(order)))));
+        orders.keySet()
+                .forEach(domain -> inForce(domain)
+                        .values()
+                        .forEach(order -> lines.add("domain %s: %s".formatted(domain, line(order)))));
         return lines;
     }
 

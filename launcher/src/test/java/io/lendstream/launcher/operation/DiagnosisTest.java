@@ -226,9 +226,11 @@ class DiagnosisTest {
         Decision fresh = renewal(3, NOW.plusSeconds(51), false);
         Decision advice = renewal(4, NOW.minusSeconds(61), true);
 
-        assertThat(actuators(List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE).line())
+        assertThat(actuators(List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE)
+                        .line())
                 .isEqualTo("ok   actuators: 2 decisions in the last hour, none unanswered for more than 10s");
-        assertThat(actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE).line())
+        assertThat(actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE)
+                        .line())
                 .startsWith(
                         "FAIL actuators: 1 of 2 decisions of the last hour is overdue without an answer: east/1/1; operator of the actuator's machine: check that 'lendstream actuator' runs");
     }

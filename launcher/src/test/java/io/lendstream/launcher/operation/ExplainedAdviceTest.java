@@ -53,9 +53,7 @@ class ExplainedAdviceTest {
 
         assertThat(lines).hasSize(1 + standing().size());
         assertThat(lines.get(0)).startsWith("domain test: ").contains(" of advice stand", "event ");
-        assertThat(lines.get(1))
-                .matches(" +" + oldest.id() + " +10m  .*")
-                .contains("Reason: ");
+        assertThat(lines.get(1)).matches(" +" + oldest.id() + " +10m  .*").contains("Reason: ");
     }
 
     @Test
@@ -89,8 +87,9 @@ class ExplainedAdviceTest {
         assertThat(domain.path("event").asLong()).isEqualTo(story.state().eventSequence());
         assertThat(domain.path("advice"))
                 .extracting(advice -> advice.path("id").asText())
-                .containsExactlyElementsOf(
-                        standing().stream().map(advice -> advice.id().toString()).toList());
+                .containsExactlyElementsOf(standing().stream()
+                        .map(advice -> advice.id().toString())
+                        .toList());
         assertThat(domain.path("advice")).allSatisfy(advice -> {
             assertThat(advice.path("ageSeconds").isIntegralNumber()).isTrue();
             assertThat(advice.path("reason").asText()).isNotEmpty();

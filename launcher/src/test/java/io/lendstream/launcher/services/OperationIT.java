@@ -209,7 +209,11 @@ final class OperationIT {
         assertThat(frozen.exit()).as(frozen.err()).isZero();
         assertThat(frozen.out()).startsWith("domain default: frozen");
         assertThat(deployment.command(directory, "top", "--once").out())
-                .contains("domain default: frozen by ", " (not authenticated) since ", "reason: tested", "lending frozen");
+                .contains(
+                        "domain default: frozen by ",
+                        " (not authenticated) since ",
+                        "reason: tested",
+                        "lending frozen");
         assertThat(deployment.command(directory, "doctor").out())
                 .contains("warn commands: domain default: frozen by ", "until 'lendstream thaw'; reason: tested");
         assertThat(deployment.command(directory, "thaw").exit()).isZero();

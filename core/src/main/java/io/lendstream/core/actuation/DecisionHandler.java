@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeSet;
 
 /** Refuses a decision, or starts what it asks for, and returns the reports on that. */
 final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
@@ -189,9 +188,8 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         if (!lost.isEmpty()) {
             state.count(Refusal.NOT_ON_LOAN);
         }
-        var kept = new TreeSet<>(active);
-        kept.retainAll(all);
-        TenantChange change = state.change(job, named, kept, gained);
+        active.retainAll(all);
+        TenantChange change = state.change(job, named, active, gained);
         if (isRefused(change, named)) {
             return reports;
         }

@@ -4,6 +4,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
@@ -70,9 +71,14 @@ final class ChangeLog {
         owners.add(gpu);
     }
 
-    void owner(GpuId gpu, Owner before, Owner after) {
-        changesPlans |= !isFreeOrTraining(before) || !isFreeOrTraining(after);
-        owners.add(gpu);
+    /**
+     * A unit gets another owner. Plans count on GPUs that jobs give up, but not on MIG instances: a small job may borrow
+     * one as soon as it is free.
+     */
+    void owner(GpuState unit, Owner after) {
+        changesPlans |=
+                !isFreeOrTraining(unit.owner()) || !isFreeOrTraining(after) || (after.isFree() && !unit.isWhole());
+        owners.add(unit.gpuId());
     }
 
     private static boolean isFreeOrTraining(Owner owner) {

@@ -332,7 +332,7 @@ final class StepBuilder {
                     "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));
         }
         put(gpu.with(owner, now, event.sequence()));
-        changes.owner(id, gpu.owner(), owner);
+        changes.owner(gpu, owner);
     }
 
     /** Extends the term of the present owner. */

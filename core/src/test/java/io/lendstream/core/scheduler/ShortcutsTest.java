@@ -60,6 +60,15 @@ class ShortcutsTest {
         }
     }
 
+    /** In this one, a small job could borrow a MIG instance that another job had left. */
+    @Test
+    void aPlanRestsNoLongerOnceAMigInstanceIsFree() {
+        RandomHistory history = RandomHistory.of(9067);
+
+        assertThat(new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT).firstError(history.log()))
+                .isEmpty();
+    }
+
     /** Shortcuts that go too far, each in one place. */
     static Stream<Arguments> tooFar() {
         return Stream.of(

@@ -31,6 +31,7 @@ import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.time.Instant;
@@ -173,6 +174,22 @@ class StepBuilderTest {
 
         assertThat(builder.changesPlans()).isEqualTo(changes);
         assertThat(builder.matters()).isTrue();
+    }
+
+    @Test
+    void aMigInstanceThatAJobLeavesChangesPlans() {
+        MigInstance instance = new MigInstance(new GpuId("infer-g0"), "1g.10gb", 0, 1, 10L << 30, 0.125);
+        GpuId unit = new GpuId("infer-g0/0:1");
+        moment.set(builder ->
+                builder.put(GpuState.free(unit, new NodeId("infer"), Pool.INFERENCE, Optional.of(instance), NOW, 0)));
+
+        StepBuilder lent = draft();
+        lent.own(unit, owner('a'));
+        assertThat(lent.changesPlans()).isFalse();
+
+        StepBuilder left = moment.owned(owner('a'), "infer-g0/0:1").after(Duration.ZERO);
+        left.own(unit, owner('f'));
+        assertThat(left.changesPlans()).isTrue();
     }
 
     @Test

@@ -80,8 +80,7 @@ final class ClusterChecks {
         try {
             Connection.topicsThere(cluster.kafka(), cluster.patience());
         } catch (UnreachableException | SettingsException e) {
-            to.accept(Finding.fail(
-                    "broker", message(e), "start the broker or correct its address; the other checks were skipped"));
+            to.accept(Finding.fail("broker", message(e), "the other checks were skipped"));
             return;
         }
         Map<String, Object> properties = cluster.kafka().admin();
@@ -357,7 +356,8 @@ final class ClusterChecks {
     }
 
     private static String message(Exception e) {
-        return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+        String line = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+        return line.endsWith(".") ? line.substring(0, line.length() - 1) : line;
     }
 
     /** A request without an answer. */

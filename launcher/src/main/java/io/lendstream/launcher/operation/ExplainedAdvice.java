@@ -85,8 +85,9 @@ final class ExplainedAdvice {
             return log.isAdvisory() ? "no advice stands" : "no advice, because advisory mode is off";
         }
         return standing == 1
-                ? "1 decision of advice stands; ID, age and decision"
-                : "%d decisions of advice stand; ID, age and decision".formatted(standing);
+                ? "1 decision of advice stands; ID, age, decision; reasons are of the time of the advice"
+                : "%d decisions of advice stand; ID, age, decision; reasons are of the time of the advice"
+                        .formatted(standing);
     }
 
     /** The advice for tools. */

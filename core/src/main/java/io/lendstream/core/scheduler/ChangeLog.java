@@ -72,7 +72,7 @@ final class ChangeLog {
     }
 
     /**
-     * A unit gets another owner. Plans count on GPUs that jobs give up, but not on MIG instances: a small job may borrow
+     * A unit gets another owner. Plans count on GPUs that jobs give up, but not on MIG instances: a small job may use
      * one as soon as it is free.
      */
     void owner(GpuState unit, Owner after) {

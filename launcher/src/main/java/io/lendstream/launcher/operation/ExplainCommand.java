@@ -12,6 +12,7 @@ import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.CommonKeys;
@@ -47,6 +48,11 @@ public final class ExplainCommand extends ClusterCommand {
     private static final String ADVICE = "advice";
     private static final String FORM =
             "DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, gpu/GPU, gpu for all GPUs, advice/DOMAIN, or advice for all domains.";
+    private static final List<Topic<?>> OF_DECISIONS = List.of(
+            TopicCatalogue.DECISIONS,
+            TopicCatalogue.NODES,
+            TopicCatalogue.DOMAIN_EVENTS,
+            TopicCatalogue.ACTUATION_REPORTS);
     private static final Pattern SEQUENCE = Pattern.compile("\\d{1,18}");
 
     @Parameters(
@@ -130,15 +136,7 @@ public final class ExplainCommand extends ClusterCommand {
 
     private void decision(DecisionId wanted) {
         Cluster cluster = cluster();
-        Connection.check(
-                cluster.kafka(),
-                cluster.topics(),
-                List.of(
-                        TopicCatalogue.DECISIONS,
-                        TopicCatalogue.NODES,
-                        TopicCatalogue.DOMAIN_EVENTS,
-                        TopicCatalogue.ACTUATION_REPORTS),
-                cluster.patience());
+        Connection.check(cluster.kafka(), cluster.topics(), OF_DECISIONS, cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
         var decisions = new Found(wanted);
         reading.values(TopicCatalogue.DECISIONS, decisions::take);
@@ -157,9 +155,14 @@ public final class ExplainCommand extends ClusterCommand {
                     explainer::isDone);
         }
         reading.values(TopicCatalogue.ACTUATION_REPORTS, decisions::take);
-        DecisionOutcome fate = DecisionOutcome.of(decision, decisions.reports, decisions.latest);
         var explained = new Explained(
-                explainer.explanation(), fate, noReplay, orders.inForce(), cluster.topics(), reading.gpuNames());
+                explainer.explanation(),
+                DecisionOutcome.of(decision, decisions.reports, decisions.latest),
+                decisions.approval,
+                noReplay,
+                orders.inForce(),
+                cluster.topics(),
+                reading.gpuNames());
         if (json()) {
             print(explained.json());
         } else {
@@ -224,6 +227,7 @@ public final class ExplainCommand extends ClusterCommand {
     /** Searches all decisions for one, and collects its reports. */
     static final class Found {
         private final DecisionId id;
+        private final ApprovalSearch approval;
         private final Map<DomainId, DecisionId> first = new TreeMap<>();
         private final Map<DomainId, DecisionId> last = new TreeMap<>();
         private Optional<Decision> found = Optional.empty();
@@ -232,9 +236,11 @@ public final class ExplainCommand extends ClusterCommand {
 
         Found(DecisionId id) {
             this.id = id;
+            this.approval = new ApprovalSearch(id);
         }
 
         void take(Decision decision) {
+            approval.take(decision);
             DomainId domain = decision.id().domain();
             first.putIfAbsent(domain, decision.id());
             last.merge(domain, decision.id(), (one, other) -> one.compareTo(other) < 0 ? other : one);

@@ -30,6 +30,7 @@ import java.util.stream.Collectors;
 /**
  * The explanation of a decision, for people and for tools.
  *
+ * @param approval the decision made of it, if it is advice
  * @param shortened whether the log was not replayed, by option
  * @param orders commands in force at the time of the decision
  * @param topics names of the topics, which identify groups of operators
@@ -38,6 +39,7 @@ import java.util.stream.Collectors;
 record Explained(
         Explanation explanation,
         DecisionOutcome fate,
+        ApprovalSearch approval,
         boolean shortened,
         List<DomainEvent> orders,
         TopicCatalogue topics,
@@ -145,10 +147,13 @@ record Explained(
             lines.add("");
             lines.addAll(ExplainedJob.lines(job));
         });
-        if (!made.owners().isEmpty()) {
+        List<Explanation.Change> changes = made.owners().stream()
+                .filter(change -> !owner(change.before()).equals(owner(change.after())))
+                .toList();
+        if (!changes.isEmpty()) {
             lines.add("");
             lines.add("Owners, before and after:");
-            for (Explanation.Change change : made.owners()) {
+            for (Explanation.Change change : changes) {
                 lines.add("  %s: %s -> %s".formatted(change.gpu(), owner(change.before()), owner(change.after())));
             }
         }
@@ -185,7 +190,7 @@ record Explained(
 
     private void fate(List<String> lines) {
         lines.add("");
-        lines.add("Outcome: " + fate.inWords());
+        lines.add("Outcome: " + approval.inWords(fate));
         for (ActuationReport report : fate.reports()) {
             lines.add("  +%.1f s  %s by %s%s%s%s"
                     .formatted(
@@ -237,7 +242,8 @@ record Explained(
         orders.forEach(event -> commands.add(json(event)));
         explanation.made().ifPresent(made -> put(json, made));
         ObjectNode became = json.putObject("outcome");
-        became.put("summary", fate.inWords());
+        became.put("summary", approval.inWords(fate));
+        approval.approvedAs().ifPresent(id -> became.put("approvedAs", id.toString()));
         fate.took().ifPresent(took -> became.put("seconds", seconds(took)));
         ArrayNode reports = became.putArray("reports");
         fate.reports().forEach(report -> reports.add(json(report)));

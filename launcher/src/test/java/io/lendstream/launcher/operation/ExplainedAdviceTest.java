@@ -10,10 +10,13 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.DecisionOutcome;
+import io.lendstream.core.history.Explainer;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Advice;
 import io.lendstream.launcher.cli.UserError;
+import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -66,6 +69,52 @@ class ExplainedAdviceTest {
         }
 
         assertThat(explained().lines(story.now())).noneMatch(line -> line.contains(first.id() + " "));
+    }
+
+    private Explained explained(Decision advice) {
+        Explainer explainer = new Explainer(advice);
+        story.log().forEach(explainer::take);
+        ApprovalSearch approval = new ApprovalSearch(advice.id());
+        story.decisions().forEach(approval::take);
+        return new Explained(
+                explainer.explanation(),
+                DecisionOutcome.of(advice, List.of(), story.now()),
+                approval,
+                false,
+                List.of(),
+                TopicCatalogue.standard(),
+                StoryNames.of(story));
+    }
+
+    @Test
+    void theOutcomeOfAdviceIsTheDecisionThatItsApprovalMade() {
+        Decision first = standing().get(0);
+
+        assertThat(explained(first).lines()).contains("Outcome: only advice; not approved");
+        assertThat(explained(first).json().at("/outcome").has("approvedAs")).isFalse();
+
+        story.approve(first.id());
+        Decision binding = story.last().get(0);
+
+        assertThat(binding.advisory()).isFalse();
+        assertThat(explained(first).lines()).contains("Outcome: advice; approved as " + binding.id());
+        assertThat(explained(first).json().at("/outcome/approvedAs").asText())
+                .isEqualTo(binding.id().toString());
+        assertThat(explained(binding).lines())
+                .anyMatch(line -> line.startsWith("Outcome: no actuator has reported on it; "));
+    }
+
+    @Test
+    void adviceChangesNoOwnerAndShowsNone() {
+        Decision first = standing().get(0);
+
+        assertThat(explained(first).lines())
+                .doesNotContain("Owners, before and after:")
+                .noneMatch(line -> line.contains("free -> free"));
+
+        story.approve(first.id());
+
+        assertThat(explained(story.last().get(0)).lines()).contains("Owners, before and after:");
     }
 
     @Test

@@ -47,6 +47,7 @@ class ExplainedTest {
         return new Explained(
                 explainer.explanation(),
                 DecisionOutcome.of(decision, reports, story.now()),
+                new ApprovalSearch(decision.id()),
                 false,
                 orders.inForce(),
                 TopicCatalogue.standard(),

@@ -263,6 +263,7 @@ class HostileTextTest {
         return new Explained(
                 explainer.explanation(),
                 DecisionOutcome.of(DECISION, List.of(report), NOW),
+                new ApprovalSearch(ID),
                 true,
                 List.of(ordered),
                 TopicCatalogue.standard(),

@@ -95,6 +95,7 @@ final class ActuatorDiagnosis {
         List<String> late = new ArrayList<>();
         List<String> unsure = new ArrayList<>();
         int known = 0;
+        Duration oldest = Duration.ZERO;
         for (Map.Entry<String, Instant> each : last.entrySet()) {
             Duration silence = Duration.between(each.getValue(), now);
             Optional<Duration> usual = stockEvery(reported.get(each.getKey()));
@@ -103,6 +104,7 @@ final class ActuatorDiagnosis {
                 continue;
             }
             known++;
+            oldest = silence.compareTo(oldest) > 0 ? silence : oldest;
             if (silence.compareTo(limit) > 0) {
                 (usual.isPresent() ? silent : unsure).add(silent(each.getKey(), silence, limit));
             } else {
@@ -111,7 +113,7 @@ final class ActuatorDiagnosis {
                         .ifPresent(most -> late.add(silent(each.getKey(), silence, most)));
             }
         }
-        return alive(known, silent, late, unsure);
+        return alive(known, oldest, silent, late, unsure);
     }
 
     private static String silent(String actuator, Duration silence, Duration limit) {
@@ -119,7 +121,9 @@ final class ActuatorDiagnosis {
                 .formatted(actuator, Diagnosis.age(silence), Units.text(limit));
     }
 
-    private static Finding alive(int known, List<String> silent, List<String> late, List<String> unsure) {
+    /** @param oldest the age of the last report of the actuator that has been silent for longest */
+    private static Finding alive(
+            int known, Duration oldest, List<String> silent, List<String> late, List<String> unsure) {
         if (known == 0) {
             return Finding.warn(
                     "actuator",
@@ -139,7 +143,13 @@ final class ActuatorDiagnosis {
                     START_AGAIN + ". Wait if it was just restarted");
         }
         return unsure.isEmpty()
-                ? Finding.ok("actuator", "all %d report".formatted(known))
+                ? Finding.ok(
+                        "actuator",
+                        "all %d report; %s %s ago"
+                                .formatted(
+                                        known,
+                                        known == 1 ? "last report" : "oldest last report",
+                                        Diagnosis.age(oldest)))
                 : Finding.warn(
                         "actuator",
                         Diagnosis.some(unsure, Function.identity()),
@@ -191,13 +201,14 @@ final class ActuatorDiagnosis {
         List<Decision> overdue = open.stream()
                 .filter(decision -> decision.deadline().plus(SILENCE).isBefore(now))
                 .toList();
+        String binding = Reason.counted(asked.size(), "binding decision");
         if (!overdue.isEmpty()) {
             return Finding.fail(
                     "actuators",
                     "%d of %s of the last hour %s overdue without an answer: %s"
                             .formatted(
                                     overdue.size(),
-                                    Reason.counted(asked.size(), "decision"),
+                                    binding,
                                     overdue.size() == 1 ? "is" : "are",
                                     ids(overdue)),
                     START_AGAIN);
@@ -207,8 +218,7 @@ final class ActuatorDiagnosis {
                     ? Finding.silent("actuators", "no actuator is alive; no decision waits for one", START_AGAIN)
                     : Finding.fail(
                             "actuators",
-                            "no actuator is alive to carry out %s of the last hour"
-                                    .formatted(Reason.counted(asked.size(), "decision")),
+                            "no actuator is alive to carry out %s of the last hour".formatted(binding),
                             START_AGAIN);
         }
         return late(asked, open, written, now)
@@ -217,8 +227,7 @@ final class ActuatorDiagnosis {
                         asked.isEmpty()
                                 ? "no decisions to carry out in the last hour"
                                 : "%s in the last hour, none unanswered for more than %s"
-                                        .formatted(
-                                                Reason.counted(asked.size(), "decision"), Units.text(ANSWER_WITHIN))));
+                                        .formatted(binding, Units.text(ANSWER_WITHIN))));
     }
 
     /** A warning about decisions that a live actuator would have answered, before they are overdue. */
@@ -233,12 +242,13 @@ final class ActuatorDiagnosis {
                 "%d of %s of the last hour %s for an answer, for up to %s, more than %s: %s"
                         .formatted(
                                 late.size(),
-                                Reason.counted(asked.size(), "decision"),
+                                Reason.counted(asked.size(), "binding decision"),
                                 late.size() == 1 ? "waits" : "wait",
                                 Diagnosis.age(Duration.between(at, now)),
                                 Units.text(ANSWER_WITHIN),
                                 ids(late)),
-                "%s. It fails %d s after the deadline".formatted(START_AGAIN, SILENCE.toSeconds())));
+                "%s. 'lendstream doctor' fails %d s after the decision's deadline"
+                        .formatted(START_AGAIN, SILENCE.toSeconds())));
     }
 
     private static String ids(List<Decision> decisions) {

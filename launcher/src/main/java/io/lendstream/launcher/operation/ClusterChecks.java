@@ -60,6 +60,21 @@ final class ClusterChecks {
     private static final Duration AGENTS_SILENT = Duration.ofSeconds(60);
     private static final Duration FORECASTS_SILENT = Duration.ofMinutes(15);
 
+    private static final Sender AGENTS = new Sender(
+            "agents",
+            "no agent has written telemetry yet",
+            TopicCatalogue.GPU_TELEMETRY,
+            AGENTS_SILENT,
+            Level.FAIL);
+    private static final Sender DEMAND = new Sender(
+            "demand", "no request rate has been written yet", TopicCatalogue.REQUEST_RATES, AGENTS_SILENT, Level.WARN);
+    private static final Sender FORECASTER = new Sender(
+            "forecaster",
+            "no forecast has been written yet",
+            TopicCatalogue.DEMAND_FORECASTS,
+            FORECASTS_SILENT,
+            Level.WARN);
+
     private final Cluster cluster;
     private final TopicScan reading;
     private final String schedulerGroup;
@@ -206,14 +221,21 @@ final class ClusterChecks {
         return topic -> found.getOrDefault(topic, 1);
     }
 
-    /** The writer of a topic, with the longest silence that is fine and the severity of a longer one. */
-    private record Sender(String name, Topic<?> topic, Duration limit, Level silent) {}
+    /**
+     * The writer of a topic.
+     *
+     * @param none a sentence for the time before its first record
+     * @param limit the longest silence that is fine
+     * @param silent the severity of a longer one
+     */
+    private record Sender(String name, String none, Topic<?> topic, Duration limit, Level silent) {}
 
     private void heard(Admin admin, Instant now, Sender sender, String wayOut) {
         check(
                 sender.name,
                 () -> Diagnosis.heard(
                         sender.name,
+                        sender.none,
                         newest(admin, sender.topic),
                         now,
                         sender.limit,
@@ -232,17 +254,14 @@ final class ClusterChecks {
         check("domains", refusing::domains);
         check("dead-letters", refusing::deadLetters);
         check("commands", this::commands);
-        var agents = new Sender("agents", TopicCatalogue.GPU_TELEMETRY, AGENTS_SILENT, Level.FAIL);
-        heard(admin, now, agents, Diagnosis.START_AGENTS);
+        heard(admin, now, AGENTS, Diagnosis.START_AGENTS);
         check("nodes", this::twins);
         check("inventory", this::inventories);
-        var demand = new Sender("demand", TopicCatalogue.REQUEST_RATES, AGENTS_SILENT, Level.WARN);
-        heard(admin, now, demand, "let the serving side write request-rates; without them nothing is lent");
-        var forecaster = new Sender("forecaster", TopicCatalogue.DEMAND_FORECASTS, FORECASTS_SILENT, Level.WARN);
+        heard(admin, now, DEMAND, "let the serving side write request-rates; without them nothing is lent");
         heard(
                 admin,
                 now,
-                forecaster,
+                FORECASTER,
                 "start 'lendstream forecaster', or run without forecasts: then only the current load counts");
         var actuators = new ActuatorChecks(reading, virtual, now);
         check("actuators", actuators::decisions);

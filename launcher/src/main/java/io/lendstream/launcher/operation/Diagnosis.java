@@ -143,13 +143,20 @@ final class Diagnosis {
     /**
      * Whether the writer of a topic is alive.
      *
+     * @param none a sentence for the time before its first record
      * @param newest the time of the newest record; empty if there is none
      * @param silent the severity of silence
      */
     static Finding heard(
-            String who, Optional<Instant> newest, Instant now, Duration limit, Level silent, String wayOut) {
+            String who,
+            String none,
+            Optional<Instant> newest,
+            Instant now,
+            Duration limit,
+            Level silent,
+            String wayOut) {
         if (newest.isEmpty()) {
-            return new Finding(who, silent, "has never written a record", wayOut);
+            return new Finding(who, silent, none, wayOut);
         }
         Duration age = Duration.between(newest.get(), now);
         String found = "last record %s ago".formatted(age(age));

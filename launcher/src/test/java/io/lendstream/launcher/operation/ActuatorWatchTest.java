@@ -85,7 +85,7 @@ class ActuatorWatchTest {
         assertThat(watch.problems(NOW.plusSeconds(1)))
                 .extracting(Finding::found)
                 .containsExactly(
-                        "1 of 1 decision of the last hour waits for an answer, for up to 11s, more than 10s: east/1/1");
+                        "1 of 1 binding decision of the last hour waits for an answer, for up to 11s, more than 10s: east/1/1");
     }
 
     @Test
@@ -124,7 +124,7 @@ class ActuatorWatchTest {
                 .extracting(Finding::line)
                 .singleElement()
                 .asString()
-                .startsWith("FAIL actuators: no actuator is alive to carry out 1 decision of the last hour;");
+                .startsWith("FAIL actuators: no actuator is alive to carry out 1 binding decision of the last hour;");
     }
 
     @Test

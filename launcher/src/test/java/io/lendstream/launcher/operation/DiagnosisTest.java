@@ -125,13 +125,13 @@ class DiagnosisTest {
     @Test
     void servicesThatWaitForVirtualTimeDoNotFail() {
         Duration limit = Duration.ofSeconds(60);
-        Finding agents = Diagnosis.heard("agents", Optional.empty(), NOW, limit, Level.SILENT, "start one");
+        Finding agents = Diagnosis.heard("agents", "none yet", Optional.empty(), NOW, limit, Level.SILENT, "start one");
         List<Node> two = List.of(inventory("n1", "a", 0), inventory("n1", "b", 1), inventory("n1", "a", 2));
         Finding twins = Diagnosis.twins(two);
 
         assertThat(agents.whilePaused().line())
                 .isEqualTo(
-                        "warn agents: waiting for virtual time: has never written a record; begin it with 'lendstream load', or set time=wall if this is no accelerated run");
+                        "warn agents: waiting for virtual time: none yet; begin it with 'lendstream load', or set time=wall if this is no accelerated run");
         assertThat(agents.isFailure()).isFalse();
         assertThat(Diagnosis.inventories(List.of()).whilePaused().found())
                 .isEqualTo("waiting for virtual time: no node reports its GPUs");
@@ -193,19 +193,17 @@ class DiagnosisTest {
         assertThat(Diagnosis.clock(Duration.ofHours(1), most).isFailure()).isTrue();
     }
 
+    private static Finding agents(Optional<Instant> newest, Level silent) {
+        return Diagnosis.heard("agents", "none yet", newest, NOW, Duration.ofSeconds(60), silent, "start one");
+    }
+
     @Test
     void aSilentWriterIsNamed() {
-        Duration limit = Duration.ofSeconds(60);
-
-        assertThat(Diagnosis.heard("agents", Optional.of(NOW.minusSeconds(5)), NOW, limit, Level.FAIL, "start one")
-                        .line())
+        assertThat(agents(Optional.of(NOW.minusSeconds(5)), Level.FAIL).line())
                 .isEqualTo("ok   agents: last record 5s ago");
-        assertThat(Diagnosis.heard("agents", Optional.of(NOW.minusSeconds(90)), NOW, limit, Level.FAIL, "start one")
-                        .line())
+        assertThat(agents(Optional.of(NOW.minusSeconds(90)), Level.FAIL).line())
                 .isEqualTo("FAIL agents: last record 1m30s ago, more than 1m; start one");
-        assertThat(Diagnosis.heard("agents", Optional.empty(), NOW, limit, Level.WARN, "start one")
-                        .line())
-                .isEqualTo("warn agents: has never written a record; start one");
+        assertThat(agents(Optional.empty(), Level.WARN).line()).isEqualTo("warn agents: none yet; start one");
     }
 
     @Test
@@ -228,11 +226,11 @@ class DiagnosisTest {
 
         assertThat(actuators(List.of(answered, fresh, advice), Set.of(answered.id()), Liveness.ALIVE)
                         .line())
-                .isEqualTo("ok   actuators: 2 decisions in the last hour, none unanswered for more than 10s");
+                .isEqualTo("ok   actuators: 2 binding decisions in the last hour, none unanswered for more than 10s");
         assertThat(actuators(List.of(overdue, answered), Set.of(answered.id()), Liveness.ALIVE)
                         .line())
                 .startsWith(
-                        "FAIL actuators: 1 of 2 decisions of the last hour is overdue without an answer: east/1/1; operator of the actuator's machine: check that 'lendstream actuator' runs");
+                        "FAIL actuators: 1 of 2 binding decisions of the last hour is overdue without an answer: east/1/1; operator of the actuator's machine: check that 'lendstream actuator' runs");
     }
 
     @Test
@@ -244,10 +242,10 @@ class DiagnosisTest {
 
         assertThat(actuators(all, Set.of(late.id()), Liveness.ALIVE).line())
                 .isEqualTo(
-                        "warn actuators: 1 of 3 decisions of the last hour waits for an answer, for up to 11s, more than 10s: east/1/2; operator of the actuator's machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it. It fails 60 s after the deadline");
+                        "warn actuators: 1 of 3 binding decisions of the last hour waits for an answer, for up to 11s, more than 10s: east/1/2; operator of the actuator's machine: check that 'lendstream actuator' runs and reaches the broker; if not, start it. 'lendstream doctor' fails 60 s after the decision's deadline");
         assertThat(actuators(all, Set.of(), Liveness.UNKNOWN).line())
                 .startsWith(
-                        "warn actuators: 2 of 3 decisions of the last hour wait for an answer, for up to 1m59s, more than 10s: east/1/1; east/1/2;");
+                        "warn actuators: 2 of 3 binding decisions of the last hour wait for an answer, for up to 1m59s, more than 10s: east/1/1; east/1/2;");
         assertThat(actuators(all, Set.of(late.id(), later.id()), Liveness.ALIVE).isOk())
                 .isTrue();
     }
@@ -257,7 +255,7 @@ class DiagnosisTest {
         Decision fresh = renewal(3, NOW.minusSeconds(59), false);
 
         assertThat(actuators(List.of(fresh), Set.of(), Liveness.SILENT).line())
-                .startsWith("FAIL actuators: no actuator is alive to carry out 1 decision of the last hour; operator");
+                .startsWith("FAIL actuators: no actuator is alive to carry out 1 binding decision of the last hour; operator");
         assertThat(actuators(List.of(), Set.of(), Liveness.SILENT).line())
                 .startsWith(
                         "warn actuators: no actuator is alive; no decision waits for one; operator of the actuator's machine");
@@ -292,7 +290,7 @@ class DiagnosisTest {
         assertThat(actuators(List.of(), Set.of(), Liveness.UNKNOWN).line())
                 .isEqualTo("ok   actuators: no decisions to carry out in the last hour");
         assertThat(actuators(List.of(fresh), Set.of(), Liveness.UNKNOWN).line())
-                .isEqualTo("ok   actuators: 1 decision in the last hour, none unanswered for more than 10s");
+                .isEqualTo("ok   actuators: 1 binding decision in the last hour, none unanswered for more than 10s");
     }
 
     @Test
@@ -363,7 +361,7 @@ class DiagnosisTest {
 
         assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(20), "usual", ago(100)), true, NOW)
                         .line())
-                .isEqualTo("ok   actuator: all 2 report");
+                .isEqualTo("ok   actuator: all 2 report; oldest last report 1m40s ago");
         assertThat(ActuatorDiagnosis.alive(stocks, Map.of("often", ago(50), "usual", ago(100)), true, NOW)
                         .line())
                 .startsWith(
@@ -383,7 +381,7 @@ class DiagnosisTest {
 
         assertThat(ActuatorDiagnosis.alive(Map.of("seldom", seldom), Map.of("seldom", ago(800)), true, NOW)
                         .line())
-                .isEqualTo("ok   actuator: all 1 report");
+                .isEqualTo("ok   actuator: all 1 report; last report 13m20s ago");
         assertThat(ActuatorDiagnosis.alive(Map.of(), Map.of("new", ago(181)), true, NOW)
                         .line())
                 .as("its interval is not known yet")

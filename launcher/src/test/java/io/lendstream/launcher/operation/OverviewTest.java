@@ -303,7 +303,7 @@ class OverviewTest {
                 .singleElement()
                 .asString()
                 .startsWith(
-                        "actuators: 1 of 1 decision of the last hour waits for an answer, for up to 11s, more than 10s: test/1/100; operator of the actuator's machine: check that 'lendstream actuator' runs");
+                        "actuators: 1 of 1 binding decision of the last hour waits for an answer, for up to 11s, more than 10s: test/1/100; operator of the actuator's machine: check that 'lendstream actuator' runs");
         assertThat(overview.json(made.plusSeconds(11)).get("alarms")).hasSize(1);
 
         overview.tell(new ActuationReport(

@@ -61,11 +61,7 @@ final class ClusterChecks {
     private static final Duration FORECASTS_SILENT = Duration.ofMinutes(15);
 
     private static final Sender AGENTS = new Sender(
-            "agents",
-            "no agent has written telemetry yet",
-            TopicCatalogue.GPU_TELEMETRY,
-            AGENTS_SILENT,
-            Level.FAIL);
+            "agents", "no agent has written telemetry yet", TopicCatalogue.GPU_TELEMETRY, AGENTS_SILENT, Level.FAIL);
     private static final Sender DEMAND = new Sender(
             "demand", "no request rate has been written yet", TopicCatalogue.REQUEST_RATES, AGENTS_SILENT, Level.WARN);
     private static final Sender FORECASTER = new Sender(

@@ -139,7 +139,20 @@ final class ExplainedGpus {
         if (log.isFrozen()) {
             return "lending is frozen: no plan until 'lendstream thaw'";
         }
-        return log.nextPlanAt().map(next -> "next plan at " + Times.exact(next)).orElse("no plan yet");
+        return log.nextPlanAt()
+                .map(next -> (isResting(log, next)
+                                ? "next plan when a job or GPU changes, at the latest at "
+                                : "next plan at ")
+                        + Times.exact(next))
+                .orElse("no plan yet");
+    }
+
+    /** Whether the last plan stays the same until a change, so that the regular next one is left out. */
+    private static boolean isResting(LendingExplainer log, Instant next) {
+        return log.scheduler()
+                .filter(scheduler ->
+                        next.isAfter(log.lastEventAt().plus(scheduler.policy().planEvery())))
+                .isPresent();
     }
 
     private String line(UnitReview review) {

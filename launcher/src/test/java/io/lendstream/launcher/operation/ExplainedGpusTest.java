@@ -1,5 +1,6 @@
 package io.lendstream.launcher.operation;
 
+import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,10 +10,12 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.fixtures.LoanStory;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.text.Times;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -20,14 +23,14 @@ import org.junit.jupiter.api.Test;
 class ExplainedGpusTest {
     private final Scenario story = LoanStory.besideALargeJob();
 
-    private List<Lease> leases() {
+    private static List<Lease> leases(Scenario story) {
         return story.state().gpus().stream()
                 .map(gpu -> gpu.lease(Scenario.DOMAIN, story.state().epoch()))
                 .toList();
     }
 
     private ExplainedGpus explained(Optional<GpuId> wanted, List<DomainEvent> log) {
-        ExplainedGpus explained = new ExplainedGpus(leases(), wanted, StoryNames.of(story));
+        ExplainedGpus explained = new ExplainedGpus(leases(story), wanted, StoryNames.of(story));
         log.forEach(explained::take);
         return explained;
     }
@@ -54,6 +57,26 @@ class ExplainedGpusTest {
                         story.state().eventSequence(),
                         Times.exact(story.now()),
                         Times.exact(story.state().nextPlanAt().orElseThrow()));
+    }
+
+    @Test
+    void withoutJobsThePlanWaitsForAChange() {
+        Scenario idle = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 1)
+                .service("chat", 1)
+                .settled();
+        for (int i = 0; i < 20; i++) {
+            idle.rate("chat", 1).settled().after(ofSeconds(15)).settled();
+        }
+        Instant next = idle.state().nextPlanAt().orElseThrow();
+        ExplainedGpus explained = new ExplainedGpus(leases(idle), Optional.empty(), StoryNames.of(idle));
+        idle.log().forEach(explained::take);
+
+        assertThat(next).isAfter(idle.now().plusSeconds(60));
+        assertThat(explained.lines(idle.now()))
+                .last()
+                .asString()
+                .endsWith(", next plan when a job or GPU changes, at the latest at %s)".formatted(Times.exact(next)));
     }
 
     @Test

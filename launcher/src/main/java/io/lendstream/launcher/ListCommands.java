@@ -37,14 +37,6 @@ final class ListCommands {
             return entries.addObject().put("name", name).put("summary", summary);
         }
 
-        /** A sentence beside the list, for people. */
-        final void remark(String line) {
-            if (!output.json()) {
-                spec.commandLine().getErr().println(line);
-                spec.commandLine().getErr().flush();
-            }
-        }
-
         @Override
         public final void run() {
             list();
@@ -74,10 +66,7 @@ final class ListCommands {
                         .put("needsDurations", info.needsDurations())
                         .put("usesForecasts", info.looksAhead())
                         .put("experimental", info.isExperimental());
-                info.warning().ifPresent(warning -> {
-                    entry.put("warning", warning);
-                    remark("warning: " + warning);
-                });
+                info.warning().ifPresent(warning -> entry.put("warning", warning));
             }
             add("no-lending", "for replay: deepboot with lending off, training on its own nodes only");
         }

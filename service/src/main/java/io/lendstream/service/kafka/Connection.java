@@ -45,7 +45,7 @@ public final class Connection {
         missing.removeAll(there);
         if (!missing.isEmpty()) {
             throw new UnreachableException(
-                    "%d of the topics needed are not on %s: %s. Create them with 'lendstream topics create', or correct topic-prefix."
+                    "%d of the topics needed are not on %s: %s. Create them with 'lendstream topics create', or correct topic-prefix, or wait: 'lendstream demo' creates them in its first 20 seconds."
                             .formatted(missing.size(), kafka.bootstrapServers(), String.join(", ", missing)),
                     null);
         }

@@ -37,7 +37,9 @@ public final class ControlCommands {
             footer = "Example: lendstream freeze --reason 'upgrade of the switches' --domain east")
     public static final class Freeze extends OfDomains {
         public Freeze() {
-            super(Kind.FREEZE, "frozen: no new loans and no changes of jobs; reclaims for inference continue");
+            super(
+                    Kind.FREEZE,
+                    "frozen: no new loans, no renewals of loans and no changes of jobs; reclaims for inference continue");
         }
     }
 

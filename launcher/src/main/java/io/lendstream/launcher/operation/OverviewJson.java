@@ -63,7 +63,8 @@ final class OverviewJson {
                                 overview.commands()
                                         .lending(
                                                 known.started().domain(),
-                                                known.scheduler().settings().lending())));
+                                                known.scheduler().settings().lending()))
+                        .put("advisory", overview.commands().isAdvisory(known.started().domain())));
     }
 
     private void putServices(ArrayNode lines, Instant now) {

@@ -3,6 +3,7 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.ServiceState;
@@ -144,15 +145,15 @@ final class OverviewText {
     }
 
     private String line(Overview.InOffice known) {
-        return "%-20s policy %s, notice %d s, lending %s"
+        DomainId domain = known.started().domain();
+        StandingCommands commands = overview.commands();
+        return "%-20s policy %s, notice %d s, lending %s%s"
                 .formatted(
-                        known.started().domain(),
+                        domain,
                         known.scheduler().policy().spec(),
                         known.scheduler().settings().notice().toSeconds(),
-                        overview.commands()
-                                .lending(
-                                        known.started().domain(),
-                                        known.scheduler().settings().lending()));
+                        commands.lending(domain, known.scheduler().settings().lending()),
+                        commands.isAdvisory(domain) ? " (advisory: only advice)" : "");
     }
 
     private String line(JobState job) {

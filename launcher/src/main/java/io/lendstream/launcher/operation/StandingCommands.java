@@ -62,6 +62,11 @@ final class StandingCommands {
         return inForce.containsKey(Kind.RECLAIM_ALL) ? "stopped" : inForce.containsKey(Kind.FREEZE) ? "frozen" : "on";
     }
 
+    /** Whether the decisions of a domain are only advice. */
+    boolean isAdvisory(DomainId domain) {
+        return inForce(domain).containsKey(Kind.ADVISORY_ON);
+    }
+
     /** What is in force in each domain, by which user, since when, until which command, and why. */
     List<String> lines() {
         List<String> lines = new ArrayList<>();
@@ -96,8 +101,12 @@ final class StandingCommands {
     /** The finding of {@code doctor}. */
     Finding finding() {
         List<String> lines = lines();
+        boolean hasReason = orders.keySet().stream()
+                .flatMap(domain -> inForce(domain).values().stream())
+                .anyMatch(order -> !order.command().reason().isEmpty());
         return lines.isEmpty()
                 ? Finding.ok("commands", "no freeze, reclaim-all or advisory mode is in force")
-                : Finding.warn("commands", String.join("; ", lines), "end it when the reason has passed");
+                : Finding.warn(
+                        "commands", String.join("; ", lines), hasReason ? "end it when the reason has passed" : "");
     }
 }

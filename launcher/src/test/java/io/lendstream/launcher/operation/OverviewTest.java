@@ -282,6 +282,23 @@ class OverviewTest {
     }
 
     @Test
+    void advisoryModeShowsAtTheScheduler() {
+        story.control(ControlCommand.Kind.ADVISORY_ON);
+
+        assertThat(overview(false).lines(story.now(), false))
+                .anyMatch(line -> line.matches("  test +policy .*, lending on \\(advisory: only advice\\)"));
+        JsonNode scheduler = overview(false).json(story.now()).at("/schedulers/0");
+        assertThat(scheduler.get("lendingState").asText()).isEqualTo("on");
+        assertThat(scheduler.get("advisory").asBoolean()).isTrue();
+
+        story.control(ControlCommand.Kind.ADVISORY_OFF);
+
+        assertLending("on");
+        assertThat(overview(false).json(story.now()).at("/schedulers/0/advisory").asBoolean())
+                .isFalse();
+    }
+
+    @Test
     void anActuatorThatDoesNotAnswerIsAnAlarm() {
         Instant made = story.now();
         GpuId gpu = new GpuId("infer-g0");

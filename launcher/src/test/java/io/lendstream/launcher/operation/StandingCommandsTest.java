@@ -49,6 +49,13 @@ class StandingCommandsTest {
     }
 
     @Test
+    void aCommandWithoutReasonHasNoReasonThatPasses() {
+        order(Kind.FREEZE, "alice", "", 0);
+
+        assertThat(commands.finding().line()).endsWith("until 'lendstream thaw'; no reason given");
+    }
+
+    @Test
     void aThawEndsFreezeAndReclaimAllAndNotAdvisoryMode() {
         order(Kind.FREEZE, "alice", "rack 3", 0);
         order(Kind.RECLAIM_ALL, "bob", "", 1);

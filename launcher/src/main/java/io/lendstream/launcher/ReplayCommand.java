@@ -354,6 +354,7 @@ final class ReplayCommand implements Callable<Integer> {
         Report.write(facts, out, painter).ifPresent(this::say);
         if (publishedTiming.isEmpty()) {
             say("");
+            remarks.seeds().flatMap(SeedTable::heading).ifPresent(this::say);
             Standings.lines(facts).forEach(this::say);
             remarks.seeds().ifPresent(seedFacts -> {
                 say("");

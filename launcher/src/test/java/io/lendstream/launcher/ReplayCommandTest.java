@@ -79,7 +79,9 @@ class ReplayCommandTest {
                         run -> run.get("seed").asInt() + " " + run.get("role").asText())
                 .startsWith("1 baseline", "1 run", "1 run", "1 oracle", "2 baseline")
                 .endsWith("3 oracle");
-        assertThat(out.toString()).contains("Mean over 3 seeds: 1 to 3", "95 % confidence interval");
+        assertThat(out.toString())
+                .containsSubsequence(
+                        "Seed 1, the first of 3 seeds:", "Mean over 3 seeds: 1 to 3", "95 % confidence interval");
         assertThat(report()).contains("Mean over 3 seeds: 1 to 3");
         List<String> seeds = Files.readAllLines(directory.resolve("out").resolve("seeds.csv"));
         assertThat(seeds).hasSize(13);

@@ -11,7 +11,19 @@ public final class SeedTable {
     private static final List<String> COLUMNS = List.of(
             "", "average JCT", "shorter than baseline", "share of the possible gain", "SLO misses", "GPU-hours lent");
 
+    /** With fewer seeds an interval is wide: Student's t with few degrees of freedom. */
+    private static final int FEW = 5;
+
     private SeedTable() {}
+
+    /** The line above the tables of the first seed alone; empty if there is only one. */
+    public static Optional<String> heading(SeedFacts facts) {
+        int replayed = facts.seeds().size();
+        return replayed < 2
+                ? Optional.empty()
+                : Optional.of(
+                        "Seed %d, the first of %s:".formatted(facts.seeds().get(0), Text.plural(replayed, "seed")));
+    }
 
     /** The table in characters, with a title and notes. */
     public static List<String> lines(SeedFacts facts) {
@@ -76,7 +88,8 @@ public final class SeedTable {
                         .anyMatch(row -> row.gain().filter(SeedTable::known).isPresent())
                 ? " The gain is paired with the baseline of the same seed, the share of the possible gain with its oracle."
                 : "";
-        return "± is half the 95 % confidence interval of the mean over the seeds (Student's t)." + references;
+        String few = facts.seeds().size() < FEW ? " With fewer than %d seeds it is wide.".formatted(FEW) : "";
+        return "± is half the 95 % confidence interval of the mean over the seeds (Student's t)." + few + references;
     }
 
     private static boolean known(MeanInterval interval) {

@@ -20,6 +20,24 @@ class SeedTableTest {
     }
 
     @Test
+    void theIntervalOfFewSeedsIsSaidToBeWide() {
+        SeedFacts few = new SeedFacts(List.of(1L, 2L, 3L, 4L), List.of(), false, List.of(row(100, 110, 120, 130)));
+        SeedFacts enough =
+                new SeedFacts(List.of(1L, 2L, 3L, 4L, 5L), List.of(), false, List.of(row(100, 110, 120, 130, 140)));
+
+        assertThat(SeedTable.lines(few)).anyMatch(line -> line.contains("With fewer than 5 seeds it is wide."));
+        assertThat(SeedTable.lines(enough)).noneMatch(line -> line.contains("it is wide"));
+    }
+
+    @Test
+    void theTablesOfOneSeedAmongSeveralHaveAHeading() {
+        assertThat(SeedTable.heading(new SeedFacts(List.of(4L, 9L), List.of(), false, List.of())))
+                .contains("Seed 4, the first of 2 seeds:");
+        assertThat(SeedTable.heading(new SeedFacts(List.of(4L), List.of(), false, List.of())))
+                .isEmpty();
+    }
+
+    @Test
     void equalSeedsHaveNoIntervalButAReason() {
         SeedFacts facts = new SeedFacts(List.of(4L, 9L), List.of(), true, List.of(row(100, 100)));
 

@@ -57,13 +57,11 @@ import org.apache.kafka.common.errors.GroupIdNotFoundException;
 
 /** Checks a cluster. Each check gives a finding, even if it cannot be made. */
 final class ClusterChecks {
-    private static final Duration AGENTS_SILENT = Duration.ofSeconds(60);
+    private static final Duration RATES_SILENT = Duration.ofSeconds(60);
     private static final Duration FORECASTS_SILENT = Duration.ofMinutes(15);
 
-    private static final Sender AGENTS = new Sender(
-            "agents", "no agent has written telemetry yet", TopicCatalogue.GPU_TELEMETRY, AGENTS_SILENT, Level.FAIL);
     private static final Sender DEMAND = new Sender(
-            "demand", "no request rate has been written yet", TopicCatalogue.REQUEST_RATES, AGENTS_SILENT, Level.WARN);
+            "demand", "no request rate has been written yet", TopicCatalogue.REQUEST_RATES, RATES_SILENT, Level.WARN);
     private static final Sender FORECASTER = new Sender(
             "forecaster",
             "no forecast has been written yet",
@@ -250,7 +248,7 @@ final class ClusterChecks {
         check("domains", refusing::domains);
         check("dead-letters", refusing::deadLetters);
         check("commands", this::commands);
-        heard(admin, now, AGENTS, Diagnosis.START_AGENTS);
+        check("agents", () -> agents(admin, now));
         check("nodes", this::twins);
         check("inventory", this::inventories);
         heard(admin, now, DEMAND, "let the serving side write request-rates; without them nothing is lent");
@@ -266,6 +264,15 @@ final class ClusterChecks {
             check("clocks", () -> Diagnosis.clocks(Clocks.ahead(Clocks.read(cluster))));
         }
         check("gpus", this::quarantine);
+    }
+
+    private Finding agents(Admin admin, Instant now) {
+        Optional<Instant> newest = newest(admin, TopicCatalogue.GPU_TELEMETRY);
+        var declared = new ArrayList<Instant>();
+        if (newest.isEmpty()) {
+            reading.all(TopicCatalogue.NODES, received -> declared.add(received.written()));
+        }
+        return Diagnosis.agents(newest, declared, now, isPaused ? Level.SILENT : Level.FAIL);
     }
 
     private Finding time(Admin admin, Instant now) {

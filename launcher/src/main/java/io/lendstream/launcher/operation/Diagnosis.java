@@ -29,6 +29,8 @@ import java.util.stream.Stream;
 final class Diagnosis {
     static final String START_AGENTS = "start 'lendstream agent' on the nodes";
 
+    private static final String NO_TELEMETRY = "no agent has written telemetry yet";
+    private static final Duration AGENTS_SILENT = Duration.ofSeconds(60);
     private static final Duration TIME_STANDS = Duration.ofSeconds(60);
     private static final Duration SKEW_UNNOTICED = Duration.ofSeconds(1);
     private static final Duration SERVICE_SKEW_UNNOTICED = Duration.ofSeconds(5);
@@ -163,6 +165,22 @@ final class Diagnosis {
         return age.compareTo(limit) > 0
                 ? new Finding(who, silent, "%s, more than %s".formatted(found, Units.text(limit)), wayOut)
                 : Finding.ok(who, found);
+    }
+
+    /**
+     * Whether agents write telemetry. Inventories come before it, so that for a minute its lack is no failure.
+     *
+     * @param newest the time of the newest telemetry; empty if there is none
+     * @param declared when inventories were written
+     * @param silent the severity of silence
+     */
+    static Finding agents(Optional<Instant> newest, Collection<Instant> declared, Instant now, Level silent) {
+        boolean hasJustBegun = newest.isEmpty()
+                && !declared.isEmpty()
+                && declared.stream().allMatch(at -> at.plus(AGENTS_SILENT).isAfter(now));
+        return hasJustBegun
+                ? Finding.silent("agents", NO_TELEMETRY, "wait: the first inventory is less than a minute old")
+                : heard("agents", NO_TELEMETRY, newest, now, AGENTS_SILENT, silent, START_AGENTS);
     }
 
     /**

@@ -207,6 +207,24 @@ class DiagnosisTest {
     }
 
     @Test
+    void agentsThatHaveJustBegunDoNotFail() {
+        List<Instant> fresh = List.of(ago(5), ago(59));
+
+        assertThat(Diagnosis.agents(Optional.empty(), fresh, NOW, Level.FAIL).line())
+                .isEqualTo(
+                        "warn agents: no agent has written telemetry yet; wait: the first inventory is less than a minute old");
+        assertThat(Diagnosis.agents(Optional.empty(), List.of(ago(5), ago(61)), NOW, Level.FAIL)
+                        .line())
+                .isEqualTo("FAIL agents: no agent has written telemetry yet; start 'lendstream agent' on the nodes");
+        assertThat(Diagnosis.agents(Optional.empty(), List.of(), NOW, Level.FAIL)
+                        .isFailure())
+                .isTrue();
+        assertThat(Diagnosis.agents(Optional.of(ago(90)), fresh, NOW, Level.FAIL)
+                        .line())
+                .startsWith("FAIL agents: last record 1m30s ago, more than 1m; start ");
+    }
+
+    @Test
     void aSchedulerIsThereAndKeepsUp() {
         assertThat(Diagnosis.scheduler("g", 2, 10).level()).isEqualTo(Level.OK);
         assertThat(Diagnosis.scheduler("g", 2, 100_000).level()).isEqualTo(Level.WARN);

@@ -88,7 +88,7 @@ class ExplainedAdviceTest {
 
     @Test
     void theOutcomeOfAdviceIsTheDecisionThatItsApprovalMade() {
-        Decision first = standing().get(0);
+        Decision first = story.last().get(0);
 
         assertThat(explained(first).lines()).contains("Outcome: only advice; not approved");
         assertThat(explained(first).json().at("/outcome").has("approvedAs")).isFalse();
@@ -106,7 +106,7 @@ class ExplainedAdviceTest {
 
     @Test
     void adviceChangesNoOwnerAndShowsNone() {
-        Decision first = standing().get(0);
+        Decision first = story.last().get(0);
 
         assertThat(explained(first).lines())
                 .doesNotContain("Owners, before and after:")

@@ -40,6 +40,7 @@ final class Tales {
         all.put("a new scheduler carries on where the last one stopped", Tales::aNewScheduler);
         all.putAll(SliceTales.all());
         all.putAll(OperatorTales.all());
+        all.putAll(KindTales.all());
         return all;
     }
 

@@ -5,6 +5,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.persistent.Flat;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -12,10 +13,7 @@ import java.util.Optional;
  * A unit that can be assigned: a whole GPU, or a MIG instance.
  *
  * @param instance the MIG instance; empty for a whole GPU
- * @param failedBinds how often in a row it could not be bound
- * @param warmHits how often in a row its replica was needed again while protected
- * @param lastXid the XID error last reported for it; an old one that is still reported is no news
- * @param boundBy the actuator that last reported it bound: only it can know that no tenant runs there
+ * @param history what was reported about the unit so far
  * @param since when its owner last changed
  * @param changedBy the event by which it did
  */
@@ -25,10 +23,7 @@ public record GpuState(
         Pool pool,
         Optional<MigInstance> instance,
         Owner owner,
-        int failedBinds,
-        int warmHits,
-        Optional<Integer> lastXid,
-        Optional<String> boundBy,
+        @Flat UnitHistory history,
         Instant since,
         long changedBy) {
     /** A whole GPU without an owner. */
@@ -39,18 +34,7 @@ public record GpuState(
     /** A unit without an owner. */
     public static GpuState free(
             GpuId gpuId, NodeId nodeId, Pool pool, Optional<MigInstance> instance, Instant since, long event) {
-        return new GpuState(
-                gpuId,
-                nodeId,
-                pool,
-                instance,
-                new Owner.Free(),
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                since,
-                event);
+        return new GpuState(gpuId, nodeId, pool, instance, new Owner.Free(), UnitHistory.NONE, since, event);
     }
 
     /** Whether it is a GPU, and not a part of one. Only such units work together on a job. */
@@ -71,53 +55,51 @@ public record GpuState(
         return owner.holder().filter(tenant::equals).isPresent();
     }
 
+    /** How often in a row it could not be bound. */
+    public int failedBinds() {
+        return history.failedBinds();
+    }
+
+    /** How often in a row its replica was needed again while protected. */
+    public int warmHits() {
+        return history.warmHits();
+    }
+
+    public Optional<Integer> lastXid() {
+        return history.lastXid();
+    }
+
+    /** The actuator that last reported it bound. */
+    public Optional<String> boundBy() {
+        return history.boundBy();
+    }
+
     public GpuState with(Owner next, Instant at, long event) {
-        return new GpuState(gpuId, nodeId, pool, instance, next, failedBinds, warmHits, lastXid, boundBy, at, event);
+        return new GpuState(gpuId, nodeId, pool, instance, next, history, at, event);
     }
 
     public GpuState with(MigInstance described) {
-        return new GpuState(
-                gpuId,
-                nodeId,
-                pool,
-                Optional.of(described),
-                owner,
-                failedBinds,
-                warmHits,
-                lastXid,
-                boundBy,
-                since,
-                changedBy);
+        return new GpuState(gpuId, nodeId, pool, Optional.of(described), owner, history, since, changedBy);
     }
 
     public GpuState withFailedBinds(int failures) {
-        return new GpuState(
-                gpuId, nodeId, pool, instance, owner, failures, warmHits, lastXid, boundBy, since, changedBy);
+        return with(history.withFailedBinds(failures));
     }
 
     public GpuState boundBy(String actuator) {
-        return new GpuState(
-                gpuId, nodeId, pool, instance, owner, 0, warmHits, lastXid, Optional.of(actuator), since, changedBy);
+        return with(history.boundBy(actuator));
     }
 
     public GpuState withWarmHits(int hits) {
-        return new GpuState(
-                gpuId, nodeId, pool, instance, owner, failedBinds, hits, lastXid, boundBy, since, changedBy);
+        return with(history.withWarmHits(hits));
     }
 
     public GpuState withXid(int xid) {
-        return new GpuState(
-                gpuId,
-                nodeId,
-                pool,
-                instance,
-                owner,
-                failedBinds,
-                warmHits,
-                Optional.of(xid),
-                boundBy,
-                since,
-                changedBy);
+        return with(history.withXid(xid));
+    }
+
+    private GpuState with(UnitHistory next) {
+        return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy);
     }
 
     public Lease lease(DomainId domain, long epoch) {

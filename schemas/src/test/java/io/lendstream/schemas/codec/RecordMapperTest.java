@@ -12,13 +12,16 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.state.Owner;
 import io.lendstream.schemas.codec.mapping.InvalidRecordException;
 import io.lendstream.schemas.codec.mapping.MismatchException;
+import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.WireSchemas;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
+import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
 import org.junit.jupiter.api.Test;
 
@@ -155,6 +158,19 @@ final class RecordMapperTest {
         assertThatThrownBy(() -> SchemaDerivation.of(Loose.class))
                 .hasMessageContaining("java.lang.Object cannot be mapped");
         assertThatThrownBy(() -> SchemaDerivation.of(Keyed.class)).hasMessageContaining("cannot be mapped");
+    }
+
+    @Test
+    void listsAndMapsThatAnOldEntryLacksAreEmpty() throws IOException {
+        Schema now = SchemaDerivation.of(Ask.class);
+        Schema before = SchemaChanges.without(SchemaChanges.without(now, "gpus"), "waitsMillis");
+        GenericData.Record old = new GenericData.Record(before);
+        old.put("noticeMillis", 2000L);
+
+        GenericRecord read = AvroBytes.read(AvroBytes.write(old), before, now);
+
+        assertThat(RecordMapper.of(Ask.class, now).decode(read))
+                .isEqualTo(new Ask(List.of(), Map.of(), Duration.ofSeconds(2)));
     }
 
     @Test

@@ -17,27 +17,18 @@ public final class BenchMain {
         Optional<? extends Bench> read(List<String> options);
     }
 
-    private static final Map<String, Reader> BENCHES = new TreeMap<>(Map.of(
-            "afe",
-            ElasticTraining::parse,
-            "agent",
-            withoutOptions(() -> AgentCost::measure),
-            "batch-plan",
-            withoutOptions(BatchPlanStudy::new),
-            "decision-latency",
-            ReclaimLatency::parse,
-            "forecast",
-            withoutOptions(ForecastStudy::new),
-            "forecaster",
-            ForecasterPace::parse,
-            "ingest",
-            SchedulerThroughput::parse,
-            "plan",
-            withoutOptions(() -> PlanTime::measure),
-            "published",
-            withoutOptions(PublishedFigures::new),
-            "replay",
-            ReplayTime::parse));
+    private static final Map<String, Reader> BENCHES = new TreeMap<>(Map.ofEntries(
+            entry("afe", ElasticTraining::parse),
+            entry("agent", withoutOptions(() -> AgentCost::measure)),
+            entry("batch-plan", withoutOptions(BatchPlanStudy::new)),
+            entry("decision-latency", ReclaimLatency::parse),
+            entry("forecast", withoutOptions(ForecastStudy::new)),
+            entry("forecaster", ForecasterPace::parse),
+            entry("ingest", SchedulerThroughput::parse),
+            entry("pairs", PairedRuns::parse),
+            entry("plan", withoutOptions(() -> PlanTime::measure)),
+            entry("published", withoutOptions(PublishedFigures::new)),
+            entry("replay", ReplayTime::parse)));
 
     private BenchMain() {}
 
@@ -56,6 +47,10 @@ public final class BenchMain {
         System.exit(report.misses().isEmpty() ? 0 : 1);
     }
 
+    private static Map.Entry<String, Reader> entry(String name, Reader reader) {
+        return Map.entry(name, reader);
+    }
+
     private static Reader withoutOptions(Supplier<Bench> bench) {
         return options -> options.isEmpty() ? Optional.of(bench.get()) : Optional.empty();
     }
@@ -66,8 +61,9 @@ public final class BenchMain {
                         + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n"
                         + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd NODES] [--setting GUARANTEE_MILLIS]%n"
                         + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n"
+                        + "       ./dev bench pairs [--pairs N, else %d] [--only WORD] BASE NAME [OPTIONS], with the times that have WORD in their names;%n"
                         + "       ./dev bench ingest [--guarantee at_least_once|exactly_once_v2] [--records N]%n",
-                String.join(", ", BENCHES.keySet()), ReplayTime.RUNS);
+                String.join(", ", BENCHES.keySet()), ReplayTime.RUNS, PairedRuns.PAIRS);
     }
 
     /** The report as it is kept, with the machine and the commit that it is of. */

@@ -146,8 +146,7 @@ final class ActuatorIntakesTest {
                 NOON,
                 "cifar10",
                 new TrainingJob.Scaling(1, 1, 8, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(10, 1000, 1, 100, Optional.empty()),
                         new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),

@@ -150,8 +150,7 @@ final class LoadedDomain {
                 now().minus(AGE),
                 "bench",
                 new TrainingJob.Scaling(GPUS_PER_NODE, 1, GPUS_PER_NODE, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(128, 8192, 32, 1024, Optional.empty()),
                         new GoodputProfile(

@@ -58,8 +58,7 @@ class LargeOutputTest {
                 job.application(),
                 new TrainingJob.Scaling(
                         job.scaling().requestedGpus(), most, most, job.scaling().elastic()),
-                job.priority(),
-                job.deadline(),
+                job.precedence(),
                 new TrainingJob.Traits(
                         new BatchRange(32 * most, 64 * most, 32, 1024, Optional.empty()),
                         job.traits().profile(),

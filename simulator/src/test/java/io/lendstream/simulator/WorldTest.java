@@ -88,8 +88,7 @@ class WorldTest {
                 at(submit),
                 "test",
                 new TrainingJob.Scaling(1, 1, 4, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         batch,
                         new GoodputProfile(throughput, new GradientNoise(0, 1)),

@@ -265,8 +265,7 @@ class ProcessDriverTest {
                 Orders.BY,
                 application,
                 new TrainingJob.Scaling(1, 1, 1, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(32, 256, 8, 64, Optional.empty()),
                         new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),

@@ -69,6 +69,21 @@ public record InferenceService(
                 Optional.empty());
     }
 
+    /** The same service under another name. */
+    public InferenceService named(ServiceId other) {
+        return new InferenceService(
+                other,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                sliceMemoryBytes);
+    }
+
     /** The same where a replica needs so much memory. */
     public InferenceService onSlicesOf(long bytes) {
         return new InferenceService(

@@ -14,8 +14,7 @@ import java.util.Optional;
  * A training job as submitted.
  *
  * @param application what it trains, for people and for profiles that jobs share
- * @param priority greater goes first; 0 is usual
- * @param deadline when its owner needs it done, if there is such a time
+ * @param precedence what its owner says about its order among jobs
  * @param driver the actuator's driver that runs it
  * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so,
  *     the job may be lent a MIG instance with as much while it would wait otherwise
@@ -26,8 +25,7 @@ public record TrainingJob(
         Instant submittedAt,
         String application,
         @Flat Scaling scaling,
-        int priority,
-        Optional<Instant> deadline,
+        @Flat Precedence precedence,
         @Flat Traits traits,
         String driver,
         Optional<Long> sliceMemoryBytes)
@@ -66,6 +64,23 @@ public record TrainingJob(
      */
     public record Traits(BatchRange batch, GoodputProfile profile, RescaleCosts costs) {}
 
+    /**
+     * What its owner says about its order among jobs.
+     *
+     * @param priority greater goes first; 0 is usual
+     * @param deadline when its owner needs it done, if there is such a time
+     */
+    public record Precedence(int priority, Optional<Instant> deadline) {
+        /** Priority 0, and no deadline. */
+        public static final Precedence USUAL = new Precedence(0, Optional.empty());
+    }
+
+    /** The same job under another name. */
+    public TrainingJob named(JobId other) {
+        return new TrainingJob(
+                other, domain, submittedAt, application, scaling, precedence, traits, driver, sliceMemoryBytes);
+    }
+
     /** The same job, which also runs on a MIG instance of so much memory. */
     public TrainingJob onSlicesOf(long memoryBytes) {
         return new TrainingJob(
@@ -74,8 +89,7 @@ public record TrainingJob(
                 submittedAt,
                 application,
                 scaling,
-                priority,
-                deadline,
+                precedence,
                 traits,
                 driver,
                 Optional.of(memoryBytes));

@@ -536,8 +536,7 @@ final class FaultScenario {
                     now,
                     "vision",
                     new TrainingJob.Scaling(1 + random.nextInt(3), 1, 4, random.nextInt(4) > 0),
-                    0,
-                    Optional.empty(),
+                    TrainingJob.Precedence.USUAL,
                     new TrainingJob.Traits(
                             new BatchRange(128, 4096, 32, 1024, Optional.empty()),
                             new GoodputProfile(

@@ -41,8 +41,7 @@ class ExtremeTimesTest {
                 BEFORE_ALL,
                 job.application(),
                 job.scaling(),
-                job.priority(),
-                job.deadline(),
+                job.precedence(),
                 job.traits(),
                 job.driver(),
                 Optional.empty());

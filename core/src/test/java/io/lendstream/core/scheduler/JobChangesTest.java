@@ -303,8 +303,7 @@ class JobChangesTest {
                 job.submittedAt(),
                 job.application(),
                 new TrainingJob.Scaling(4, gpus, 4, elastic),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 job.traits(),
                 job.driver(),
                 Optional.empty());

@@ -253,8 +253,7 @@ final class ActuatorAloneIT {
                 now,
                 "waiting",
                 new TrainingJob.Scaling(1, 1, 1, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(128, 4096, 32, 1024, Optional.empty()),
                         new GoodputProfile(

@@ -245,8 +245,7 @@ final class HostileWriter implements AutoCloseable {
                 now(),
                 "vision",
                 new TrainingJob.Scaling(2, 2, 6, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(128, 4096, 32, 1024, Optional.empty()),
                         new GoodputProfile(

@@ -242,8 +242,7 @@ final class Traffic implements AutoCloseable {
                 now(),
                 "vision",
                 new TrainingJob.Scaling(2 + random.nextInt(3), 2, 6, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(128, 4096, 32, 1024, Optional.empty()),
                         new GoodputProfile(

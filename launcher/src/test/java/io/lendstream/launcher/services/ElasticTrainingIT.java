@@ -426,8 +426,7 @@ final class ElasticTrainingIT {
                 now(),
                 "example",
                 new TrainingJob.Scaling(4, 1, 4, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(32, 256, 8, 64, Optional.empty()),
                         new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),

@@ -199,8 +199,7 @@ final class GoldenScenario {
                 it.now(),
                 "resnet50",
                 new TrainingJob.Scaling(maxGpus, minGpus, maxGpus, elastic),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(128, 4096, 32, 1024, Optional.empty()),
                         new GoodputProfile(

@@ -81,8 +81,7 @@ final class DeepBootReader {
                 at(row),
                 application.name(),
                 new TrainingJob.Scaling(Math.min(replicas, application.maxGpus()), 1, application.maxGpus(), true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(application.batch(), profile.known(), application.costs()),
                 "simulated",
                 Optional.empty());

@@ -79,8 +79,7 @@ final class ListedJobs {
                 submitted,
                 application,
                 new TrainingJob.Scaling(gpus.asked, gpus.least, gpus.most, gpus.elastic),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(batch, new GoodputProfile(speed, NOISELESS), COSTS),
                 "simulated",
                 Optional.empty());

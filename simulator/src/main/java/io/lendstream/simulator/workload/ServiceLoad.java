@@ -9,17 +9,6 @@ public record ServiceLoad(InferenceService service, Demand demand) {
         if (service.service().value().equals(name)) {
             return this;
         }
-        InferenceService renamed = new InferenceService(
-                new ServiceId(name),
-                service.domain(),
-                service.at(),
-                service.models(),
-                service.slo(),
-                service.replicaCapacityPerSecond(),
-                service.replicaConcurrency(),
-                service.floorReplicas(),
-                service.warmUp(),
-                service.sliceMemoryBytes());
-        return new ServiceLoad(renamed, demand);
+        return new ServiceLoad(service.named(new ServiceId(name)), demand);
     }
 }

@@ -118,8 +118,7 @@ final class TrainingGenerator {
                 at,
                 application.name(),
                 new TrainingJob.Scaling(draft.gpus, 1, kind.maxGpus(), true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         application.batch(), new GoodputProfile(kind.throughput(), noise.get(0)), application.costs()),
                 "simulated",

@@ -24,17 +24,6 @@ public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate) 
         if (job.job().value().equals(name)) {
             return this;
         }
-        TrainingJob renamed = new TrainingJob(
-                new JobId(name),
-                job.domain(),
-                job.submittedAt(),
-                job.application(),
-                job.scaling(),
-                job.priority(),
-                job.deadline(),
-                job.traits(),
-                job.driver(),
-                job.sliceMemoryBytes());
-        return new TrainingTask(renamed, truth, fate);
+        return new TrainingTask(job.named(new JobId(name)), truth, fate);
     }
 }

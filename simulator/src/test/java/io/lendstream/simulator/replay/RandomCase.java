@@ -104,8 +104,7 @@ record RandomCase(
                 START.plusMillis(random.nextInt(600_000)),
                 elastic ? "elastic" : "rigid",
                 new TrainingJob.Scaling(asked, least, most, elastic),
-                random.nextInt(2),
-                Optional.empty(),
+                new TrainingJob.Precedence(random.nextInt(2), Optional.empty()),
                 new TrainingJob.Traits(
                         batch,
                         new GoodputProfile(speed, noise.get(0)),

@@ -65,8 +65,7 @@ class ReplayTest {
                 START.plusSeconds(40L * number + 10),
                 "vision",
                 new TrainingJob.Scaling(2, 1, 8, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         batch,
                         new GoodputProfile(speed, noise.get(0)),

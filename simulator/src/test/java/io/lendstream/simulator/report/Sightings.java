@@ -108,8 +108,7 @@ final class Sightings {
                 at(seconds),
                 "vision",
                 new TrainingJob.Scaling(4, 1, 8, true),
-                0,
-                Optional.empty(),
+                TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(128, 4096, 32, 1024, Optional.empty()),
                         new GoodputProfile(

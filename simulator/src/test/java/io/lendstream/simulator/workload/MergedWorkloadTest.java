@@ -47,8 +47,7 @@ class MergedWorkloadTest {
                 Workload.EPOCH.plusSeconds(10),
                 "language",
                 new TrainingJob.Scaling(2, 1, 8, true),
-                3,
-                Optional.of(Workload.EPOCH.plusSeconds(7200)),
+                new TrainingJob.Precedence(3, Optional.of(Workload.EPOCH.plusSeconds(7200))),
                 new TrainingJob.Traits(
                         BATCH,
                         new GoodputProfile(SPEED, NOISE),

@@ -1,8 +1,10 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ChangeLimits;
+import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -80,6 +82,14 @@ public final class SchedulerKeys {
             "scheduler.repartition-every",
             text(DEFAULTS.repartitionEvery()),
             "Interval of new partition plans while the present one suffices.");
+    static final Key<Boolean> KINDS = Key.flag(
+            "scheduler.kinds",
+            true,
+            "Tell kinds of GPUs apart, by product name and memory. A job then uses one kind at a time; see docs/policies.md.");
+    static final Key<String> KIND_ALIASES = Key.text(
+            "scheduler.kind-aliases",
+            "",
+            "Kinds that count as another one: KIND=KIND, between commas, such as A100-PCIE-80GB=A100-SXM4-80GB.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
@@ -147,6 +157,8 @@ public final class SchedulerKeys {
             QUIET_WINDOWS,
             REPARTITION,
             REPARTITION_EVERY,
+            KINDS,
+            KIND_ALIASES,
             APPLICATION_ID,
             FORECASTER,
             FORECAST_STEP,
@@ -207,7 +219,8 @@ public final class SchedulerKeys {
                                     QuietWindows.parse(settings.get(QUIET_WINDOWS))),
                             settings.get(REPARTITION),
                             settings.get(REPARTITION_EVERY),
-                            DEFAULTS.planPhase()));
+                            DEFAULTS.planPhase(),
+                            new ClusterModel(settings.get(KINDS), GpuKinds.parse(settings.get(KIND_ALIASES)))));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }

@@ -18,6 +18,7 @@ import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.scheduler.StepListener;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -106,7 +107,7 @@ public final class Explainer {
                 owners,
                 notes.rules,
                 notes.needs,
-                notes.plan.filter(plan -> planned).map(Planned::by),
+                notes.plans.stream().filter(plan -> planned).map(Planned::by).findFirst(),
                 planned ? sizes(current) : losses(current),
                 notes.vetoes);
     }
@@ -138,21 +139,28 @@ public final class Explainer {
     }
 
     private List<Alternative> sizes(Scheduler current) {
-        return notes.plan
-                .flatMap(plan -> recorded.action()
-                        .jobChange()
-                        .map(change -> current.policy().sizes(plan.view(), change.job())))
-                .orElse(List.of());
+        return recorded.action().jobChange().stream()
+                .flatMap(change -> notes.plans.stream()
+                        .filter(plan -> plan.has(change.job()))
+                        .limit(1)
+                        .flatMap(plan -> current.policy().sizes(plan.view(), change.job()).stream()))
+                .toList();
     }
 
     private record Taking(ClusterView view, int count, List<GpuId> victims) {}
 
-    private record Planned(DomainEvent by, ClusterView view) {}
+    private record Planned(DomainEvent by, ClusterView view) {
+        boolean has(JobId job) {
+            return view.jobs().stream().anyMatch(known -> known.job().equals(job));
+        }
+    }
 
     /** The notes on the present step and on the last plan. */
     private static final class Notes implements StepListener {
         private Optional<DomainEvent> event = Optional.empty();
-        private Optional<Planned> plan = Optional.empty();
+        /** The last plans: one, or one for each kind of GPU. */
+        private final List<Planned> plans = new ArrayList<>();
+
         private Optional<Taking> reclaimed = Optional.empty();
         private List<SafetyRule> rules = List.of();
         private SortedMap<ServiceId, ReplicaNeed> needs = new TreeMap<>();
@@ -183,7 +191,9 @@ public final class Explainer {
 
         @Override
         public void planned(ClusterView view, Plan made) {
-            plan = event.map(by -> new Planned(by, view));
+            DomainEvent by = event.orElseThrow();
+            plans.removeIf(plan -> !plan.by().equals(by));
+            plans.add(new Planned(by, view));
         }
 
         @Override

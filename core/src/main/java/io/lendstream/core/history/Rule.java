@@ -15,6 +15,7 @@ enum Rule {
     FLOOR("floor"),
     GANG("gang"),
     INSTANCES("instances"),
+    KIND("kind"),
     LEASES("leases"),
     LEND("lend"),
     LOG("log"),

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.StreamSupport;
 
 /**
@@ -92,6 +93,12 @@ public final class ClusterView {
     public static ClusterView of(
             Instant now, Queue queue, UsableGpus usable, Set<JobId> fixed, int nodes, int gpusPerNode) {
         return new ClusterView(now, queue, usable, fixed, nodes, gpusPerNode, 0);
+    }
+
+    /** The same view of some GPUs only. Jobs may hold others too. */
+    public ClusterView ofGpus(Predicate<GpuState> which) {
+        return new ClusterView(
+                now, queue, UsableGpus.of(gpus().stream().filter(which).toList()), fixed, nodes, gpusPerNode, waiting);
     }
 
     private static int byTurn(JobView one, JobView other) {

@@ -73,6 +73,10 @@ final class Approval {
         return gpus.stream().flatMap(gpu -> builder.gpus().get(gpu).stream()).toList();
     }
 
+    private long kinds(List<GpuId> gpus) {
+        return units(gpus).stream().flatMap(gpu -> gpu.kind().stream()).distinct().count();
+    }
+
     private boolean isUsable(GpuId id) {
         return builder.gpus()
                 .get(id)
@@ -121,6 +125,9 @@ final class Approval {
                 if (gained.contains(gpu) && !isUsable(gpu)) {
                     return Optional.of("%s is not free".formatted(gpu));
                 }
+            }
+            if (!gained.isEmpty() && kinds(allocation.gpus()) > 1) {
+                return Optional.of("job %s would have GPUs of several kinds".formatted(name));
             }
             Set<GpuId> changing = new HashSet<>(gained);
             changing.addAll(lost);

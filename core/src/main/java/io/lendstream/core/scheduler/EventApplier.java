@@ -33,9 +33,9 @@ final class EventApplier implements Event.Cases<Runnable> {
     private final StepBuilder builder;
     private final InventoryApplier inventory;
 
-    EventApplier(StepBuilder builder) {
+    EventApplier(StepBuilder builder, ClusterModel model) {
         this.builder = builder;
-        this.inventory = new InventoryApplier(builder);
+        this.inventory = new InventoryApplier(builder, model);
     }
 
     void take(Event event) {
@@ -44,7 +44,10 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable started(SchedulerStarted started) {
-        return () -> builder.epoch(started.epoch());
+        return () -> {
+            builder.epoch(started.epoch());
+            inventory.sortIntoKinds();
+        };
     }
 
     @Override

@@ -22,16 +22,16 @@ record InferencePool(StepBuilder builder) {
                 .iterator();
     }
 
-    /** How many GPUs are about to be free. */
-    int coming() {
-        int coming = 0;
+    /** GPUs that are about to be free. */
+    List<GpuState> coming() {
+        List<GpuState> coming = new ArrayList<>();
         for (GpuId id : builder.clusterIndex().gpus().owed().values()) {
             GpuState gpu = builder.gpu(id);
             if (gpu.owner().isReleasing()
                     && gpu.pool() == Pool.INFERENCE
                     && gpu.isWhole()
                     && builder.isReachable(gpu)) {
-                coming++;
+                coming.add(gpu);
             }
         }
         return coming;

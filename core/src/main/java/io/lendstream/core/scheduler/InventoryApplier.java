@@ -6,6 +6,7 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.MigInstance;
@@ -16,7 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Takes into the state which nodes, GPUs and MIG instances there are. Decides nothing. */
-record InventoryApplier(StepBuilder builder) {
+record InventoryApplier(StepBuilder builder, ClusterModel model) {
     void take(Node node) {
         if (builder.nodes()
                 .get(node.nodeId())
@@ -38,10 +39,12 @@ record InventoryApplier(StepBuilder builder) {
                 for (GpuInstance instance : gpu.instances()) {
                     reported.add(instance.gpuId());
                     add(node, instance.gpuId(), Optional.of(MigInstance.of(gpu, instance)));
+                    sort(instance.gpuId(), model.kind(gpu));
                 }
             } else {
                 reported.add(gpu.gpuId());
                 add(node, gpu.gpuId(), Optional.empty());
+                sort(gpu.gpuId(), model.kind(gpu));
             }
         }
         if (node.status() != NodeStatus.READY) {
@@ -54,6 +57,24 @@ record InventoryApplier(StepBuilder builder) {
                 gone(gpu, "its node no longer reports it");
             }
         }
+    }
+
+    /** Sorts all known units into kinds, by the last inventories. A unit whose node has left keeps its kind. */
+    void sortIntoKinds() {
+        if (!model.kinds()) {
+            builder.gpus().values().forEach(unit -> sort(unit.gpuId(), Optional.empty()));
+            return;
+        }
+        for (NodeState node : builder.nodes().values()) {
+            for (Gpu gpu : node.node().gpus()) {
+                sort(gpu.gpuId(), model.kind(gpu));
+                gpu.instances().forEach(instance -> sort(instance.gpuId(), model.kind(gpu)));
+            }
+        }
+    }
+
+    private void sort(GpuId id, Optional<KindId> kind) {
+        builder.gpus().get(id).filter(unit -> !unit.kind().equals(kind)).ifPresent(unit -> builder.sort(unit, kind));
     }
 
     private void add(Node node, GpuId gpu, Optional<MigInstance> instance) {

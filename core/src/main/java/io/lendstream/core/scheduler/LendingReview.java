@@ -130,7 +130,7 @@ public final class LendingReview {
         return unplanned(unit)
                 .orElseGet(
                         () -> unit.isWhole()
-                                ? planned(unit, notes.plan().orElseThrow())
+                                ? planned(unit, notes.plan(id).orElseThrow())
                                 : lasting(
                                         id,
                                         Cause.NOT_PLANNED,
@@ -146,7 +146,7 @@ public final class LendingReview {
         if (!notes.hasJobs()) {
             return Optional.of(lasting(id, Cause.NO_JOB, "no training job waits or runs"));
         }
-        if (notes.plan().isEmpty()) {
+        if (!notes.hasPlan()) {
             return Optional.of(lasting(
                     id,
                     Cause.NO_PLAN,
@@ -208,7 +208,7 @@ public final class LendingReview {
                 : unit.pool() == Pool.INFERENCE ? "lends it to" : "gives it to";
         String job = rehearsal
                 .notes()
-                .plan()
+                .plan(id)
                 .flatMap(plan -> plan.job(id))
                 .map(JobId::value)
                 .orElse(decision.action().target());
@@ -228,7 +228,7 @@ public final class LendingReview {
         }
         Optional<JobId> job = plan.job(id);
         if (job.isEmpty()) {
-            return lasting(id, Cause.NOT_PLANNED, jobs.inWords());
+            return lasting(id, Cause.NOT_PLANNED, jobs.inWords(plan));
         }
         Optional<String> veto = rehearsal.notes().veto(job.get());
         return veto.isPresent()

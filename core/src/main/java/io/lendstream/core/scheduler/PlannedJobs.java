@@ -9,7 +9,9 @@ import io.lendstream.core.state.JobState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Describes, in a sentence, the GPUs that a rehearsed plan gives to the jobs while it leaves a GPU idle. */
@@ -20,7 +22,7 @@ final class PlannedJobs {
     private final Scheduler scheduler;
     private final Rehearsal rehearsal;
     private final Instant now;
-    private Optional<String> words = Optional.empty();
+    private final Map<Rehearsal.Planned, String> sentences = new HashMap<>();
 
     PlannedJobs(Scheduler scheduler, Rehearsal rehearsal, Instant now) {
         this.scheduler = scheduler;
@@ -28,12 +30,9 @@ final class PlannedJobs {
         this.now = now;
     }
 
-    /** The sentence, which is the same for every GPU that the plan gives to no job. */
-    String inWords() {
-        if (words.isEmpty()) {
-            words = Optional.of(rehearsal.notes().plan().map(this::sentence).orElse("no plan is made"));
-        }
-        return words.get();
+    /** The sentence, which is the same for every GPU that a plan gives to no job. */
+    String inWords(Rehearsal.Planned planned) {
+        return sentences.computeIfAbsent(planned, this::sentence);
     }
 
     private String sentence(Rehearsal.Planned planned) {
@@ -45,6 +44,9 @@ final class PlannedJobs {
             } else {
                 left++;
             }
+        }
+        if (named.isEmpty()) {
+            named.add("no job waits for or uses GPUs of its kind");
         }
         if (left > 0) {
             named.add("and " + Reason.counted(left, "more job"));

@@ -12,6 +12,7 @@ import io.lendstream.core.policy.Plan;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterState;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,12 +88,12 @@ final class Rehearsal {
         private final Map<ServiceId, ReplicaNeed> needs = new HashMap<>();
         private final Map<JobId, String> vetoes = new HashMap<>();
         private final Map<GpuId, String> unlent = new HashMap<>();
+        private final List<Planned> plans = new ArrayList<>();
         private Set<GpuId> kept = Set.of();
         private String keptBy = "";
         private boolean hasJobs = true;
         private Optional<String> unplanned = Optional.empty();
         private Optional<String> unlendable = Optional.empty();
-        private Optional<Planned> plan = Optional.empty();
 
         Optional<ReplicaNeed> need(ServiceId service) {
             return Optional.ofNullable(needs.get(service));
@@ -127,8 +128,16 @@ final class Rehearsal {
             return unlendable;
         }
 
-        Optional<Planned> plan() {
-            return plan;
+        boolean hasPlan() {
+            return !plans.isEmpty();
+        }
+
+        /** The plan for a GPU: where a domain has several kinds, each kind is planned apart. */
+        Optional<Planned> plan(GpuId gpu) {
+            return plans.stream()
+                    .filter(plan -> plan.view().node(gpu).isPresent())
+                    .findFirst()
+                    .or(() -> plans.stream().findFirst());
         }
 
         @Override
@@ -165,7 +174,7 @@ final class Rehearsal {
         @Override
         public void planned(ClusterView view, Plan made) {
             view.gpus(); // the policy need not have looked at them: this makes the view tell what it keeps
-            plan = Optional.of(new Planned(view, made));
+            plans.add(new Planned(view, made));
         }
 
         @Override

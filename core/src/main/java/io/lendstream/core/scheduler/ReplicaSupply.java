@@ -5,6 +5,7 @@ import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
@@ -18,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -49,15 +51,13 @@ final class ReplicaSupply {
     /**
      * Starts missing replicas on free GPUs, and frees GPUs for the others.
      *
-     * @param missing how many replicas each service lacks; holds afterwards how many it still lacks
+     * @param missing how many replicas each service lacks; it is changed
      * @param someSleep whether some replica sleeps
      */
     void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
-        Iterator<GpuState> free = pool.free();
-        int coming = pool.coming();
+        FreeUnits free = new FreeUnits(pool.free());
         Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
-        int stillMissing = 0;
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
             give(given, entry.getKey(), entry.getValue(), free);
             List<GpuId> taken = given.getOrDefault(entry.getKey(), List.of());
@@ -66,16 +66,90 @@ final class ReplicaSupply {
                 start(service, needOf(entry.getKey(), needs), taken);
             }
             entry.setValue(entry.getValue() - taken.size());
-            stillMissing = (int) Math.min(Integer.MAX_VALUE, (long) stillMissing + entry.getValue());
         }
-        int toFree = stillMissing - coming;
-        if (toFree > 0) {
+        List<GpuState> coming = pool.coming();
+        Map<ServiceId, Integer> choosy = new TreeMap<>(missing);
+        choosy.keySet().removeIf(name -> !isChoosy(builder.services().require(name), coming));
+        for (Map.Entry<ServiceId, Integer> entry : choosy.entrySet()) {
+            ServiceState service = builder.services().require(entry.getKey());
+            List<GpuState> fitting = coming.stream()
+                    .filter(unit -> fits(service, unit))
+                    .limit(entry.getValue())
+                    .toList();
+            coming.removeAll(fitting);
+            free(service, needOf(entry.getKey(), needs), entry.getValue() - fitting.size(), someSleep, true);
+            missing.remove(entry.getKey());
+        }
+        long others = missing.values().stream().mapToLong(count -> count).sum() - coming.size();
+        if (others > 0) {
             ServiceState service = latest(missing);
-            ReplicaNeed need = needOf(service.spec().service(), needs);
-            toFree -= someSleep ? stopSleeping(service, need, toFree) : 0;
-            if (toFree > 0) {
-                reclaim(service, need, toFree);
+            int count = (int) Math.min(Integer.MAX_VALUE, others);
+            free(service, needOf(service.spec().service(), needs), count, someSleep, false);
+        }
+    }
+
+    /**
+     * Frees GPUs that a service can use.
+     *
+     * @param choosy whether it can use only some of them
+     */
+    private void free(ServiceState service, ReplicaNeed need, int count, boolean someSleep, boolean choosy) {
+        if (count <= 0) {
+            return;
+        }
+        int left = count - (someSleep ? stopSleeping(service, need, count) : 0);
+        if (left > 0) {
+            reclaim(service, need, left, choosy);
+        }
+    }
+
+    /** Whether some GPUs that it could get have less memory than a replica of the service needs. */
+    private boolean isChoosy(ServiceState service, List<GpuState> coming) {
+        Optional<Long> memory = service.spec().sliceMemoryBytes();
+        if (memory.isEmpty()) {
+            return false;
+        }
+        for (Map.Entry<KindId, Integer> kind :
+                builder.clusterIndex().trainingCapacity().kinds()) {
+            if (!kind.getKey().hasMemory(memory.get())) {
+                return true;
             }
+        }
+        return coming.stream().anyMatch(unit -> !fits(service, unit));
+    }
+
+    /** Whether a GPU has the memory that a replica needs; true if one of the two is not known. */
+    private static boolean fits(ServiceState service, GpuState unit) {
+        return service.spec()
+                .sliceMemoryBytes()
+                .filter(bytes -> unit.kind().filter(kind -> !kind.hasMemory(bytes)).isPresent())
+                .isEmpty();
+    }
+
+    /** Free GPUs, each of which goes to one service at most. */
+    private static final class FreeUnits {
+        private final Iterator<GpuState> next;
+        /** Units that were too small for a service. */
+        private final List<GpuState> passed = new ArrayList<>();
+
+        FreeUnits(Iterator<GpuState> next) {
+            this.next = next;
+        }
+
+        Optional<GpuState> take(ServiceState service) {
+            for (int i = 0; i < passed.size(); i++) {
+                if (fits(service, passed.get(i))) {
+                    return Optional.of(passed.remove(i));
+                }
+            }
+            while (next.hasNext()) {
+                GpuState unit = next.next();
+                if (fits(service, unit)) {
+                    return Optional.of(unit);
+                }
+                passed.add(unit);
+            }
+            return Optional.empty();
         }
     }
 
@@ -91,10 +165,15 @@ final class ReplicaSupply {
     }
 
     /** Gives a service free GPUs until it has {@code count} of them. */
-    private static void give(Map<ServiceId, List<GpuId>> given, ServiceId name, int count, Iterator<GpuState> free) {
+    private void give(Map<ServiceId, List<GpuId>> given, ServiceId name, int count, FreeUnits free) {
+        ServiceState service = builder.services().require(name);
         List<GpuId> taken = given.computeIfAbsent(name, any -> new ArrayList<>());
-        while (taken.size() < count && free.hasNext()) {
-            taken.add(free.next().gpuId());
+        for (int size = taken.size(); size < count; size++) {
+            Optional<GpuState> unit = free.take(service);
+            if (unit.isEmpty()) {
+                break;
+            }
+            taken.add(unit.get().gpuId());
         }
     }
 
@@ -129,7 +208,7 @@ final class ReplicaSupply {
             List<GpuState> mine = replicas.getOrDefault(name, List.of());
             List<GpuId> sleeping = mine.stream()
                     .map(gpu -> builder.gpu(gpu.gpuId()))
-                    .filter(gpu -> gpu.owner().isSleeping())
+                    .filter(gpu -> gpu.owner().isSleeping() && fits(forService, gpu))
                     .limit(Math.max(0, count - stopped))
                     .map(GpuState::gpuId)
                     .toList();
@@ -152,8 +231,9 @@ final class ReplicaSupply {
         return stopped;
     }
 
-    private void reclaim(ServiceState service, ReplicaNeed need, int count) {
-        ClusterView view = new TrainingView(builder, settings).view();
+    private void reclaim(ServiceState service, ReplicaNeed need, int count, boolean choosy) {
+        ClusterView whole = new TrainingView(builder, settings).view();
+        ClusterView view = choosy ? whole.ofGpus(unit -> fits(service, unit)) : whole;
         List<GpuId> victims = policy.victims(view, count);
         builder.listener().reclaimed(view, count, victims);
         Shortage shortage = shortage(service, need);

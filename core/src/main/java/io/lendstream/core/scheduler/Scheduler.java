@@ -84,14 +84,14 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
     }
 
     /** A step with the event applied and no decisions yet. */
-    private static StepBuilder applied(ClusterState state, DomainEvent event, StepListener listener) {
+    private StepBuilder applied(ClusterState state, DomainEvent event, StepListener listener) {
         if (event.sequence() != state.eventSequence() + 1) {
             throw new IllegalArgumentException(
                     "event %d of domain %s cannot follow event %d: the log has a gap or repeats"
                             .formatted(event.sequence(), state.domain(), state.eventSequence()));
         }
         StepBuilder step = new StepBuilder(state, event, listener);
-        new EventApplier(step).take(event.event());
+        new EventApplier(step, settings.model()).take(event.event());
         return step;
     }
 

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.policy.Policy;
 import java.time.Duration;
 import java.util.Map;
@@ -19,6 +20,7 @@ import java.util.TreeMap;
  * @param repartitionEvery how often their cuts are planned while those in force suffice
  * @param planPhase how long after the multiples of a policy's {@link Policy#planEvery} training is planned, so that the
  *     domains of one process do not all plan at once
+ * @param model what the scheduler tells apart in a cluster
  */
 public record SchedulerSettings(
         boolean lending,
@@ -30,7 +32,8 @@ public record SchedulerSettings(
         ChangeLimits changeLimits,
         boolean repartition,
         Duration repartitionEvery,
-        Duration planPhase) {
+        Duration planPhase,
+        ClusterModel model) {
     public static final SchedulerSettings DEFAULTS = new SchedulerSettings(
             true,
             true,
@@ -41,7 +44,8 @@ public record SchedulerSettings(
             ChangeLimits.DEFAULTS,
             false,
             Duration.ofMinutes(5),
-            Duration.ZERO);
+            Duration.ZERO,
+            ClusterModel.ALIKE);
 
     public SchedulerSettings {
         atLeastOneSecond("notice", notice);
@@ -70,7 +74,8 @@ public record SchedulerSettings(
                 changeLimits,
                 repartition,
                 repartitionEvery,
-                planPhase);
+                planPhase,
+                model);
     }
 
     public SchedulerSettings withAfe(boolean on) {
@@ -84,7 +89,8 @@ public record SchedulerSettings(
                 changeLimits,
                 repartition,
                 repartitionEvery,
-                planPhase);
+                planPhase,
+                model);
     }
 
     public SchedulerSettings withChangeLimits(ChangeLimits other) {
@@ -98,7 +104,8 @@ public record SchedulerSettings(
                 other,
                 repartition,
                 repartitionEvery,
-                planPhase);
+                planPhase,
+                model);
     }
 
     public SchedulerSettings withRepartition(boolean on) {
@@ -112,7 +119,8 @@ public record SchedulerSettings(
                 changeLimits,
                 on,
                 repartitionEvery,
-                planPhase);
+                planPhase,
+                model);
     }
 
     /** With plans so long after the multiples of a period; not negative. */
@@ -127,7 +135,23 @@ public record SchedulerSettings(
                 changeLimits,
                 repartition,
                 repartitionEvery,
-                phase);
+                phase,
+                model);
+    }
+
+    public SchedulerSettings withModel(ClusterModel other) {
+        return new SchedulerSettings(
+                lending,
+                afe,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                changeLimits,
+                repartition,
+                repartitionEvery,
+                planPhase,
+                other);
     }
 
     /** The settings by configuration key, as the log of a domain carries them. */
@@ -148,6 +172,12 @@ public record SchedulerSettings(
         map.put("repartition-every", repartitionEvery.toString());
         if (!planPhase.isZero()) {
             map.put("plan-phase", planPhase.toString());
+        }
+        if (model.kinds()) {
+            map.put("kinds", "true");
+        }
+        if (!model.gpuKinds().aliases().isEmpty()) {
+            map.put("kind-aliases", model.gpuKinds().toString());
         }
         return map;
     }
@@ -171,7 +201,10 @@ public record SchedulerSettings(
                         QuietWindows.parse(all.getOrDefault("quiet-windows", ""))),
                 Boolean.parseBoolean(all.get("repartition")),
                 Duration.parse(all.get("repartition-every")),
-                Duration.parse(all.getOrDefault("plan-phase", "PT0S")));
+                Duration.parse(all.getOrDefault("plan-phase", "PT0S")),
+                new ClusterModel(
+                        Boolean.parseBoolean(all.getOrDefault("kinds", "false")),
+                        GpuKinds.parse(all.getOrDefault("kind-aliases", ""))));
     }
 
     private static void atLeastOneSecond(String key, Duration value) {

@@ -12,6 +12,7 @@ import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
@@ -340,6 +341,13 @@ final class StepBuilder {
         GpuState gpu = gpu(id);
         put(gpu.with(owner, gpu.since(), event.sequence()));
         changes.term(id);
+    }
+
+    /** Sorts a unit into a kind. Its lease is published again. */
+    void sort(GpuState gpu, Optional<KindId> kind) {
+        put(gpu.of(kind));
+        changes.term(gpu.gpuId());
+        changes.invalidatePlan();
     }
 
     void put(ServiceState service) {

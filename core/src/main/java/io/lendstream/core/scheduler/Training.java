@@ -68,9 +68,9 @@ final class Training {
             hold(ReasonCode.STALE, "no further GPU is lent: " + noLoans.get());
         }
         new TransferPace(builder, settings).recover();
-        ClusterView view = new TrainingView(builder, settings).view(justChanged());
-        Plan plan = policy.plan(view);
-        builder.listener().planned(view, plan);
+        TrainingView training = new TrainingView(builder, settings);
+        ClusterView view = training.view(justChanged());
+        Plan plan = new KindPools(builder, policy, training).plan(view);
         boolean whole = adopt(plan, noLoans) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
             new SliceLoans(builder, settings).lend(loanLimit());

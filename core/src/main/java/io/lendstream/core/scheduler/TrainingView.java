@@ -84,11 +84,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
 
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
         ClusterIndex clusterIndex = builder.clusterIndex();
-        Function<JobState, JobView> seen = job -> new ScheduledJob(
-                job,
-                builder.now(),
-                gpusPerNode,
-                settings.afe() && job.spec().scaling().elastic());
+        Function<JobState, JobView> seen = job -> seen(job, gpusPerNode);
         Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {
@@ -108,6 +104,15 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
                 fixed,
                 nodes,
                 gpusPerNode);
+    }
+
+    /** A job as policies see it. */
+    JobView seen(JobState job, int gpusPerNode) {
+        return new ScheduledJob(
+                job,
+                builder.now(),
+                gpusPerNode,
+                settings.afe() && job.spec().scaling().elastic());
     }
 
     /**

@@ -190,7 +190,7 @@ class WorkDue {
                 && !it.step().matters()
                 && !it.isAllDue()
                 && it.step().clusterIndex().gpus().sleeping().isEmpty()
-                && new InferencePool(it.step()).coming() == 0
+                && new InferencePool(it.step()).coming().isEmpty()
                 && !isPlanDue(it);
     }
 

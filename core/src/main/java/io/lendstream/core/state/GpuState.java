@@ -2,6 +2,7 @@ package io.lendstream.core.state;
 
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param history what was reported about the unit so far
  * @param since when its owner last changed
  * @param changedBy the event by which it did
+ * @param kind the kind of the GPU, also of one that is cut; empty if the scheduler does not tell kinds apart
  */
 public record GpuState(
         GpuId gpuId,
@@ -25,7 +27,8 @@ public record GpuState(
         Owner owner,
         @Flat UnitHistory history,
         Instant since,
-        long changedBy) {
+        long changedBy,
+        Optional<KindId> kind) {
     /** A whole GPU without an owner. */
     public static GpuState free(GpuId gpuId, NodeId nodeId, Pool pool, Instant since, long event) {
         return free(gpuId, nodeId, pool, Optional.empty(), since, event);
@@ -34,7 +37,7 @@ public record GpuState(
     /** A unit without an owner. */
     public static GpuState free(
             GpuId gpuId, NodeId nodeId, Pool pool, Optional<MigInstance> instance, Instant since, long event) {
-        return new GpuState(gpuId, nodeId, pool, instance, new Owner.Free(), UnitHistory.NONE, since, event);
+        return new GpuState(gpuId, nodeId, pool, instance, new Owner.Free(), UnitHistory.NONE, since, event, Optional.empty());
     }
 
     /** Whether it is a GPU, and not a part of one. Only such units work together on a job. */
@@ -75,11 +78,11 @@ public record GpuState(
     }
 
     public GpuState with(Owner next, Instant at, long event) {
-        return new GpuState(gpuId, nodeId, pool, instance, next, history, at, event);
+        return new GpuState(gpuId, nodeId, pool, instance, next, history, at, event, kind);
     }
 
     public GpuState with(MigInstance described) {
-        return new GpuState(gpuId, nodeId, pool, Optional.of(described), owner, history, since, changedBy);
+        return new GpuState(gpuId, nodeId, pool, Optional.of(described), owner, history, since, changedBy, kind);
     }
 
     public GpuState withFailedBinds(int failures) {
@@ -99,10 +102,15 @@ public record GpuState(
     }
 
     private GpuState with(UnitHistory next) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind);
+    }
+
+    /** The same unit of a GPU of a kind. */
+    public GpuState of(Optional<KindId> other) {
+        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other);
     }
 
     public Lease lease(DomainId domain, long epoch) {
-        return new Lease(gpuId, nodeId, domain, pool, owner, epoch, changedBy, since);
+        return new Lease(gpuId, nodeId, domain, pool, owner, epoch, changedBy, since, kind);
     }
 }

@@ -2,9 +2,11 @@ package io.lendstream.core.state;
 
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import java.time.Instant;
+import java.util.Optional;
 
 /**
  * The present owner of a GPU. The latest record of a GPU is the truth for other tools.
@@ -12,6 +14,7 @@ import java.time.Instant;
  * @param epoch the scheduler's epoch in which the owner changed
  * @param sequence the domain's event by which it changed
  * @param since when it changed
+ * @param kind the kind of the GPU; empty if the scheduler does not tell kinds apart
  */
 public record Lease(
         GpuId gpuId,
@@ -21,4 +24,5 @@ public record Lease(
         Owner owner,
         long epoch,
         long sequence,
-        Instant since) {}
+        Instant since,
+        Optional<KindId> kind) {}

@@ -2,6 +2,7 @@ package io.lendstream.core.state;
 
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.persistent.PersistentMap;
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param nodes how many whole GPUs each node has, of those that have any
  * @param ready nodes that can be reached
  * @param away nodes with whole GPUs that cannot
+ * @param kinds how many of {@code gpus} are of each kind, of those whose kind is known
  * @param loans what each job was lent and has still
  * @param idle how many of {@code gpus} inference has for itself
  * @param lent how many of {@code gpus} are inference's and with training
@@ -26,11 +28,13 @@ public record TrainingCapacity(
         PersistentMap<NodeId, Integer> nodes,
         PersistentMap<NodeId, NodeId> ready,
         PersistentMap<NodeId, NodeId> away,
+        PersistentMap<KindId, Integer> kinds,
         PersistentMap<JobId, Loans> loans,
         int idle,
         int lent,
         int inference) {
     static final TrainingCapacity EMPTY = new TrainingCapacity(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -52,6 +56,7 @@ public record TrainingCapacity(
                 nodes,
                 is ? ready.put(node, node) : ready.remove(node),
                 is ? away.remove(node) : nodes.contains(node) ? away.put(node, node) : away,
+                kinds,
                 loans,
                 idle,
                 lent,
@@ -87,6 +92,7 @@ public record TrainingCapacity(
                 left == 0 ? nodes.remove(node) : nodes.put(node, left),
                 ready,
                 left == 0 ? away.remove(node) : away,
+                kinds,
                 loans,
                 idle,
                 lent,
@@ -103,6 +109,7 @@ public record TrainingCapacity(
                 nodes.put(node, nodes.get(node).orElse(0) + 1),
                 ready,
                 ready.contains(node) ? away : away.put(node, node),
+                kinds,
                 loans,
                 idle,
                 lent,
@@ -115,10 +122,26 @@ public record TrainingCapacity(
                 nodes,
                 ready,
                 away,
+                sorted(was.flatMap(GpuState::kind), is.flatMap(GpuState::kind)),
                 lentOtherwise(was, is),
                 idle - count(was, false) + count(is, false),
                 lent - count(was, true) + count(is, true),
                 inference);
+    }
+
+    /** The same map where the kind stays. */
+    private PersistentMap<KindId, Integer> sorted(Optional<KindId> was, Optional<KindId> is) {
+        if (was.equals(is)) {
+            return kinds;
+        }
+        PersistentMap<KindId, Integer> changed = kinds;
+        if (was.isPresent()) {
+            int left = changed.require(was.get()) - 1;
+            changed = left == 0 ? changed.remove(was.get()) : changed.put(was.get(), left);
+        }
+        return is.isPresent()
+                ? changed.put(is.get(), changed.get(is.get()).orElse(0) + 1)
+                : changed;
     }
 
     private PersistentMap<JobId, Loans> lentOtherwise(Optional<GpuState> was, Optional<GpuState> is) {

@@ -245,7 +245,8 @@ final class FaultScenario {
                                     QuietWindows.NONE),
                             false,
                             usual.repartitionEvery(),
-                            usual.planPhase()));
+                            usual.planPhase(),
+                            usual.model()));
             this.brain = new SimScheduler(scheduler, bug, ClusterState.empty(domain), new ArrayDeque<>());
         }
 

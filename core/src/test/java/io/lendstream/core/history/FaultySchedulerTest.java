@@ -1,6 +1,7 @@
 package io.lendstream.core.history;
 
 import static io.lendstream.core.fixtures.Scenario.DOMAIN;
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -19,8 +20,10 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ChangeLimits;
+import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -262,6 +265,37 @@ class FaultySchedulerTest {
         HistoryChecker content = new HistoryChecker(DOMAIN, started -> scheduler(1.0));
         lending.log().forEach(content::take);
         assertThat(rules(content.verdict(lending.decisions(), List.of()))).isEmpty();
+    }
+
+    @Test
+    @Breaks("kind")
+    void noticesAJobOnTwoKinds() {
+        Policy policy = Policies.parse("deepboot");
+        Scheduler kinds = new Scheduler(policy, SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
+        Scenario mixed = new Scenario(kinds)
+                .node("train-a", Pool.TRAINING, 1, "NVIDIA A100-SXM4-80GB", 80)
+                .node("train-t", Pool.TRAINING, 1, "Tesla T4", 16)
+                .job("a", 2);
+        mixed.after(ofMinutes(3)).settled().progress("a", JobPhase.RUNNING);
+        List<GpuId> both = List.of(new GpuId("train-a-g0"), new GpuId("train-t-g0"));
+        Decision decision = new Decision(
+                DECISION,
+                mixed.now(),
+                mixed.now().plusSeconds(45),
+                false,
+                new Reason("test", "", Map.of(), List.of()),
+                new Action.Resize(new JobId("a"), both, new Allocation(both, 32, 0, 1, Mechanism.RESTART)));
+        long last = mixed.log().get(mixed.log().size() - 1).sequence();
+
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == last
+                    ? new Step(step.state(), List.of(decision), step.changed())
+                    : step;
+        });
+        mixed.log().forEach(checker::take);
+
+        assertThat(rules(checker.verdict(mixed.decisions(), mixed.leases()))).contains("kind");
     }
 
     private static Scheduler scheduler(double share) {

@@ -243,7 +243,7 @@ class HistoryCheckerTest {
                 new Owner.Lent(new JobId("a"), story.decisions().get(0).id(), story.now()),
                 1,
                 1,
-                story.now()));
+                story.now(), Optional.empty()));
 
         assertThat(rules(story.log(), story.decisions(), leases)).containsExactly("leases");
     }

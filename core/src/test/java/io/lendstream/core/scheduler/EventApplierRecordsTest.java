@@ -462,7 +462,7 @@ class EventApplierRecordsTest {
         assertThat(same.changesPlans()).isFalse();
 
         StepBuilder more = moment.after(ofSeconds(5));
-        new EventApplier(more)
+        new EventApplier(more, ClusterModel.ALIKE)
                 .take(new Moment()
                         .node("other", Pool.INFERENCE, 2)
                         .state()

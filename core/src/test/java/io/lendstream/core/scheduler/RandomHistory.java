@@ -32,6 +32,7 @@ final class RandomHistory {
     private static final List<String> SERVICES = List.of("chat", "search", "vision", "embed", "speech");
 
     private final Random random;
+    private final List<String> products;
     private final Scheduler scheduler;
     private final Scenario story;
     private final Deque<ActuationReport> reports = new ArrayDeque<>();
@@ -45,7 +46,8 @@ final class RandomHistory {
 
     private int jobs;
 
-    private RandomHistory(long seed) {
+    private RandomHistory(long seed, ClusterModel model, List<String> products) {
+        this.products = products;
         random = new Random(seed);
         boolean repartitions = random.nextInt(3) == 0;
         advised = random.nextInt(4) == 0;
@@ -54,7 +56,8 @@ final class RandomHistory {
         SchedulerSettings settings = SchedulerSettings.DEFAULTS
                 .withRepartition(repartitions)
                 .withLending(random.nextInt(8) > 0)
-                .withPlanPhase(Duration.ofSeconds(random.nextInt(2) * 7L));
+                .withPlanPhase(Duration.ofSeconds(random.nextInt(2) * 7L))
+                .withModel(model);
         Optional<java.time.Instant> decidesFrom = random.nextInt(5) == 0
                 ? Optional.of(Scenario.START.plusSeconds(random.nextInt(300)))
                 : Optional.empty();
@@ -68,7 +71,16 @@ final class RandomHistory {
 
     /** The history of a seed: some hundred events. */
     static RandomHistory of(long seed) {
-        RandomHistory history = new RandomHistory(seed);
+        return of(seed, ClusterModel.ALIKE, List.of());
+    }
+
+    /**
+     * The same by a scheduler that may tell kinds apart.
+     *
+     * @param products of GPUs, drawn for each node; empty for those of {@link #of(long)}
+     */
+    static RandomHistory of(long seed, ClusterModel model, List<String> products) {
+        RandomHistory history = new RandomHistory(seed, model, products);
         history.begin();
         for (int i = 0; i < 120; i++) {
             history.happen();
@@ -80,6 +92,10 @@ final class RandomHistory {
         return scheduler;
     }
 
+    List<Decision> decisions() {
+        return story.decisions();
+    }
+
     List<DomainEvent> log() {
         return story.log();
     }
@@ -87,15 +103,19 @@ final class RandomHistory {
     private void begin() {
         for (int i = 0; i < 1 + random.nextInt(3); i++) {
             nodes.add("train-" + i);
-            story.node("train-" + i, Pool.TRAINING, 1 + random.nextInt(4));
+            story.node("train-" + i, Pool.TRAINING, 1 + random.nextInt(4), product("test GPU"));
             nodes.add("infer-" + i);
-            story.node("infer-" + i, Pool.INFERENCE, 1 + random.nextInt(4), "NVIDIA A100-SXM4-80GB");
+            story.node("infer-" + i, Pool.INFERENCE, 1 + random.nextInt(4), product("NVIDIA A100-SXM4-80GB"));
         }
         if (scheduler.settings().repartition() || random.nextInt(3) == 0) {
             story.migNode("cut", Pool.INFERENCE, cuts);
         }
         services.forEach(service -> story.service(service, random.nextInt(2)));
         queue(0);
+    }
+
+    private String product(String usual) {
+        return products.isEmpty() ? usual : pick(products);
     }
 
     private void happen() {

@@ -83,18 +83,21 @@ class SchedulerSettingsTest {
                 Map.entry("quiet-windows", "08:00-10:00"),
                 Map.entry("repartition", "true"),
                 Map.entry("repartition-every", "PT6M"),
-                Map.entry("plan-phase", "PT7S"));
+                Map.entry("plan-phase", "PT7S"),
+                Map.entry("kinds", "true"),
+                Map.entry("kind-aliases", "A=B"));
         assertThat(SchedulerSettings.of(other).toMap()).isEqualTo(other);
     }
 
     @ParameterizedTest
-    @CsvSource({"lending, false", "afe, false", "repartition, true", "plan-phase, PT15S", "max-transfers, 7"})
+    @CsvSource({"lending, false", "afe, false", "repartition, true", "plan-phase, PT15S", "kinds, true", "max-transfers, 7"})
     void oneSettingIsChangedWithoutTheOthers(String key, String value) {
         SchedulerSettings defaults = SchedulerSettings.DEFAULTS;
         SchedulerSettings changed = switch (key) {
             case "lending" -> defaults.withLending(false);
             case "afe" -> defaults.withAfe(false);
             case "repartition" -> defaults.withRepartition(true);
+            case "kinds" -> defaults.withModel(ClusterModel.KINDS);
             case "plan-phase" -> defaults.withPlanPhase(ofSeconds(15));
             default -> defaults.withChangeLimits(limits(1, 1000, 7, Duration.ZERO));
         };

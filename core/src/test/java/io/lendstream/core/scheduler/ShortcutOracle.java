@@ -219,9 +219,9 @@ final class ShortcutOracle {
         return !work.after(scheduler, applied(state, event)).contains(Phase.ALL_SERVICES);
     }
 
-    private static StepBuilder applied(ClusterState state, DomainEvent event) {
+    private StepBuilder applied(ClusterState state, DomainEvent event) {
         StepBuilder step = new StepBuilder(state, event, StepListener.NONE);
-        new EventApplier(step).take(event.event());
+        new EventApplier(step, scheduler.settings().model()).take(event.event());
         return step;
     }
 

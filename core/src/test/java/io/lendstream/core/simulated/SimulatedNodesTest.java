@@ -109,7 +109,8 @@ class SimulatedNodesTest {
                 new Owner.Sleeping(new ServiceId("chat")),
                 1,
                 1,
-                START));
+                START,
+                Optional.empty()));
 
         assertThat(sample(gpu).activity().utilization()).contains(0.0);
         assertThat(sample(gpu).memory().memoryUsedBytes())

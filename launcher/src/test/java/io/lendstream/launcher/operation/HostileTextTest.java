@@ -135,7 +135,7 @@ class HostileTextTest {
                 new Owner.Quarantined("why" + OBEYED),
                 1,
                 1,
-                NOW));
+                NOW, Optional.empty()));
         overview.tell(new InferenceService(
                 SERVICE,
                 DOMAIN,
@@ -215,7 +215,7 @@ class HostileTextTest {
                                 new Owner.Quarantined("why" + OBEYED),
                                 1,
                                 1,
-                                NOW)),
+                                NOW, Optional.empty())),
                         new GpuNames()),
                 DriverChecks.webhook("http://host" + OBEYED));
     }

@@ -5,7 +5,9 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.SchedulerSettings;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +23,7 @@ final class KindTales {
     static Map<String, Supplier<GoldenScenario>> all() {
         Map<String, Supplier<GoldenScenario>> all = new LinkedHashMap<>();
         all.put("treats two gpu models alike in an old log", KindTales::treatsTwoModelsAlike);
+        all.put("gives each job gpus of one kind", KindTales::givesEachJobOneKind);
         return all;
     }
 
@@ -32,6 +35,25 @@ final class KindTales {
                 .tell(it -> it.node("infer-t", Pool.INFERENCE, 3, T4, 16))
                 .tell(it -> it.service("chat", 1))
                 .settled(8);
+    }
+
+    /** Two jobs, each on a kind of its own, and a service whose replica needs more memory than a T4 has. */
+    private static GoldenScenario givesEachJobOneKind() {
+        SchedulerSettings kinds = SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS);
+        GoldenScenario tale = mixed(GoldenScenario.of("deepboot", kinds, "10:00", Duration.ofSeconds(60)));
+        tale.note("the kind with the most free GPUs").job("bert", 2, 7);
+        tale.job("resnet", 1, 4);
+        for (int i = 0; i < 3; i++) {
+            tale.after(20).rate("chat", 5).after(30).settled(10);
+            tale.progress("bert").progress("resnet");
+        }
+        tale.note("a replica needs 40 GiB").tell(it -> it.service("large", 0, 40));
+        tale.after(20)
+                .note("only loans of A100 are in question")
+                .rate("large", 5)
+                .settled(10);
+        tale.after(20).rate("chat", 5).rate("large", 5).after(30).settled(10);
+        return tale;
     }
 
     /** A log without the setting that tells kinds apart: jobs and loans mix the models, as they always did. */

@@ -2,6 +2,7 @@ package io.lendstream.simulator.replay;
 
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedNodes;
@@ -44,7 +45,10 @@ public record ReplaySettings(
         return new ReplaySettings(
                 none ? "deepboot" : policy,
                 policy,
-                SchedulerSettings.DEFAULTS.withLending(lending && !none).withAfe(afe),
+                SchedulerSettings.DEFAULTS
+                        .withLending(lending && !none)
+                        .withAfe(afe)
+                        .withModel(ClusterModel.KINDS),
                 layout,
                 SimulatedDelays.realistic(),
                 Outages.NONE,

@@ -1,0 +1,119 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Chooses a kind of GPU for each job, for policies that do not know kinds. A job with GPUs stays on their kind. A
+ * waiting job gets the kind with the most free GPUs for each job that waits for it, in the order of submission.
+ */
+final class KindChoice {
+    private final StepBuilder builder;
+    private final SortedMap<KindId, Room> rooms = new TreeMap<>();
+    private final Map<JobId, KindId> kinds = new HashMap<>();
+
+    /** The GPUs of a kind, and the jobs that use it. */
+    private static final class Room {
+        private int gpus;
+        private int free;
+        private int jobs;
+        private int waiting;
+
+        /** Whether a job could start without waiting for others. */
+        boolean fits(int least) {
+            return least <= free;
+        }
+
+        double freePerWaitingJob() {
+            return (double) free / (waiting + 1);
+        }
+
+        double gpusPerJob() {
+            return (double) gpus / (jobs + waiting + 1);
+        }
+    }
+
+    private KindChoice(StepBuilder builder) {
+        this.builder = builder;
+    }
+
+    /** The kind of each job; jobs that no kind has the memory for have none. */
+    static Map<JobId, KindId> of(StepBuilder builder, ClusterView view) {
+        KindChoice choice = new KindChoice(builder);
+        choice.count(view.gpus());
+        List<JobView> waiting = new ArrayList<>();
+        for (JobView job : view.jobs()) {
+            if (!choice.stays(builder.jobs().require(job.job()))) {
+                waiting.add(job);
+            }
+        }
+        waiting.forEach(choice::choose);
+        return choice.kinds;
+    }
+
+    private void count(List<GpuState> gpus) {
+        for (GpuState gpu : gpus) {
+            gpu.kind().ifPresent(kind -> {
+                Room room = rooms.computeIfAbsent(kind, any -> new Room());
+                room.gpus++;
+                room.free += gpu.isTraining() ? 0 : 1;
+            });
+        }
+    }
+
+    /** Whether a job keeps its kind: that of most of its GPUs, or of those that it waits for. */
+    private boolean stays(JobState job) {
+        Optional<KindId> kind =
+                job.isOnSlice() ? Optional.empty() : most(job.allocation().gpus());
+        Optional<KindId> kept = kind.or(() -> most(job.target()));
+        kept.ifPresent(own -> {
+            kinds.put(job.spec().job(), own);
+            rooms.computeIfAbsent(own, any -> new Room()).jobs++;
+        });
+        return kept.isPresent();
+    }
+
+    private Optional<KindId> most(Collection<GpuId> gpus) {
+        SortedMap<KindId, Integer> counts = new TreeMap<>();
+        for (GpuId gpu : gpus) {
+            builder.gpus()
+                    .get(gpu)
+                    .filter(GpuState::isWhole)
+                    .flatMap(GpuState::kind)
+                    .ifPresent(kind -> counts.merge(kind, 1, Integer::sum));
+        }
+        return counts.entrySet().stream()
+                .max(Map.Entry.<KindId, Integer>comparingByValue()
+                        .thenComparing(Map.Entry.comparingByKey(Comparator.reverseOrder())))
+                .map(Map.Entry::getKey);
+    }
+
+    private void choose(JobView job) {
+        Optional<Long> memory = builder.jobs().require(job.job()).spec().sliceMemoryBytes();
+        rooms.entrySet().stream()
+                .filter(room -> memory.filter(bytes -> !room.getKey().hasMemory(bytes)).isEmpty())
+                .max(Comparator.comparing((Map.Entry<KindId, Room> room) -> room.getValue().gpus >= job.least())
+                        .thenComparing(room -> room.getValue().fits(job.least()))
+                        .thenComparingDouble(room -> room.getValue().freePerWaitingJob())
+                        .thenComparingDouble(room -> room.getValue().gpusPerJob())
+                        .thenComparing(Map.Entry.comparingByKey(Comparator.reverseOrder())))
+                .ifPresent(room -> {
+                    kinds.put(job.job(), room.getKey());
+                    room.getValue().waiting++;
+                });
+    }
+}

@@ -1,6 +1,7 @@
 package io.lendstream.launcher;
 
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
@@ -8,6 +9,7 @@ import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
@@ -55,6 +57,15 @@ final class PlayOptions {
             defaultValue = "1",
             description = "Seed of all random draws. Default: ${DEFAULT-VALUE}.")
     private long seed;
+
+    /** How many nodes have each product; empty if all are alike. */
+    private Map<SimulatedGpu, Integer> kinds = Map.of();
+
+    /** Gives the nodes their products; there are as many nodes as these counts in sum. */
+    void kinds(Map<SimulatedGpu, Integer> counts) {
+        kinds = counts;
+        nodes = counts.values().stream().mapToInt(count -> count).sum();
+    }
 
     void check(int mostNodes) {
         checkSize(mostNodes);
@@ -118,7 +129,7 @@ final class PlayOptions {
     }
 
     private SimulatedNodes.Layout layout(String domain, long ownSeed, int training) {
-        return new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, training, ownSeed);
+        return new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, training, ownSeed).withKinds(kinds);
     }
 
     Workload load(String workload, String domain) {

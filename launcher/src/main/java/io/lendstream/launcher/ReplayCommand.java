@@ -119,6 +119,9 @@ final class ReplayCommand implements Callable<Integer> {
     @Mixin
     private PlayOptions play = new PlayOptions();
 
+    @Mixin
+    private KindOptions kinds = new KindOptions();
+
     @Option(
             names = "--afe",
             paramLabel = "on|off",
@@ -160,6 +163,7 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        kinds.apply(play);
         if (publishedTiming.isPresent()) {
             play.check(100_000);
         } else {
@@ -347,6 +351,7 @@ final class ReplayCommand implements Callable<Integer> {
                 new RunFacts.Parameter("nodes", String.valueOf(play.nodes())),
                 new RunFacts.Parameter("GPUs per node", String.valueOf(play.gpusPerNode())),
                 new RunFacts.Parameter("AFE", afe)));
+        kinds.text().ifPresent(text -> parameters.add(new RunFacts.Parameter("kinds", text)));
         parameters.addAll(own);
         parameters.add(new RunFacts.Parameter("jobs of lists", play.listJobs()));
         RunFacts facts =

@@ -226,7 +226,7 @@ final class ReplayExperiment {
 
     /** Whether every job can run at all, by the GPUs that training can have at most. */
     private void checkFits(Run run, SimulatedNodes.Layout layout) {
-        int most = (run.lends ? layout.nodes() : layout.trainingNodes()) * layout.gpusPerNode();
+        int most = layout.mostOfOneKind(run.lends ? layout.nodes() : layout.trainingNodes());
         for (TrainingTask task : played.tasks()) {
             if (task.job().scaling().minGpus() > most) {
                 throw UserError.badUsage(

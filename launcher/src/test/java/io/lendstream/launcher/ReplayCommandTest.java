@@ -245,6 +245,30 @@ class ReplayCommandTest {
         return Files.readString(directory.resolve("out").resolve("report.html"));
     }
 
+    @Test
+    void aJobUsesOneOfTheKindsAtATime() throws IOException {
+        replay("--policy", "deepboot,tiresias", "--kinds", "A100:1,T4:1", "--services", services("1", "0.4"), "--check");
+
+        assertThat(out.toString()).contains("every promise was kept");
+        assertThat(report()).contains("A100:1,T4:1");
+    }
+
+    @Test
+    void kindsThatCannotBeReadAreNamed() {
+        assertThat(run("--kinds", "A100:1,T5:1")).isEqualTo(2);
+        assertThat(err.toString()).contains("--kinds is 'A100:1,T5:1', but must be KIND:NODES between commas");
+        assertThat(run("--kinds", "A100:3")).isEqualTo(2);
+        assertThat(err.toString()).contains("--kinds has 3 nodes, but --nodes is 2; leave --nodes out.");
+    }
+
+    @Test
+    void aJobThatNoKindHasEnoughGpusForIsNamed() throws IOException {
+        list = Files.writeString(directory.resolve("wide.csv"), JOBS + "wide,0,4,3600\n");
+
+        assertThat(run("--kinds", "A100:1,T4:1")).isEqualTo(2);
+        assertThat(err.toString()).contains("job wide needs 4 GPUs, but training has 2 at most");
+    }
+
     private JsonNode replay(String... options) throws IOException {
         assertThat(run(options)).as(err.toString()).isZero();
         return new ObjectMapper()

@@ -24,6 +24,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -42,9 +44,7 @@ import java.util.stream.Stream;
  * sleeps.
  */
 public final class SimulatedNodes {
-    private static final String MODEL = "NVIDIA A100-SXM4-80GB";
     private static final long GIB = 1L << 30;
-    private static final long MEMORY_BYTES = 80 * GIB;
     private static final MigGpu KIND = MigGpu.named("A100-80GB").orElseThrow();
 
     private static final int MOST_EARLY = 256;
@@ -71,14 +71,36 @@ public final class SimulatedNodes {
      *
      * @param trainingNodes how many of them, the first ones, are of the training pool
      * @param cutNodes how many of them, the last ones, have GPUs that may be cut into MIG instances, and are not yet
+     * @param kinds how many nodes have each product, spread evenly over the pools; empty if all have an A100
      */
-    public record Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, int cutNodes, long seed) {
-        /** Nodes of whole GPUs. */
+    public record Layout(
+            DomainId domain,
+            int nodes,
+            int gpusPerNode,
+            int trainingNodes,
+            int cutNodes,
+            long seed,
+            Map<SimulatedGpu, Integer> kinds) {
+        /** Nodes of A100. */
+        public Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, int cutNodes, long seed) {
+            this(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, Map.of());
+        }
+
+        /** Nodes of whole A100. */
         public Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, long seed) {
             this(domain, nodes, gpusPerNode, trainingNodes, 0, seed);
         }
 
         public Layout {
+            kinds = Map.copyOf(kinds);
+            int sum = kinds.values().stream().mapToInt(count -> count).sum();
+            if (!kinds.isEmpty() && sum != nodes) {
+                throw new IllegalArgumentException(
+                        "kinds must have as many nodes as the layout, %d, but have %d".formatted(nodes, sum));
+            }
+            if (cutNodes > 0 && !kinds.isEmpty()) {
+                throw new IllegalArgumentException("nodes of several kinds are not cut, but cutNodes was " + cutNodes);
+            }
             if (nodes < 1 || gpusPerNode < 1) {
                 throw new IllegalArgumentException(
                         "nodes and gpusPerNode must be at least 1, but were %d and %d".formatted(nodes, gpusPerNode));
@@ -92,6 +114,39 @@ public final class SimulatedNodes {
                 throw new IllegalArgumentException("cutNodes must lie between 0 and %d, the number of nodes, but was %d"
                         .formatted(nodes, cutNodes));
             }
+        }
+
+        /** The same with nodes of several products. */
+        public Layout withKinds(Map<SimulatedGpu, Integer> others) {
+            return new Layout(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, others);
+        }
+
+        /** The product of each node. A product comes next if it is furthest behind its share of the nodes so far. */
+        public List<SimulatedGpu> products() {
+            Map<SimulatedGpu, Integer> left = new EnumMap<>(SimulatedGpu.class);
+            left.putAll(kinds.isEmpty() ? Map.of(SimulatedGpu.A100, nodes) : kinds);
+            Map<SimulatedGpu, Integer> all = new EnumMap<>(left);
+            List<SimulatedGpu> products = new ArrayList<>();
+            for (int number = 1; number <= nodes; number++) {
+                int before = number;
+                SimulatedGpu next = left.entrySet().stream()
+                        .max(Comparator.comparingLong((Map.Entry<SimulatedGpu, Integer> product) -> {
+                            int share = all.getOrDefault(product.getKey(), 0);
+                            return (long) share * before - (long) nodes * (share - product.getValue());
+                        }))
+                        .orElseThrow()
+                        .getKey();
+                left.merge(next, -1, Integer::sum);
+                products.add(next);
+            }
+            return products;
+        }
+
+        /** The most GPUs of one product on the first nodes. */
+        public int mostOfOneKind(int firstNodes) {
+            Map<SimulatedGpu, Integer> counts = new EnumMap<>(SimulatedGpu.class);
+            products().subList(0, firstNodes).forEach(product -> counts.merge(product, gpusPerNode, Integer::sum));
+            return counts.values().stream().mapToInt(count -> count).max().orElse(0);
         }
     }
 
@@ -202,7 +257,7 @@ public final class SimulatedNodes {
     private static Gpu cut(Gpu gpu, List<String> places) {
         List<GpuInstance> instances = places.stream()
                 .map(place -> MigPlace.parse(KIND, place)
-                        .orElseThrow(() -> new IllegalArgumentException("%s has no place %s".formatted(MODEL, place))))
+                        .orElseThrow(() -> new IllegalArgumentException("%s has no place %s".formatted(KIND.model(), place))))
                 .map(place -> instance(gpu.gpuId(), place))
                 .toList();
         return places.isEmpty() ? gpu.uncut() : gpu.cutInto(instances);
@@ -301,12 +356,13 @@ public final class SimulatedNodes {
 
     private static List<Node> nodes(Layout layout, Instant start, String bootId) {
         int digits = Math.max(2, String.valueOf(layout.nodes - 1).length());
+        List<SimulatedGpu> products = layout.products();
         var nodes = new ArrayList<Node>();
         for (int number = 0; number < layout.nodes; number++) {
             var id = new NodeId("node-%%0%dd".formatted(digits).formatted(number));
             var gpus = new ArrayList<Gpu>();
             for (int index = 0; index < layout.gpusPerNode; index++) {
-                Gpu whole = Gpu.whole(gpuId(layout.domain, id, index), index, MODEL, MEMORY_BYTES);
+                Gpu whole = products.get(number).gpu(gpuId(layout.domain, id, index), index);
                 boolean isCut = number >= layout.nodes - layout.cutNodes;
                 gpus.add(isCut ? whole.switchable() : whole);
             }

@@ -21,6 +21,7 @@ import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -121,6 +122,36 @@ class SimulatedNodesTest {
     void moreTrainingNodesThanNodesAreRefused() {
         assertThatThrownBy(() -> new SimulatedNodes.Layout(DOMAIN, 2, 4, 3, 0))
                 .hasMessage("trainingNodes must lie between 0 and 2, the number of nodes, but was 3");
+    }
+
+    @Test
+    void kindsAreSpreadEvenlyOverThePools() {
+        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 6, 2, 3, 0)
+                .withKinds(Map.of(SimulatedGpu.A100, 2, SimulatedGpu.T4, 4));
+
+        assertThat(layout.products())
+                .containsExactly(
+                        SimulatedGpu.T4,
+                        SimulatedGpu.A100,
+                        SimulatedGpu.T4,
+                        SimulatedGpu.T4,
+                        SimulatedGpu.A100,
+                        SimulatedGpu.T4);
+        assertThat(layout.mostOfOneKind(3)).isEqualTo(4);
+        assertThat(new SimulatedNodes(layout, START, PERIOD, "boot").inventory().get(0).gpus())
+                .allMatch(gpu -> gpu.model().equals("Tesla T4") && gpu.memoryBytes() == 16L << 30);
+        assertThat(new SimulatedNodes.Layout(DOMAIN, 3, 2, 1, 0).products()).containsOnly(SimulatedGpu.A100);
+    }
+
+    @Test
+    void kindsThatDoNotFitTheNodesAreRefused() {
+        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 2, 4, 1, 0);
+
+        assertThatThrownBy(() -> layout.withKinds(Map.of(SimulatedGpu.T4, 3)))
+                .hasMessage("kinds must have as many nodes as the layout, 2, but have 3");
+        assertThatThrownBy(() -> new SimulatedNodes.Layout(DOMAIN, 2, 4, 1, 1, 0)
+                        .withKinds(Map.of(SimulatedGpu.T4, 2)))
+                .hasMessage("nodes of several kinds are not cut, but cutNodes was 1");
     }
 
     private GpuSample sample(GpuId gpu) {

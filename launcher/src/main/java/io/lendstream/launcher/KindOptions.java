@@ -1,0 +1,70 @@
+package io.lendstream.launcher;
+
+import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.launcher.cli.UserError;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
+
+/** The option of replay for nodes of several kinds. */
+final class KindOptions {
+    private static final Pattern KIND = Pattern.compile("(\\w{1,20}):([1-9]\\d{0,4})");
+
+    @Spec(Spec.Target.MIXEE)
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Option(
+            names = "--kinds",
+            paramLabel = "KIND:NODES[,...]",
+            description = {
+                "Nodes of several kinds of GPU, such as A100:4,T4:8, spread evenly over training and inference. Kinds: A100, "
+                        + "H100, L4, T4, V100. Jobs and replicas are as fast on each of them.",
+                "Default: A100 on all nodes."
+            })
+    private Optional<String> kinds = Optional.empty();
+
+    /** The option as given. */
+    Optional<String> text() {
+        return kinds;
+    }
+
+    /** Gives the nodes their kinds. */
+    void apply(PlayOptions play) {
+        kinds.ifPresent(text -> {
+            ParseResult given = spec.commandLine().getParseResult();
+            Map<SimulatedGpu, Integer> counts = parse(text);
+            int sum = counts.values().stream().mapToInt(count -> count).sum();
+            if (given.hasMatchedOption("--published-timing")) {
+                throw UserError.badUsage(
+                        "--kinds must be left out with --published-timing, whose simulators know one kind of GPU.");
+            }
+            if (given.hasMatchedOption("--nodes") && sum != play.nodes()) {
+                throw UserError.badUsage("--kinds has %d nodes, but --nodes is %d; leave --nodes out."
+                        .formatted(sum, play.nodes()));
+            }
+            play.kinds(counts);
+        });
+    }
+
+    private static Map<SimulatedGpu, Integer> parse(String text) {
+        Map<SimulatedGpu, Integer> counts = new EnumMap<>(SimulatedGpu.class);
+        for (String part : text.split(",", -1)) {
+            Matcher kind = KIND.matcher(part.strip());
+            Optional<SimulatedGpu> gpu = kind.matches() ? SimulatedGpu.named(kind.group(1)) : Optional.empty();
+            counts.merge(
+                    gpu.orElseThrow(() -> UserError.badUsage(
+                            "--kinds is '%s', but must be KIND:NODES between commas, such as A100:4,T4:8; kinds are %s."
+                                    .formatted(text, SimulatedGpu.names()))),
+                    Integer.parseInt(kind.group(2)),
+                    Integer::sum);
+        }
+        return counts;
+    }
+}

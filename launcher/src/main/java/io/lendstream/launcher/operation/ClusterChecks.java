@@ -24,6 +24,7 @@ import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -264,6 +265,7 @@ final class ClusterChecks {
             check("clocks", () -> Diagnosis.clocks(Clocks.ahead(Clocks.read(cluster))));
         }
         check("gpus", this::quarantine);
+        check("kinds", this::kinds);
     }
 
     private Finding agents(Admin admin, Instant now) {
@@ -340,6 +342,14 @@ final class ClusterChecks {
     }
 
     private Finding quarantine() {
+        return Diagnosis.quarantine(leases(), reading.gpuNames());
+    }
+
+    private Finding kinds() {
+        return SchedulerDiagnosis.kinds(leases());
+    }
+
+    private Collection<Lease> leases() {
         Map<GpuId, Lease> leases = new HashMap<>();
         reading.all(
                 TopicCatalogue.LEASES,
@@ -347,7 +357,7 @@ final class ClusterChecks {
                         .ifPresentOrElse(
                                 lease -> leases.put(lease.gpuId(), lease),
                                 () -> leases.remove(new GpuId(received.key()))));
-        return Diagnosis.quarantine(leases.values(), reading.gpuNames());
+        return leases.values();
     }
 
     /** Makes a check; if it cannot be made, that is the finding. */

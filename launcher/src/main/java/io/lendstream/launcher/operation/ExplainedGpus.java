@@ -130,7 +130,7 @@ final class ExplainedGpus {
                                     scheduler.policy().spec(),
                                     nextPlan(domain.log))));
         });
-        wanted.ifPresent(gpu -> lines.add("(%s)".formatted(names.detailed(gpu))));
+        wanted.ifPresent(gpu -> lines.add("(%s%s)".formatted(names.detailed(gpu), kind(gpu))));
         return lines;
     }
 
@@ -153,6 +153,16 @@ final class ExplainedGpus {
                 .filter(scheduler ->
                         next.isAfter(log.lastEventAt().plus(scheduler.policy().planEvery())))
                 .isPresent();
+    }
+
+    private String kind(GpuId gpu) {
+        return domains.values().stream()
+                .flatMap(domain -> domain.leases.values().stream())
+                .filter(lease -> isOf(gpu, lease))
+                .flatMap(lease -> lease.kind().stream())
+                .findFirst()
+                .map(kind -> ", kind " + kind)
+                .orElse("");
     }
 
     private String line(UnitReview review) {
@@ -215,5 +225,6 @@ final class ExplainedGpus {
                 .put("pool", EventText.lower(known.pool()))
                 .put("owner", known.owner().label())
                 .put("since", known.since().toString()));
+        lease.flatMap(Lease::kind).ifPresent(kind -> gpu.put("kind", kind.value()));
     }
 }

@@ -42,6 +42,7 @@ final class OverviewJson {
                     .put("owner", lease.owner().label())
                     .put("since", lease.since().toString())
                     .put("words", EventText.of(lease.owner()));
+            lease.kind().ifPresent(kind -> gpu.put("kind", kind.value()));
             lease.owner().holder().ifPresent(tenant -> put(gpu, tenant));
         });
     }

@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.ServiceState;
@@ -82,11 +83,23 @@ final class OverviewText {
                         .add(lease));
         List<String> lines = new ArrayList<>();
         byNode.forEach((node, leases) -> {
-            lines.add("%s  %s: %s".formatted(node, Reason.counted(leases.size(), "GPU"), counted(leases)));
+            lines.add("%s  %s%s: %s"
+                    .formatted(node, Reason.counted(leases.size(), "GPU"), kinds(leases), counted(leases)));
             leases.forEach(
                     lease -> lines.add("  %-22s %s".formatted(names.of(lease.gpuId()), EventText.of(lease.owner()))));
         });
         return lines;
+    }
+
+    /** The kinds of GPUs, such as {@code (8 T4-16GB)}; nothing if none is known. */
+    private static String kinds(Collection<Lease> leases) {
+        SortedMap<KindId, Integer> kinds = new TreeMap<>();
+        leases.forEach(lease -> lease.kind().ifPresent(kind -> kinds.merge(kind, 1, Integer::sum)));
+        return kinds.isEmpty()
+                ? ""
+                : kinds.entrySet().stream()
+                        .map(entry -> entry.getValue() + " " + entry.getKey())
+                        .collect(Collectors.joining(", ", " (", ")"));
     }
 
     private String line(Decision decision) {

@@ -1,17 +1,24 @@
 package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.operation.Finding.Level;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Findings about the scheduler, from the records it refuses and the domains it logs. */
 final class SchedulerDiagnosis {
@@ -50,6 +57,34 @@ final class SchedulerDiagnosis {
                 "dead-letters",
                 "in the last hour %s".formatted(String.join("; ", counts)),
                 "read the header lendstream.error.message in the topic's dead letters (-dlq), and correct their writer");
+    }
+
+    /** The kinds of GPUs that the schedulers tell apart, and what follows for jobs. */
+    static Finding kinds(Collection<Lease> leases) {
+        SortedMap<DomainId, SortedMap<KindId, Integer>> domains = new TreeMap<>();
+        for (Lease lease : leases) {
+            lease.kind()
+                    .ifPresent(kind -> domains.computeIfAbsent(lease.domain(), any -> new TreeMap<>())
+                            .merge(kind, 1, Integer::sum));
+        }
+        List<String> several = new ArrayList<>();
+        domains.forEach((domain, kinds) -> {
+            if (kinds.size() > 1) {
+                several.add("domain %s has %s"
+                        .formatted(
+                                domain,
+                                kinds.entrySet().stream()
+                                        .map(kind -> kind.getValue() + " " + kind.getKey())
+                                        .collect(Collectors.joining(", "))));
+            }
+        });
+        if (several.isEmpty()) {
+            return Finding.ok("kinds", domains.isEmpty() ? "not told apart" : "one kind of GPU in each domain");
+        }
+        return Finding.ok(
+                "kinds",
+                "%s; policies do not know kinds, so each kind is planned apart and a job uses one kind at a time"
+                        .formatted(String.join("; ", several)));
     }
 
     /**

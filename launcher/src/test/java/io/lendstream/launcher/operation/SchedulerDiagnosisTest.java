@@ -2,6 +2,13 @@ package io.lendstream.launcher.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.launcher.operation.RefusedRecords.Letter;
 import java.time.Duration;
@@ -9,6 +16,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -93,5 +101,35 @@ class SchedulerDiagnosisTest {
                         .line())
                 .startsWith(
                         "FAIL domains: nodes of east write telemetry, but their log has no new events for minutes;");
+    }
+
+    @Test
+    void kindsOfGpusAreCountedByDomain() {
+        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.empty()))).line())
+                .isEqualTo("ok   kinds: not told apart");
+        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.of(new KindId("L4-24GB")))))
+                        .line())
+                .isEqualTo("ok   kinds: one kind of GPU in each domain");
+        assertThat(SchedulerDiagnosis.kinds(List.of(
+                                lease("g0", "east", Optional.of(new KindId("L4-24GB"))),
+                                lease("g1", "east", Optional.of(new KindId("L4-24GB"))),
+                                lease("g2", "east", Optional.of(new KindId("A100-SXM4-80GB"))),
+                                lease("g3", "west", Optional.of(new KindId("L4-24GB")))))
+                        .line())
+                .isEqualTo("ok   kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; policies do not know kinds, so each"
+                        + " kind is planned apart and a job uses one kind at a time");
+    }
+
+    private static Lease lease(String gpu, String domain, Optional<KindId> kind) {
+        return new Lease(
+                new GpuId(gpu),
+                new NodeId("n"),
+                new DomainId(domain),
+                Pool.INFERENCE,
+                new Owner.Free(),
+                1,
+                1,
+                NOW,
+                kind);
     }
 }

@@ -127,8 +127,8 @@ final class PairedRuns implements Bench {
                     .start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             metrics(output)
-                    .orElseThrow(() -> new IllegalStateException("%s in %s printed no figures: %s"
-                            .formatted(String.join(" ", bench), tree, output.strip())))
+                    .orElseThrow(() -> new IllegalStateException(
+                            "%s in %s printed no figures: %s".formatted(String.join(" ", bench), tree, output.strip())))
                     .forEach((name, value) -> figures.computeIfAbsent(name, any -> new ArrayList<>())
                             .add(value));
         } catch (IOException e) {

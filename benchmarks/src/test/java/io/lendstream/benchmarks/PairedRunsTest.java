@@ -64,7 +64,8 @@ class PairedRunsTest {
         assertThat(PairedRuns.parse(List.of("/base", "plan"))).isPresent();
         assertThat(PairedRuns.parse(List.of("--pairs", "3", "--only", "p50", "/base", "replay", "1")))
                 .isPresent();
-        assertThat(PairedRuns.parse(List.of("--pairs", "none", "/base", "plan"))).isEmpty();
+        assertThat(PairedRuns.parse(List.of("--pairs", "none", "/base", "plan")))
+                .isEmpty();
         assertThat(PairedRuns.parse(List.of("/base"))).isEmpty();
         assertThat(PairedRuns.parse(List.of("/base", "pairs", "/base", "plan"))).isEmpty();
         assertThat(PairedRuns.parse(List.of())).isEmpty();

@@ -46,8 +46,8 @@ final class KindOptions {
                         "--kinds must be left out with --published-timing, whose simulators know one kind of GPU.");
             }
             if (given.hasMatchedOption("--nodes") && sum != play.nodes()) {
-                throw UserError.badUsage("--kinds has %d nodes, but --nodes is %d; leave --nodes out."
-                        .formatted(sum, play.nodes()));
+                throw UserError.badUsage(
+                        "--kinds has %d nodes, but --nodes is %d; leave --nodes out.".formatted(sum, play.nodes()));
             }
             play.kinds(counts);
         });

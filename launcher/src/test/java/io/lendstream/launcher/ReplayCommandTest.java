@@ -247,7 +247,14 @@ class ReplayCommandTest {
 
     @Test
     void aJobUsesOneOfTheKindsAtATime() throws IOException {
-        replay("--policy", "deepboot,tiresias", "--kinds", "A100:1,T4:1", "--services", services("1", "0.4"), "--check");
+        replay(
+                "--policy",
+                "deepboot,tiresias",
+                "--kinds",
+                "A100:1,T4:1",
+                "--services",
+                services("1", "0.4"),
+                "--check");
 
         assertThat(out.toString()).contains("every promise was kept");
         assertThat(report()).contains("A100:1,T4:1");

@@ -129,7 +129,8 @@ class SimulatedAgentTest {
                         new Owner.Training(new JobId("job")),
                         1,
                         1,
-                        NOON, Optional.empty()));
+                        NOON,
+                        Optional.empty()));
         environmentSays(0);
         SimulatedAgent agent = agent();
         follow(agent);

@@ -84,15 +84,7 @@ public record TrainingJob(
     /** The same job, which also runs on a MIG instance of so much memory. */
     public TrainingJob onSlicesOf(long memoryBytes) {
         return new TrainingJob(
-                job,
-                domain,
-                submittedAt,
-                application,
-                scaling,
-                precedence,
-                traits,
-                driver,
-                Optional.of(memoryBytes));
+                job, domain, submittedAt, application, scaling, precedence, traits, driver, Optional.of(memoryBytes));
     }
 
     /** Whether it may start on a single GPU. */

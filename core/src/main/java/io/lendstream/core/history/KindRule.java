@@ -40,7 +40,8 @@ final class KindRule implements HistoryRule {
                 .map(job -> job.allocation().gpus())
                 .orElse(List.of());
         Set<KindId> kinds = new TreeSet<>();
-        gpus.forEach(gpu -> replayed.state().gpus().get(gpu).flatMap(GpuState::kind).ifPresent(kinds::add));
+        gpus.forEach(
+                gpu -> replayed.state().gpus().get(gpu).flatMap(GpuState::kind).ifPresent(kinds::add));
         if (kinds.size() > 1 && !held.containsAll(gpus)) {
             violations.add(Rule.KIND.violation("decision %s gives a job GPUs of several kinds, %s: %s"
                     .formatted(decision.id(), kinds, decision.action())));

@@ -74,7 +74,10 @@ final class Approval {
     }
 
     private long kinds(List<GpuId> gpus) {
-        return units(gpus).stream().flatMap(gpu -> gpu.kind().stream()).distinct().count();
+        return units(gpus).stream()
+                .flatMap(gpu -> gpu.kind().stream())
+                .distinct()
+                .count();
     }
 
     private boolean isUsable(GpuId id) {

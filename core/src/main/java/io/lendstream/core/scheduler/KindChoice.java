@@ -105,7 +105,8 @@ final class KindChoice {
     private void choose(JobView job) {
         Optional<Long> memory = builder.jobs().require(job.job()).spec().sliceMemoryBytes();
         rooms.entrySet().stream()
-                .filter(room -> memory.filter(bytes -> !room.getKey().hasMemory(bytes)).isEmpty())
+                .filter(room ->
+                        memory.filter(bytes -> !room.getKey().hasMemory(bytes)).isEmpty())
                 .max(Comparator.comparing((Map.Entry<KindId, Room> room) -> room.getValue().gpus >= job.least())
                         .thenComparing(room -> room.getValue().fits(job.least()))
                         .thenComparingDouble(room -> room.getValue().freePerWaitingJob())

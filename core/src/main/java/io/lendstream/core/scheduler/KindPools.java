@@ -69,7 +69,8 @@ final class KindPools {
                 continue;
             }
             int held = job.gpus().size();
-            boolean runs = held >= job.least() && targets.getOrDefault(job.job(), job.gpus()).size() == held;
+            boolean runs = held >= job.least()
+                    && targets.getOrDefault(job.job(), job.gpus()).size() == held;
             targets.put(job.job(), runs ? job.gpus() : List.of());
             reasons.put(
                     job.job(),
@@ -89,7 +90,8 @@ final class KindPools {
         }
         for (JobView job : view.jobs()) {
             if (!kinds.containsKey(job.job())) {
-                builder.listener().vetoed(job.job(), "no kind of GPU that training may use has the memory that it needs");
+                builder.listener()
+                        .vetoed(job.job(), "no kind of GPU that training may use has the memory that it needs");
             }
         }
     }
@@ -100,8 +102,8 @@ final class KindPools {
         for (GpuState gpu : view.gpus()) {
             gpu.kind()
                     .filter(kind -> isOf(kind, gpu, kinds))
-                    .ifPresent(kind -> gpus.computeIfAbsent(kind, any -> new ArrayList<>())
-                            .add(gpu));
+                    .ifPresent(kind ->
+                            gpus.computeIfAbsent(kind, any -> new ArrayList<>()).add(gpu));
         }
         // A job whose GPUs cannot be used now is planned too: its policy may suspend it.
         kinds.values().forEach(kind -> gpus.computeIfAbsent(kind, any -> new ArrayList<>()));
@@ -109,7 +111,8 @@ final class KindPools {
         List<ClusterView> parts = new ArrayList<>();
         gpus.forEach((kind, theirs) -> {
             Map<NodeId, Integer> counts = nodes.getOrDefault(kind, Map.of());
-            int largest = counts.values().stream().mapToInt(count -> count).max().orElse(1);
+            int largest =
+                    counts.values().stream().mapToInt(count -> count).max().orElse(1);
             List<JobView> jobs = StreamSupport.stream(view.queue().spliterator(), false)
                     .filter(job -> kind.equals(kinds.get(job.job())))
                     .map(job -> seen(job, kind, largest))
@@ -143,8 +146,8 @@ final class KindPools {
         for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
             gpu.kind()
                     .filter(any -> gpu.isWhole())
-                    .ifPresent(kind -> nodes.computeIfAbsent(kind, any -> new HashMap<>())
-                            .merge(gpu.nodeId(), 1, Integer::sum));
+                    .ifPresent(kind ->
+                            nodes.computeIfAbsent(kind, any -> new HashMap<>()).merge(gpu.nodeId(), 1, Integer::sum));
         }
         return nodes;
     }
@@ -175,8 +178,7 @@ final class KindPools {
             reasons.putAll(plan.reasons());
             standings.putAll(plan.standings());
             left.addAll(plan.left());
-            until = until.flatMap(
-                    first -> plan.holdsUntil().map(other -> other.isBefore(first) ? other : first));
+            until = until.flatMap(first -> plan.holdsUntil().map(other -> other.isBefore(first) ? other : first));
         }
         return new Plan(targets, reasons, standings, left, until);
     }

@@ -37,10 +37,7 @@ final class ReplicaSupply {
     private final Map<ServiceId, Integer> started = new LinkedHashMap<>();
 
     ReplicaSupply(
-            StepBuilder builder,
-            Policy policy,
-            SchedulerSettings settings,
-            Map<ServiceId, List<GpuState>> replicas) {
+            StepBuilder builder, Policy policy, SchedulerSettings settings, Map<ServiceId, List<GpuState>> replicas) {
         this.builder = builder;
         this.policy = policy;
         this.settings = settings;
@@ -122,7 +119,8 @@ final class ReplicaSupply {
     private static boolean fits(ServiceState service, GpuState unit) {
         return service.spec()
                 .sliceMemoryBytes()
-                .filter(bytes -> unit.kind().filter(kind -> !kind.hasMemory(bytes)).isPresent())
+                .filter(bytes ->
+                        unit.kind().filter(kind -> !kind.hasMemory(bytes)).isPresent())
                 .isEmpty();
     }
 

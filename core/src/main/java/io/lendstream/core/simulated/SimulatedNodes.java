@@ -257,7 +257,8 @@ public final class SimulatedNodes {
     private static Gpu cut(Gpu gpu, List<String> places) {
         List<GpuInstance> instances = places.stream()
                 .map(place -> MigPlace.parse(KIND, place)
-                        .orElseThrow(() -> new IllegalArgumentException("%s has no place %s".formatted(KIND.model(), place))))
+                        .orElseThrow(() ->
+                                new IllegalArgumentException("%s has no place %s".formatted(KIND.model(), place))))
                 .map(place -> instance(gpu.gpuId(), place))
                 .toList();
         return places.isEmpty() ? gpu.uncut() : gpu.cutInto(instances);

@@ -37,7 +37,8 @@ public record GpuState(
     /** A unit without an owner. */
     public static GpuState free(
             GpuId gpuId, NodeId nodeId, Pool pool, Optional<MigInstance> instance, Instant since, long event) {
-        return new GpuState(gpuId, nodeId, pool, instance, new Owner.Free(), UnitHistory.NONE, since, event, Optional.empty());
+        return new GpuState(
+                gpuId, nodeId, pool, instance, new Owner.Free(), UnitHistory.NONE, since, event, Optional.empty());
     }
 
     /** Whether it is a GPU, and not a part of one. Only such units work together on a job. */

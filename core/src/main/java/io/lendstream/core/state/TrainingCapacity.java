@@ -139,9 +139,7 @@ public record TrainingCapacity(
             int left = changed.require(was.get()) - 1;
             changed = left == 0 ? changed.remove(was.get()) : changed.put(was.get(), left);
         }
-        return is.isPresent()
-                ? changed.put(is.get(), changed.get(is.get()).orElse(0) + 1)
-                : changed;
+        return is.isPresent() ? changed.put(is.get(), changed.get(is.get()).orElse(0) + 1) : changed;
     }
 
     private PersistentMap<JobId, Loans> lentOtherwise(Optional<GpuState> was, Optional<GpuState> is) {

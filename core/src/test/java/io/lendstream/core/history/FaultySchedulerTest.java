@@ -289,9 +289,7 @@ class FaultySchedulerTest {
 
         HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
             Step step = scheduler.step(state, event);
-            return event.sequence() == last
-                    ? new Step(step.state(), List.of(decision), step.changed())
-                    : step;
+            return event.sequence() == last ? new Step(step.state(), List.of(decision), step.changed()) : step;
         });
         mixed.log().forEach(checker::take);
 

@@ -243,7 +243,8 @@ class HistoryCheckerTest {
                 new Owner.Lent(new JobId("a"), story.decisions().get(0).id(), story.now()),
                 1,
                 1,
-                story.now(), Optional.empty()));
+                story.now(),
+                Optional.empty()));
 
         assertThat(rules(story.log(), story.decisions(), leases)).containsExactly("leases");
     }

@@ -81,8 +81,9 @@ class KindPoolsTest {
     void aCutGpuIsOfAKindToo() {
         Scenario story = story("deepboot").migNode("cut", Pool.INFERENCE, "3g.40gb@0 3g.40gb@4");
 
-        assertThat(story.state().gpus().stream()).hasSize(2).allMatch(unit -> unit.kind()
-                .equals(Optional.of(BIG)));
+        assertThat(story.state().gpus().stream())
+                .hasSize(2)
+                .allMatch(unit -> unit.kind().equals(Optional.of(BIG)));
     }
 
     @Test
@@ -94,16 +95,13 @@ class KindPoolsTest {
         Scheduler next = new Scheduler(Policies.parse("deepboot"), KINDS);
         SchedulerStarted started = next.started(before, story.now());
         DomainEvent event = new DomainEvent(
-                before.domain(),
-                started.epoch(),
-                before.eventSequence() + 1,
-                story.now(),
-                Optional.empty(),
-                started);
+                before.domain(), started.epoch(), before.eventSequence() + 1, story.now(), Optional.empty(), started);
         Step step = next.step(before, event);
 
         assertThat(step.state().gpus().stream()).allMatch(gpu -> gpu.kind().isPresent());
-        assertThat(step.changed().owners()).as("their leases are published again").hasSize(10);
+        assertThat(step.changed().owners())
+                .as("their leases are published again")
+                .hasSize(10);
     }
 
     @Test
@@ -189,8 +187,7 @@ class KindPoolsTest {
                 }
             }
         }
-        assertThat(story.state().jobs().stream()
-                        .flatMap(job -> kinds(story.state(), job).stream()))
+        assertThat(story.state().jobs().stream().flatMap(job -> kinds(story.state(), job).stream()))
                 .as("both kinds are used")
                 .contains(BIG, SMALL);
     }
@@ -260,12 +257,13 @@ class KindPoolsTest {
         List<Decision> big = story.last();
         story.rate("tiny", 15);
 
-        assertThat(big).singleElement().satisfies(decision -> assertThat(
-                        decision.action().gpus())
-                .containsExactly(new GpuId("infer-2-g0")));
-        assertThat(story.last()).singleElement().satisfies(decision -> assertThat(
-                        decision.action().gpus())
-                .containsExactly(new GpuId("infer-1-g0"), new GpuId("infer-1-g1")));
+        assertThat(big)
+                .singleElement()
+                .satisfies(decision -> assertThat(decision.action().gpus()).containsExactly(new GpuId("infer-2-g0")));
+        assertThat(story.last())
+                .singleElement()
+                .satisfies(decision -> assertThat(decision.action().gpus())
+                        .containsExactly(new GpuId("infer-1-g0"), new GpuId("infer-1-g1")));
     }
 
     @Test
@@ -295,10 +293,7 @@ class KindPoolsTest {
         RandomHistory history = RandomHistory.of(seed, ClusterModel.ALIKE, List.of(A100));
         Scheduler alike = history.scheduler();
         Scheduler kinds = new Scheduler(
-                alike.policy(),
-                alike.settings().withModel(ClusterModel.KINDS),
-                alike.latencies(),
-                alike.decidesFrom());
+                alike.policy(), alike.settings().withModel(ClusterModel.KINDS), alike.latencies(), alike.decidesFrom());
 
         List<Decision> again = new ArrayList<>();
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);

@@ -90,7 +90,14 @@ class SchedulerSettingsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"lending, false", "afe, false", "repartition, true", "plan-phase, PT15S", "kinds, true", "max-transfers, 7"})
+    @CsvSource({
+        "lending, false",
+        "afe, false",
+        "repartition, true",
+        "plan-phase, PT15S",
+        "kinds, true",
+        "max-transfers, 7"
+    })
     void oneSettingIsChangedWithoutTheOthers(String key, String value) {
         SchedulerSettings defaults = SchedulerSettings.DEFAULTS;
         SchedulerSettings changed = switch (key) {

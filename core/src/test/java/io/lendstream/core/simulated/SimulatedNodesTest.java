@@ -138,7 +138,10 @@ class SimulatedNodesTest {
                         SimulatedGpu.A100,
                         SimulatedGpu.T4);
         assertThat(layout.mostOfOneKind(3)).isEqualTo(4);
-        assertThat(new SimulatedNodes(layout, START, PERIOD, "boot").inventory().get(0).gpus())
+        assertThat(new SimulatedNodes(layout, START, PERIOD, "boot")
+                        .inventory()
+                        .get(0)
+                        .gpus())
                 .allMatch(gpu -> gpu.model().equals("Tesla T4") && gpu.memoryBytes() == 16L << 30);
         assertThat(new SimulatedNodes.Layout(DOMAIN, 3, 2, 1, 0).products()).containsOnly(SimulatedGpu.A100);
     }
@@ -149,8 +152,7 @@ class SimulatedNodesTest {
 
         assertThatThrownBy(() -> layout.withKinds(Map.of(SimulatedGpu.T4, 3)))
                 .hasMessage("kinds must have as many nodes as the layout, 2, but have 3");
-        assertThatThrownBy(() -> new SimulatedNodes.Layout(DOMAIN, 2, 4, 1, 1, 0)
-                        .withKinds(Map.of(SimulatedGpu.T4, 2)))
+        assertThatThrownBy(() -> new SimulatedNodes.Layout(DOMAIN, 2, 4, 1, 1, 0).withKinds(Map.of(SimulatedGpu.T4, 2)))
                 .hasMessage("nodes of several kinds are not cut, but cutNodes was 1");
     }
 

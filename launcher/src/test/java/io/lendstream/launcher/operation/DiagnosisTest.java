@@ -324,7 +324,15 @@ class DiagnosisTest {
     @Test
     void quarantinedGpusAreNamedWithTheirReason() {
         Lease lease = new Lease(
-                new GpuId("g0"), new NodeId("n"), EAST, Pool.INFERENCE, new Owner.Quarantined("XID 79"), 1, 1, NOW, Optional.empty());
+                new GpuId("g0"),
+                new NodeId("n"),
+                EAST,
+                Pool.INFERENCE,
+                new Owner.Quarantined("XID 79"),
+                1,
+                1,
+                NOW,
+                Optional.empty());
 
         assertThat(Diagnosis.quarantine(List.of(lease), new GpuNames()).line())
                 .isEqualTo(

@@ -135,7 +135,8 @@ class HostileTextTest {
                 new Owner.Quarantined("why" + OBEYED),
                 1,
                 1,
-                NOW, Optional.empty()));
+                NOW,
+                Optional.empty()));
         overview.tell(new InferenceService(
                 SERVICE,
                 DOMAIN,
@@ -215,7 +216,8 @@ class HostileTextTest {
                                 new Owner.Quarantined("why" + OBEYED),
                                 1,
                                 1,
-                                NOW, Optional.empty())),
+                                NOW,
+                                Optional.empty())),
                         new GpuNames()),
                 DriverChecks.webhook("http://host" + OBEYED));
     }

@@ -105,7 +105,8 @@ class SchedulerDiagnosisTest {
 
     @Test
     void kindsOfGpusAreCountedByDomain() {
-        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.empty()))).line())
+        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.empty())))
+                        .line())
                 .isEqualTo("ok   kinds: not told apart");
         assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.of(new KindId("L4-24GB")))))
                         .line())
@@ -116,8 +117,9 @@ class SchedulerDiagnosisTest {
                                 lease("g2", "east", Optional.of(new KindId("A100-SXM4-80GB"))),
                                 lease("g3", "west", Optional.of(new KindId("L4-24GB")))))
                         .line())
-                .isEqualTo("ok   kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; policies do not know kinds, so each"
-                        + " kind is planned apart and a job uses one kind at a time");
+                .isEqualTo(
+                        "ok   kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; policies do not know kinds, so each"
+                                + " kind is planned apart and a job uses one kind at a time");
     }
 
     private static Lease lease(String gpu, String domain, Optional<KindId> kind) {

@@ -65,10 +65,7 @@ final class KindTales {
         tale.slowlyScalingJob("dlrm", 1, 2);
         tale.after(20).rate("chat", 5).after(30).settled(10);
         tale.progress("bert").progress("dlrm");
-        tale.after(20)
-                .note("two replicas more than there are")
-                .rate("chat", 28)
-                .settled(10);
+        tale.after(20).note("two replicas more than there are").rate("chat", 28).settled(10);
         tale.after(20).rate("chat", 28).rigidJob("gpt", 3).after(30).settled(10);
         tale.progress("bert").progress("dlrm");
         tale.after(20).rate("chat", 5).after(60).settled(10);

@@ -54,7 +54,8 @@ final class Sightings {
     }
 
     static Lease lease(String gpu, Owner owner, double seconds) {
-        return new Lease(new GpuId(gpu), new NodeId("node"), DOMAIN, Pool.INFERENCE, owner, 1, 1, at(seconds), Optional.empty());
+        return new Lease(
+                new GpuId(gpu), new NodeId("node"), DOMAIN, Pool.INFERENCE, owner, 1, 1, at(seconds), Optional.empty());
     }
 
     /** The window of 15 s that ends then. */

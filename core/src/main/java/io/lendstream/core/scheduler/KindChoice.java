@@ -19,7 +19,8 @@ import java.util.TreeMap;
 
 /**
  * Chooses a kind of GPU for each job, for policies that do not know kinds. A job with GPUs stays on their kind. A
- * waiting job gets the kind with the most free GPUs for each job that waits for it, in the order of submission.
+ * waiting job gets the kind with the most free GPUs for each GPU that the jobs waiting for it ask for, in the order of
+ * submission.
  */
 final class KindChoice {
     private final StepBuilder builder;
@@ -30,20 +31,22 @@ final class KindChoice {
     private static final class Room {
         private int gpus;
         private int free;
-        private int jobs;
-        private int waiting;
+        /** GPUs that its running jobs ask for. */
+        private long used;
+        /** GPUs that the jobs waiting for it ask for. */
+        private long awaited;
 
         /** Whether a job could start without waiting for others. */
         boolean fits(int least) {
             return least <= free;
         }
 
-        double freePerWaitingJob() {
-            return (double) free / (waiting + 1);
+        double freePerAwaited(int asked) {
+            return (double) free / (awaited + asked);
         }
 
-        double gpusPerJob() {
-            return (double) gpus / (jobs + waiting + 1);
+        double gpusPerAsked(int asked) {
+            return (double) gpus / (used + awaited + asked);
         }
     }
 
@@ -54,10 +57,14 @@ final class KindChoice {
     /** The kind of each job; jobs that no kind has the memory for have none. */
     static Map<JobId, KindId> of(StepBuilder builder, ClusterView view) {
         KindChoice choice = new KindChoice(builder);
+        for (Map.Entry<KindId, Integer> kind :
+                builder.clusterIndex().trainingCapacity().kinds()) {
+            choice.rooms.put(kind.getKey(), new Room());
+        }
         choice.count(view.gpus());
         List<JobView> waiting = new ArrayList<>();
         for (JobView job : view.jobs()) {
-            if (!choice.stays(builder.jobs().require(job.job()))) {
+            if (!choice.stays(job)) {
                 waiting.add(job);
             }
         }
@@ -76,13 +83,14 @@ final class KindChoice {
     }
 
     /** Whether a job keeps its kind: that of most of its GPUs, or of those that it waits for. */
-    private boolean stays(JobState job) {
+    private boolean stays(JobView job) {
+        JobState state = builder.jobs().require(job.job());
         Optional<KindId> kind =
-                job.isOnSlice() ? Optional.empty() : most(job.allocation().gpus());
-        Optional<KindId> kept = kind.or(() -> most(job.target()));
+                state.isOnSlice() ? Optional.empty() : most(state.allocation().gpus());
+        Optional<KindId> kept = kind.or(() -> most(state.target()));
         kept.ifPresent(own -> {
-            kinds.put(job.spec().job(), own);
-            rooms.computeIfAbsent(own, any -> new Room()).jobs++;
+            kinds.put(job.job(), own);
+            rooms.computeIfAbsent(own, any -> new Room()).used += job.requestedGpus();
         });
         return kept.isPresent();
     }
@@ -104,17 +112,18 @@ final class KindChoice {
 
     private void choose(JobView job) {
         Optional<Long> memory = builder.jobs().require(job.job()).spec().sliceMemoryBytes();
+        int asked = Math.max(1, job.requestedGpus());
         rooms.entrySet().stream()
                 .filter(room ->
                         memory.filter(bytes -> !room.getKey().hasMemory(bytes)).isEmpty())
                 .max(Comparator.comparing((Map.Entry<KindId, Room> room) -> room.getValue().gpus >= job.least())
                         .thenComparing(room -> room.getValue().fits(job.least()))
-                        .thenComparingDouble(room -> room.getValue().freePerWaitingJob())
-                        .thenComparingDouble(room -> room.getValue().gpusPerJob())
+                        .thenComparingDouble(room -> room.getValue().freePerAwaited(asked))
+                        .thenComparingDouble(room -> room.getValue().gpusPerAsked(asked))
                         .thenComparing(Map.Entry.comparingByKey(Comparator.reverseOrder())))
                 .ifPresent(room -> {
                     kinds.put(job.job(), room.getKey());
-                    room.getValue().waiting++;
+                    room.getValue().awaited += asked;
                 });
     }
 }

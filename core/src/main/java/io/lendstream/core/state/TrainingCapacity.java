@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param nodes how many whole GPUs each node has, of those that have any
  * @param ready nodes that can be reached
  * @param away nodes with whole GPUs that cannot
- * @param kinds how many of {@code gpus} are of each kind, of those whose kind is known
+ * @param kinds how many whole GPUs are of each kind, whoever has them, of those whose kind is known
  * @param loans what each job was lent and has still
  * @param idle how many of {@code gpus} inference has for itself
  * @param lent how many of {@code gpus} are inference's and with training
@@ -76,12 +76,13 @@ public record TrainingCapacity(
         return hadIt.isEmpty() && hasIt.isEmpty() ? counted : counted.moved(hadIt, hasIt);
     }
 
-    /** Whether it is not the same place that it was. */
+    /** Whether its place or its kind is not the same as it was. */
     private static boolean isAnother(Optional<GpuState> was, Optional<GpuState> is) {
         return was.isEmpty()
                 || is.isEmpty()
                 || !was.get().nodeId().equals(is.get().nodeId())
-                || was.get().pool() != is.get().pool();
+                || was.get().pool() != is.get().pool()
+                || !was.get().kind().equals(is.get().kind());
     }
 
     private TrainingCapacity without(GpuState gpu) {
@@ -92,7 +93,7 @@ public record TrainingCapacity(
                 left == 0 ? nodes.remove(node) : nodes.put(node, left),
                 ready,
                 left == 0 ? away.remove(node) : away,
-                kinds,
+                counted(gpu.kind(), -1),
                 loans,
                 idle,
                 lent,
@@ -109,7 +110,7 @@ public record TrainingCapacity(
                 nodes.put(node, nodes.get(node).orElse(0) + 1),
                 ready,
                 ready.contains(node) ? away : away.put(node, node),
-                kinds,
+                counted(gpu.get().kind(), 1),
                 loans,
                 idle,
                 lent,
@@ -122,24 +123,19 @@ public record TrainingCapacity(
                 nodes,
                 ready,
                 away,
-                sorted(was.flatMap(GpuState::kind), is.flatMap(GpuState::kind)),
+                kinds,
                 lentOtherwise(was, is),
                 idle - count(was, false) + count(is, false),
                 lent - count(was, true) + count(is, true),
                 inference);
     }
 
-    /** The same map where the kind stays. */
-    private PersistentMap<KindId, Integer> sorted(Optional<KindId> was, Optional<KindId> is) {
-        if (was.equals(is)) {
+    private PersistentMap<KindId, Integer> counted(Optional<KindId> kind, int more) {
+        if (kind.isEmpty()) {
             return kinds;
         }
-        PersistentMap<KindId, Integer> changed = kinds;
-        if (was.isPresent()) {
-            int left = changed.require(was.get()) - 1;
-            changed = left == 0 ? changed.remove(was.get()) : changed.put(was.get(), left);
-        }
-        return is.isPresent() ? changed.put(is.get(), changed.get(is.get()).orElse(0) + 1) : changed;
+        int count = kinds.get(kind.get()).orElse(0) + more;
+        return count == 0 ? kinds.remove(kind.get()) : kinds.put(kind.get(), count);
     }
 
     private PersistentMap<JobId, Loans> lentOtherwise(Optional<GpuState> was, Optional<GpuState> is) {

@@ -72,14 +72,22 @@ final class PlayOptions {
         Bounds.checkTrainingNodes(trainingNodes(), nodes);
     }
 
-    /** The same, but training may have all nodes; {@code load} refuses that if the workload has services. */
-    void checkForReplay(int mostNodes) {
+    /**
+     * The same, but training may have all nodes; {@code load} refuses that if the workload has services.
+     *
+     * @param published whether a published simulator plays the workload; then training may not have all nodes
+     */
+    void checkForReplay(int mostNodes, boolean published) {
+        if (published) {
+            check(mostNodes);
+            return;
+        }
         checkSize(mostNodes);
         Bounds.check("--training-nodes", trainingNodes(), 1, nodes);
     }
 
     private void checkSize(int mostNodes) {
-        Bounds.check("--nodes", nodes, 2, mostNodes);
+        Bounds.check(kinds.isEmpty() ? "--nodes" : "the sum of nodes in --kinds", nodes, 2, mostNodes);
         Bounds.check("--gpus-per-node", gpusPerNode, 1, 64);
     }
 

@@ -164,11 +164,7 @@ final class ReplayCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         kinds.apply(play);
-        if (publishedTiming.isPresent()) {
-            play.check(100_000);
-        } else {
-            play.checkForReplay(100_000);
-        }
+        play.checkForReplay(100_000, publishedTiming.isPresent());
         boolean inPlace = isOn("--afe", afe);
         Optional<Boolean> referenced = references.map(value -> isOn("--references", value));
         Optional<List<Long>> several = severalSeeds();

@@ -230,10 +230,11 @@ final class ReplayExperiment {
         for (TrainingTask task : played.tasks()) {
             if (task.job().scaling().minGpus() > most) {
                 throw UserError.badUsage(
-                        "job %s needs %d GPUs, but training has %d at most with lending %s; give it more nodes."
+                        "job %s needs %d GPUs%s, but training has %d at most with lending %s; give it more nodes."
                                 .formatted(
                                         task.job().job(),
                                         task.job().scaling().minGpus(),
+                                        layout.kinds().size() > 1 ? " of one kind" : "",
                                         most,
                                         run.lends ? "on" : "off"));
             }

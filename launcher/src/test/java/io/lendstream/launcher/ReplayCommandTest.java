@@ -269,11 +269,22 @@ class ReplayCommandTest {
     }
 
     @Test
+    void kindsHaveAtLeastTwoNodes() {
+        String[] arguments = {
+            "replay", "--workload", list.toString(), "--kinds", "A100:1", "--out", directory.resolve("out").toString()
+        };
+
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("the sum of nodes in --kinds is 1, but must be from 2 to 100000");
+    }
+
+    @Test
     void aJobThatNoKindHasEnoughGpusForIsNamed() throws IOException {
         list = Files.writeString(directory.resolve("wide.csv"), JOBS + "wide,0,4,3600\n");
 
         assertThat(run("--kinds", "A100:1,T4:1")).isEqualTo(2);
-        assertThat(err.toString()).contains("job wide needs 4 GPUs, but training has 2 at most");
+        assertThat(err.toString()).contains("job wide needs 4 GPUs of one kind, but training has 2 at most");
     }
 
     private JsonNode replay(String... options) throws IOException {

@@ -131,9 +131,10 @@ public final class Explainer {
     }
 
     private List<Alternative> losses(Scheduler current) {
-        return notes.reclaimed
+        return notes.reclaimed.stream()
                 .filter(taking -> recorded.action().asReclaim().isPresent()
                         && taking.victims().containsAll(recorded.action().gpus()))
+                .findFirst()
                 .map(taking -> current.policy().losses(taking.view(), taking.count()))
                 .orElse(List.of());
     }
@@ -161,14 +162,16 @@ public final class Explainer {
         /** The last plans: one, or one for each kind of GPU. */
         private final List<Planned> plans = new ArrayList<>();
 
-        private Optional<Taking> reclaimed = Optional.empty();
+        /** The reclaims of the step: a service that only some kinds of GPUs suit has its own. */
+        private final List<Taking> reclaimed = new ArrayList<>();
+
         private List<SafetyRule> rules = List.of();
         private SortedMap<ServiceId, ReplicaNeed> needs = new TreeMap<>();
         private SortedMap<String, String> vetoes = new TreeMap<>();
 
         void begin(DomainEvent next) {
             event = Optional.of(next);
-            reclaimed = Optional.empty();
+            reclaimed.clear();
             rules = List.of();
             needs = new TreeMap<>();
             vetoes = new TreeMap<>();
@@ -186,7 +189,7 @@ public final class Explainer {
 
         @Override
         public void reclaimed(ClusterView view, int count, List<GpuId> victims) {
-            reclaimed = Optional.of(new Taking(view, count, List.copyOf(victims)));
+            reclaimed.add(new Taking(view, count, List.copyOf(victims)));
         }
 
         @Override

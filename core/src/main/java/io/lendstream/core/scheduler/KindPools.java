@@ -29,7 +29,8 @@ import java.util.stream.StreamSupport;
 
 /**
  * Plans training where a domain has GPUs of several kinds. Policies do not know kinds: each kind is planned apart, with
- * the jobs that {@link KindChoice} gives to it. Where all GPUs are of one kind, the policy sees the whole domain.
+ * the jobs that {@link KindChoice} gives to it. If all GPUs are of one kind, the policy sees the whole domain. Kinds
+ * that training may not use now count too, so that no job gets too little memory while they are busy.
  */
 final class KindPools {
     private final StepBuilder builder;
@@ -72,16 +73,15 @@ final class KindPools {
             boolean runs = held >= job.least()
                     && targets.getOrDefault(job.job(), job.gpus()).size() == held;
             targets.put(job.job(), runs ? job.gpus() : List.of());
-            reasons.put(
-                    job.job(),
-                    new PlanReason(
-                            "%s %s: a job uses one kind of GPU at a time, and it has several"
-                                    .formatted(
-                                            job.job(),
-                                            runs ? "keeps " + Reason.counted(held, "GPU") + " of one kind" : "waits"),
-                            Map.of()));
+            reasons.put(job.job(), PlanReason.later(() -> ofOneKind(job, runs)));
         }
         return new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil());
+    }
+
+    private static PlanReason ofOneKind(JobView job, boolean runs) {
+        String does = runs ? "keeps " + Reason.counted(job.gpus().size(), "GPU") + " of one kind" : "waits";
+        return new PlanReason(
+                "%s %s: a job uses one kind of GPU at a time, and it has several".formatted(job.job(), does), Map.of());
     }
 
     private void explainUnfit(ClusterView view, Map<JobId, KindId> kinds) {
@@ -90,8 +90,16 @@ final class KindPools {
         }
         for (JobView job : view.jobs()) {
             if (!kinds.containsKey(job.job())) {
+                double bytes = builder.jobs()
+                        .require(job.job())
+                        .spec()
+                        .sliceMemoryBytes()
+                        .orElse(0L);
                 builder.listener()
-                        .vetoed(job.job(), "no kind of GPU that training may use has the memory that it needs");
+                        .vetoed(
+                                job.job(),
+                                "no kind of GPU of the domain has the %.1f GiB that a replica of it needs (sliceMemoryBytes)"
+                                        .formatted(bytes / (1L << 30)));
             }
         }
     }

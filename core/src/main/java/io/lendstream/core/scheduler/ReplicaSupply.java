@@ -14,17 +14,19 @@ import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Finds GPUs for the replicas that services lack: free GPUs first, then the GPUs of sleeping replicas of other services,
- * then lent GPUs whose loss costs training least. It also gives the reasons of all changes of replicas.
+ * Finds GPUs for the replicas that services lack: free GPUs first, then the GPUs of sleeping replicas of other
+ * services, then lent GPUs whose loss costs training least. It also gives the reasons of all changes of replicas.
  */
 final class ReplicaSupply {
     private final StepBuilder builder;
@@ -64,20 +66,8 @@ final class ReplicaSupply {
             }
             entry.setValue(entry.getValue() - taken.size());
         }
-        List<GpuState> coming = pool.coming();
-        Map<ServiceId, Integer> choosy = new TreeMap<>(missing);
-        choosy.keySet().removeIf(name -> !isChoosy(builder.services().require(name), coming));
-        for (Map.Entry<ServiceId, Integer> entry : choosy.entrySet()) {
-            ServiceState service = builder.services().require(entry.getKey());
-            List<GpuState> fitting = coming.stream()
-                    .filter(unit -> fits(service, unit))
-                    .limit(entry.getValue())
-                    .toList();
-            coming.removeAll(fitting);
-            free(service, needOf(entry.getKey(), needs), entry.getValue() - fitting.size(), someSleep, true);
-            missing.remove(entry.getKey());
-        }
-        long others = missing.values().stream().mapToLong(count -> count).sum() - coming.size();
+        int claimed = freeForSelective(missing, needs, someSleep);
+        long others = missing.values().stream().mapToLong(count -> count).sum() - (pool.coming().size() - claimed);
         if (others > 0) {
             ServiceState service = latest(missing);
             int count = (int) Math.min(Integer.MAX_VALUE, others);
@@ -86,24 +76,53 @@ final class ReplicaSupply {
     }
 
     /**
+     * Frees GPUs for the services that can use only some of them, and removes these services from {@code missing}.
+     * Returns how many of the GPUs that are about to be free they will get.
+     */
+    private int freeForSelective(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
+        Map<ServiceId, Integer> selective = new TreeMap<>(missing);
+        selective.keySet().removeIf(name -> !isSelective(builder.services().require(name)));
+        Set<GpuId> claimed = new HashSet<>();
+        selective.forEach((name, count) -> {
+            ServiceState service = builder.services().require(name);
+            int left = count - claim(service, count, claimed);
+            free(service, needOf(name, needs), left, someSleep, true);
+            claim(service, left, claimed);
+            missing.remove(name);
+        });
+        return claimed.size();
+    }
+
+    /** Claims GPUs that are about to be free for a service; returns how many. */
+    private int claim(ServiceState service, int count, Set<GpuId> claimed) {
+        List<GpuId> fitting = pool.coming().stream()
+                .filter(unit -> !claimed.contains(unit.gpuId()) && fits(service, unit))
+                .limit(count)
+                .map(GpuState::gpuId)
+                .toList();
+        claimed.addAll(fitting);
+        return fitting.size();
+    }
+
+    /**
      * Frees GPUs that a service can use.
      *
-     * @param choosy whether it can use only some of them
+     * @param selective whether it can use only some of them
      */
-    private void free(ServiceState service, ReplicaNeed need, int count, boolean someSleep, boolean choosy) {
+    private void free(ServiceState service, ReplicaNeed need, int count, boolean someSleep, boolean selective) {
         if (count <= 0) {
             return;
         }
         int left = count - (someSleep ? stopSleeping(service, need, count) : 0);
         if (left > 0) {
-            reclaim(service, need, left, choosy);
+            reclaim(service, need, left, selective);
         }
     }
 
-    /** Whether some GPUs that it could get have less memory than a replica of the service needs. */
-    private boolean isChoosy(ServiceState service, List<GpuState> coming) {
+    /** Whether a replica of the service needs more memory than some of several kinds of GPUs have. */
+    private boolean isSelective(ServiceState service) {
         Optional<Long> memory = service.spec().sliceMemoryBytes();
-        if (memory.isEmpty()) {
+        if (memory.isEmpty() || areAlike()) {
             return false;
         }
         for (Map.Entry<KindId, Integer> kind :
@@ -112,20 +131,27 @@ final class ReplicaSupply {
                 return true;
             }
         }
-        return coming.stream().anyMatch(unit -> !fits(service, unit));
+        return false;
     }
 
-    /** Whether a GPU has the memory that a replica needs; true if one of the two is not known. */
-    private static boolean fits(ServiceState service, GpuState unit) {
+    private boolean areAlike() {
+        return builder.clusterIndex().trainingCapacity().kinds().size() < 2;
+    }
+
+    /**
+     * Whether a GPU has the memory that a replica needs. True if one of the two is not known, or if all GPUs of the
+     * domain are alike: then there is no choice.
+     */
+    private boolean fits(ServiceState service, GpuState unit) {
         return service.spec()
                 .sliceMemoryBytes()
-                .filter(bytes ->
-                        unit.kind().filter(kind -> !kind.hasMemory(bytes)).isPresent())
+                .filter(bytes -> !areAlike()
+                        && unit.kind().filter(kind -> !kind.hasMemory(bytes)).isPresent())
                 .isEmpty();
     }
 
     /** Free GPUs, each of which goes to one service at most. */
-    private static final class FreeUnits {
+    private final class FreeUnits {
         private final Iterator<GpuState> next;
         /** Units that were too small for a service. */
         private final List<GpuState> passed = new ArrayList<>();
@@ -229,9 +255,9 @@ final class ReplicaSupply {
         return stopped;
     }
 
-    private void reclaim(ServiceState service, ReplicaNeed need, int count, boolean choosy) {
+    private void reclaim(ServiceState service, ReplicaNeed need, int count, boolean selective) {
         ClusterView whole = new TrainingView(builder, settings).view();
-        ClusterView view = choosy ? whole.ofGpus(unit -> fits(service, unit)) : whole;
+        ClusterView view = selective ? whole.ofGpus(unit -> fits(service, unit)) : whole;
         List<GpuId> victims = policy.victims(view, count);
         builder.listener().reclaimed(view, count, victims);
         Shortage shortage = shortage(service, need);

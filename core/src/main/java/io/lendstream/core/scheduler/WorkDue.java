@@ -160,7 +160,8 @@ class WorkDue {
     /**
      * Whether services have to be looked at. A report matters to them only if it frees a GPU of inference, or if a
      * service may still be short of GPUs. None is where GPUs of inference were free or on loan before the report: free
-     * GPUs are given, and loans reclaimed, as soon as a service is short.
+     * GPUs are given, and loans reclaimed, as soon as a service is short. This does not hold for several kinds of GPUs:
+     * those to spare may have too little memory.
      */
     boolean concernsServices(Situation it) {
         boolean mayBeLeftOut = it.step().isReport()
@@ -176,7 +177,8 @@ class WorkDue {
     private static boolean doSomeWait(Situation it) {
         boolean wereSomeToSpare = new InferencePool(it.step()).free().hasNext()
                 || (it.scheduler().settings().lending() && it.step().hadLoans());
-        return it.step().hasFreed(Pool.INFERENCE) || !wereSomeToSpare;
+        boolean areAlike = it.step().clusterIndex().trainingCapacity().kinds().size() < 2;
+        return it.step().hasFreed(Pool.INFERENCE) || !wereSomeToSpare || !areAlike;
     }
 
     /**

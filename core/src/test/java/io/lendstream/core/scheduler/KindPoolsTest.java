@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.SchedulerStarted;
@@ -218,14 +219,11 @@ class KindPoolsTest {
         Scenario story = new Scenario(alike)
                 .node("train-a", Pool.TRAINING, 1, A100, 80)
                 .node("train-t", Pool.TRAINING, 3, T4, 16)
-                .rigidJob("a", 4)
-                .after(ofMinutes(3))
-                .settled();
+                .rigidJob("a", 4);
+        pass(story, 3);
         assertThat(story.job("a").gpus()).as("both kinds count as one").isEqualTo(4);
 
-        story.takenOverBy(new Scheduler(Policies.parse("tiresias"), KINDS))
-                .after(ofMinutes(3))
-                .settled();
+        pass(story.takenOverBy(new Scheduler(Policies.parse("tiresias"), KINDS)), 3);
 
         assertThat(story.job("a").gpus()).as("no kind has 4 GPUs").isZero();
         assertThat(story.verdict().violations()).isEmpty();
@@ -239,10 +237,50 @@ class KindPoolsTest {
                 .smallJob("large", 2, 40)
                 .smallJob("too-large", 2, 100);
 
-        story.after(ofMinutes(3)).settled();
+        pass(story, 3);
 
         assertThat(kinds(story.state(), story.job("large"))).containsExactly(BIG);
         assertThat(story.job("too-large").gpus()).isZero();
+    }
+
+    @Test
+    void aJobWaitsForAKindWithTheMemoryForItWhileThatKindServes() {
+        Scenario story = story("deepboot")
+                .node("infer-a", Pool.INFERENCE, 1, A100, 80)
+                .node("infer-t", Pool.INFERENCE, 2, T4, 16)
+                .service("big", 1, 40)
+                .settled()
+                .smallJob("large", 1, 40);
+
+        for (int i = 0; i < 6; i++) {
+            story.rate("big", 5).after(ofSeconds(30)).settled();
+        }
+
+        assertThat(story.owner("infer-a-g0").label()).isEqualTo("serving");
+        assertThat(story.job("large").gpus()).isZero();
+    }
+
+    @Test
+    void aWaitingJobGoesToTheKindThatHasTheMostForItsSize() {
+        Scenario story = story("deepboot")
+                .node("train-a", Pool.TRAINING, 2, A100, 80)
+                .node("train-t", Pool.TRAINING, 5, T4, 16)
+                .rigidJob("a", 4)
+                .rigidJob("b", 2);
+
+        pass(story, 2);
+
+        assertThat(kinds(story.state(), story.job("a"))).containsExactly(SMALL);
+        assertThat(kinds(story.state(), story.job("b")))
+                .as("the free T4 are for the 4 GPUs of the other job")
+                .containsExactly(BIG);
+    }
+
+    /** Time passes in which an actuator answers within half a minute: a bind without an answer would be undone. */
+    private static void pass(Scenario story, int minutes) {
+        for (int i = 0; i < 2 * minutes; i++) {
+            story.after(ofSeconds(30)).settled();
+        }
     }
 
     @Test
@@ -286,6 +324,41 @@ class KindPoolsTest {
             assertThat(decision.action()).isInstanceOf(Action.Reclaim.class);
             assertThat(decision.action().gpus()).containsExactly(new GpuId("infer-a-g0"));
         });
+    }
+
+    @Test
+    void aReportOnALoanLeadsToTheReclaimThatAServiceWaitsFor() {
+        Scenario story = story("deepboot")
+                .node("infer-a", Pool.INFERENCE, 1, A100, 80)
+                .node("infer-t", Pool.INFERENCE, 1, T4, 16)
+                .service("big", 0, 40)
+                .rigidJob("a", 1);
+        story.rate("big", 0).after(ofSeconds(30)).rate("big", 0).after(ofSeconds(30));
+        List<Decision> lend = story.last();
+        story.rate("big", 5);
+        assertThat(story.last()).as("the loan is not bound yet, and a T4 is too small").isEmpty();
+
+        List<Action> decided = new ArrayList<>();
+        for (ActuationReport report : story.answers(lend.get(0))) {
+            story.tell(report).last().forEach(decision -> decided.add(decision.action()));
+        }
+
+        assertThat(lend.get(0).action().gpus()).containsExactly(new GpuId("infer-a-g0"));
+        assertThat(decided).singleElement().satisfies(action -> {
+            assertThat(action).isInstanceOf(Action.Reclaim.class);
+            assertThat(action.gpus()).containsExactly(new GpuId("infer-a-g0"));
+        });
+    }
+
+    @Test
+    void memoryIsNoMatterWhereAllGpusAreAlike() {
+        Scenario story = story("deepboot")
+                .node("infer", Pool.INFERENCE, 1, T4, 16)
+                .service("big", 0, 40);
+
+        story.rate("big", 5);
+
+        assertThat(story.owner("infer-g0").label()).isEqualTo("binding");
     }
 
     @Seeds(300)

@@ -15,7 +15,6 @@ import io.lendstream.core.policy.UsableGpus;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueuePosition;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -175,19 +174,18 @@ final class KindPools {
         return here.size() == held.size() ? whole : new JobInPool(whole, here);
     }
 
+    /** All plans as one. It holds no longer than others: as GPUs become free, a waiting job may go to another kind. */
     private static Plan merged(List<Plan> plans) {
         Map<JobId, List<GpuId>> targets = new TreeMap<>();
         Map<JobId, PlanReason> reasons = new TreeMap<>();
         Map<JobId, QueuePosition> standings = new TreeMap<>();
         List<GpuId> left = new ArrayList<>();
-        Optional<Instant> until = Optional.of(Instant.MAX);
         for (Plan plan : plans) {
             targets.putAll(plan.targets());
             reasons.putAll(plan.reasons());
             standings.putAll(plan.standings());
             left.addAll(plan.left());
-            until = until.flatMap(first -> plan.holdsUntil().map(other -> other.isBefore(first) ? other : first));
         }
-        return new Plan(targets, reasons, standings, left, until);
+        return new Plan(targets, reasons, standings, left, Optional.empty());
     }
 }

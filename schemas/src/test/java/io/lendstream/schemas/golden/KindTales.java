@@ -41,18 +41,13 @@ final class KindTales {
     private static GoldenScenario givesEachJobOneKind() {
         SchedulerSettings kinds = SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS);
         GoldenScenario tale = mixed(GoldenScenario.of("deepboot", kinds, "10:00", Duration.ofSeconds(60)));
-        tale.note("the kind with the most free GPUs").job("bert", 2, 7);
-        tale.job("resnet", 1, 4);
-        for (int i = 0; i < 3; i++) {
-            tale.after(20).rate("chat", 5).after(30).settled(10);
-            tale.progress("bert").progress("resnet");
-        }
+        tale.note("only T4 has so many GPUs").rigidJob("bert", 5);
+        tale.note("T4 has more free GPUs, but the other job asks for them").rigidJob("resnet", 3);
+        tale.after(22).rate("chat", 5).after(30).settled(10);
+        tale.progress("bert").progress("resnet");
         tale.note("a replica needs 40 GiB").tell(it -> it.service("large", 0, 40));
-        tale.after(20)
-                .note("only loans of A100 are in question")
-                .rate("large", 5)
-                .settled(10);
-        tale.after(20).rate("chat", 5).rate("large", 5).after(30).settled(10);
+        tale.after(20).note("only the loan of an A100 is in question").rate("large", 5);
+        tale.settled(10);
         return tale;
     }
 

@@ -89,7 +89,7 @@ final class KindPools {
         }
         for (JobView job : view.jobs()) {
             if (!kinds.containsKey(job.job())) {
-                double bytes = builder.jobs()
+                long bytes = builder.jobs()
                         .require(job.job())
                         .spec()
                         .sliceMemoryBytes()
@@ -98,7 +98,7 @@ final class KindPools {
                         .vetoed(
                                 job.job(),
                                 "no kind of GPU of the domain has the %.1f GiB that a replica of it needs (sliceMemoryBytes)"
-                                        .formatted(bytes / (1L << 30)));
+                                        .formatted((double) bytes / (1L << 30)));
             }
         }
     }

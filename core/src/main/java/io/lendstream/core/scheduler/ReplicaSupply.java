@@ -262,7 +262,8 @@ final class ReplicaSupply {
         builder.listener().reclaimed(view, count, victims);
         Shortage shortage = shortage(service, need);
         String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")") + "; policy "
-                + policy.info().name() + " takes these loans first";
+                + policy.info().name() + " takes these loans first"
+                + (selective ? " of those with the memory that a replica needs" : "");
         new JobChanges(builder, settings)
                 .takeBack(
                         victims,

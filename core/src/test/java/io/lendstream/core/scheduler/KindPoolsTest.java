@@ -323,6 +323,8 @@ class KindPoolsTest {
         assertThat(story.last()).singleElement().satisfies(decision -> {
             assertThat(decision.action()).isInstanceOf(Action.Reclaim.class);
             assertThat(decision.action().gpus()).containsExactly(new GpuId("infer-a-g0"));
+            assertThat(decision.reason().text())
+                    .endsWith("takes these loans first of those with the memory that a replica needs");
         });
     }
 

@@ -91,7 +91,7 @@ final class OverviewText {
         return lines;
     }
 
-    /** The kinds of GPUs, such as {@code (8 T4-16GB)}; nothing if none is known. */
+    /** The kinds of GPUs, such as {@code (8 Tesla-T4-16GB)}; nothing if none is known. */
     private static String kinds(Collection<Lease> leases) {
         SortedMap<KindId, Integer> kinds = new TreeMap<>();
         leases.forEach(lease -> lease.kind().ifPresent(kind -> kinds.merge(kind, 1, Integer::sum)));

@@ -162,7 +162,7 @@ public final class Explainer {
         /** The last plans: one, or one for each kind of GPU. */
         private final List<Planned> plans = new ArrayList<>();
 
-        /** The reclaims of the step: a service that only some kinds of GPUs suit has its own. */
+        /** The reclaims of the step: a service that can use only some kinds of GPUs has its own. */
         private final List<Taking> reclaimed = new ArrayList<>();
 
         private List<SafetyRule> rules = List.of();

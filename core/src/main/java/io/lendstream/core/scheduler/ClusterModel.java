@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * What the scheduler tells apart in a cluster.
  *
- * @param kinds whether GPUs of different kinds are told apart. Logs of versions that did not do so lack this setting
+ * @param kinds whether the scheduler tells kinds of GPUs apart. Logs of older versions lack this setting
  * @param gpuKinds how GPUs are sorted into kinds
  */
 public record ClusterModel(boolean kinds, GpuKinds gpuKinds) {

@@ -138,7 +138,7 @@ final class KindPools {
         return parts;
     }
 
-    /** Whether no job of another kind holds a GPU. A job may hold two kinds from before they were told apart. */
+    /** Whether no job of another kind holds a GPU. A job may hold two kinds from before an upgrade. */
     private static boolean isOf(KindId kind, GpuState gpu, Map<JobId, KindId> kinds) {
         return gpu.owner()
                 .holdingJob()

@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param nodes how many whole GPUs each node has, of those that have any
  * @param ready nodes that can be reached
  * @param away nodes with whole GPUs that cannot
- * @param kinds how many whole GPUs are of each kind, whoever has them, of those whose kind is known
+ * @param kinds how many whole GPUs are of each kind, whatever their owner, of those whose kind is known
  * @param loans what each job was lent and has still
  * @param idle how many of {@code gpus} inference has for itself
  * @param lent how many of {@code gpus} are inference's and with training

@@ -329,6 +329,29 @@ class KindPoolsTest {
     }
 
     @Test
+    void eachServiceFreesGpusOfItsOwn() {
+        Scenario story = story("deepboot")
+                .node("infer-a", Pool.INFERENCE, 2, A100, 80)
+                .node("infer-t", Pool.INFERENCE, 1, T4, 16)
+                .service("big-1", 0, 40)
+                .service("big-2", 0, 40)
+                .rigidJob("a", 1)
+                .rigidJob("b", 1)
+                .rigidJob("c", 1);
+        for (int i = 0; i < 6; i++) {
+            story.rate("big-1", 0).rate("big-2", 0).after(ofSeconds(30)).settled();
+        }
+        assertThat(story.count("lent")).isEqualTo(3);
+
+        List<Decision> reclaims = new ArrayList<>(story.rate("big-1", 5).last());
+        reclaims.addAll(story.rate("big-2", 5).last());
+
+        assertThat(reclaims)
+                .flatExtracting(decision -> decision.action().gpus())
+                .containsExactlyInAnyOrder(new GpuId("infer-a-g0"), new GpuId("infer-a-g1"));
+    }
+
+    @Test
     void aReportOnALoanLeadsToTheReclaimThatAServiceWaitsFor() {
         Scenario story = story("deepboot")
                 .node("infer-a", Pool.INFERENCE, 1, A100, 80)

@@ -19,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -30,6 +31,8 @@ import java.util.stream.IntStream;
  */
 final class RandomHistory {
     private static final List<String> SERVICES = List.of("chat", "search", "vision", "embed", "speech");
+    /** Memory of products that have less than 80 GiB. */
+    private static final Map<String, Integer> MEMORY_GIB = Map.of("Tesla T4", 16, "NVIDIA L4", 24);
 
     private final Random random;
     private final List<String> products;
@@ -103,19 +106,31 @@ final class RandomHistory {
     private void begin() {
         for (int i = 0; i < 1 + random.nextInt(3); i++) {
             nodes.add("train-" + i);
-            story.node("train-" + i, Pool.TRAINING, 1 + random.nextInt(4), product("test GPU"));
+            node("train-" + i, Pool.TRAINING, "test GPU");
             nodes.add("infer-" + i);
-            story.node("infer-" + i, Pool.INFERENCE, 1 + random.nextInt(4), product("NVIDIA A100-SXM4-80GB"));
+            node("infer-" + i, Pool.INFERENCE, "NVIDIA A100-SXM4-80GB");
         }
         if (scheduler.settings().repartition() || random.nextInt(3) == 0) {
             story.migNode("cut", Pool.INFERENCE, cuts);
         }
-        services.forEach(service -> story.service(service, random.nextInt(2)));
+        services.forEach(this::service);
         queue(0);
     }
 
-    private String product(String usual) {
-        return products.isEmpty() ? usual : pick(products);
+    private void node(String name, Pool pool, String usual) {
+        int gpus = 1 + random.nextInt(4);
+        String product = products.isEmpty() ? usual : pick(products);
+        story.node(name, pool, gpus, product, MEMORY_GIB.getOrDefault(product, 80));
+    }
+
+    /** A service; where GPUs differ, it may need more memory than some of them have. */
+    private void service(String name) {
+        int floor = random.nextInt(2);
+        if (products.isEmpty() || scheduler.settings().repartition() || random.nextBoolean()) {
+            story.service(name, floor);
+        } else {
+            story.service(name, floor, 20);
+        }
     }
 
     private void happen() {

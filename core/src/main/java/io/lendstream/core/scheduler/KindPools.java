@@ -65,7 +65,12 @@ final class KindPools {
         Map<JobId, List<GpuId>> targets = new TreeMap<>(plan.targets());
         Map<JobId, PlanReason> reasons = new TreeMap<>(plan.reasons());
         for (JobView job : part.holding()) {
-            if (!(job instanceof JobInPool) || part.fixed().contains(job.job()) || reasons.containsKey(job.job())) {
+            if (!(job instanceof JobInPool mixed) || part.fixed().contains(job.job())) {
+                continue;
+            }
+            Optional<PlanReason> changed = Optional.ofNullable(reasons.get(job.job()));
+            if (changed.isPresent()) {
+                reasons.put(job.job(), PlanReason.later(() -> withOthers(mixed, changed.get())));
                 continue;
             }
             int held = job.gpus().size();
@@ -75,6 +80,14 @@ final class KindPools {
             reasons.put(job.job(), PlanReason.later(() -> ofOneKind(job, runs)));
         }
         return new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil());
+    }
+
+    /** The reason of a policy, which does not know the GPUs of other kinds. */
+    private static PlanReason withOthers(JobInPool job, PlanReason why) {
+        int others = job.whole().gpus().size() - job.gpus().size();
+        return new PlanReason(
+                "%s; it gives up %s of another kind".formatted(why.text(), Reason.counted(others, "GPU")),
+                why.numbers());
     }
 
     private static PlanReason ofOneKind(JobView job, boolean runs) {

@@ -226,6 +226,9 @@ class KindPoolsTest {
         pass(story.takenOverBy(new Scheduler(Policies.parse("tiresias"), KINDS)), 3);
 
         assertThat(story.job("a").gpus()).as("no kind has 4 GPUs").isZero();
+        assertThat(story.decisions())
+                .extracting(decision -> decision.reason().text())
+                .anyMatch(text -> text.startsWith("a ") && text.endsWith("; it gives up 1 GPU of another kind"));
         assertThat(story.verdict().violations()).isEmpty();
     }
 

@@ -271,7 +271,13 @@ class ReplayCommandTest {
     @Test
     void kindsHaveAtLeastTwoNodes() {
         String[] arguments = {
-            "replay", "--workload", list.toString(), "--kinds", "A100:1", "--out", directory.resolve("out").toString()
+            "replay",
+            "--workload",
+            list.toString(),
+            "--kinds",
+            "A100:1",
+            "--out",
+            directory.resolve("out").toString()
         };
 
         assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))

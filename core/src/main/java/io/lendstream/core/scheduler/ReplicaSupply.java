@@ -67,7 +67,8 @@ final class ReplicaSupply {
             entry.setValue(entry.getValue() - taken.size());
         }
         int claimed = freeForSelective(missing, needs, someSleep);
-        long others = missing.values().stream().mapToLong(count -> count).sum() - (pool.coming().size() - claimed);
+        long others = missing.values().stream().mapToLong(count -> count).sum()
+                - (pool.coming().size() - claimed);
         if (others > 0) {
             ServiceState service = latest(missing);
             int count = (int) Math.min(Integer.MAX_VALUE, others);
@@ -79,7 +80,8 @@ final class ReplicaSupply {
      * Frees GPUs for the services that can use only some of them, and removes these services from {@code missing}.
      * Returns how many of the GPUs that are about to be free they will get.
      */
-    private int freeForSelective(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
+    private int freeForSelective(
+            Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
         Map<ServiceId, Integer> selective = new TreeMap<>(missing);
         selective.keySet().removeIf(name -> !isSelective(builder.services().require(name)));
         Set<GpuId> claimed = new HashSet<>();

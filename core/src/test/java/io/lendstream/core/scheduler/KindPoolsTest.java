@@ -364,7 +364,9 @@ class KindPoolsTest {
         story.rate("big", 0).after(ofSeconds(30)).rate("big", 0).after(ofSeconds(30));
         List<Decision> lend = story.last();
         story.rate("big", 5);
-        assertThat(story.last()).as("the loan is not bound yet, and a T4 is too small").isEmpty();
+        assertThat(story.last())
+                .as("the loan is not bound yet, and a T4 is too small")
+                .isEmpty();
 
         List<Action> decided = new ArrayList<>();
         for (ActuationReport report : story.answers(lend.get(0))) {
@@ -380,9 +382,8 @@ class KindPoolsTest {
 
     @Test
     void memoryIsNoMatterWhereAllGpusAreAlike() {
-        Scenario story = story("deepboot")
-                .node("infer", Pool.INFERENCE, 1, T4, 16)
-                .service("big", 0, 40);
+        Scenario story =
+                story("deepboot").node("infer", Pool.INFERENCE, 1, T4, 16).service("big", 0, 40);
 
         story.rate("big", 5);
 

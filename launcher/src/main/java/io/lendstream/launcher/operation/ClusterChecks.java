@@ -3,8 +3,6 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.ServiceName;
-import io.lendstream.core.id.GpuId;
-import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.registry.RegistryClient;
@@ -24,7 +22,6 @@ import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -264,8 +261,9 @@ final class ClusterChecks {
             check("actuator", actuators::alive);
             check("clocks", () -> Diagnosis.clocks(Clocks.ahead(Clocks.read(cluster))));
         }
-        check("gpus", this::quarantine);
-        check("kinds", this::kinds);
+        var gpus = new GpuChecks(reading);
+        check("gpus", gpus::quarantine);
+        check("kinds", gpus::kinds);
     }
 
     private Finding agents(Admin admin, Instant now) {
@@ -339,25 +337,6 @@ final class ClusterChecks {
                 .filter(timestamp -> timestamp >= 0)
                 .max(Long::compare)
                 .map(Instant::ofEpochMilli);
-    }
-
-    private Finding quarantine() {
-        return Diagnosis.quarantine(leases(), reading.gpuNames());
-    }
-
-    private Finding kinds() {
-        return SchedulerDiagnosis.kinds(leases());
-    }
-
-    private Collection<Lease> leases() {
-        Map<GpuId, Lease> leases = new HashMap<>();
-        reading.all(
-                TopicCatalogue.LEASES,
-                received -> received.value()
-                        .ifPresentOrElse(
-                                lease -> leases.put(lease.gpuId(), lease),
-                                () -> leases.remove(new GpuId(received.key()))));
-        return leases.values();
     }
 
     /** Makes a check; if it cannot be made, that is the finding. */

@@ -1,0 +1,43 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.Lease;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** Checks GPUs by their leases, which are read once. */
+final class GpuChecks {
+    private final TopicScan reading;
+    private Optional<Collection<Lease>> leases = Optional.empty();
+
+    GpuChecks(TopicScan reading) {
+        this.reading = reading;
+    }
+
+    /** Which GPUs are out of service. */
+    Finding quarantine() {
+        return Diagnosis.quarantine(leases(), reading.gpuNames());
+    }
+
+    /** How many GPUs of which kind there are. */
+    Finding kinds() {
+        return SchedulerDiagnosis.kinds(leases());
+    }
+
+    private Collection<Lease> leases() {
+        if (leases.isEmpty()) {
+            Map<GpuId, Lease> found = new HashMap<>();
+            reading.all(
+                    TopicCatalogue.LEASES,
+                    received -> received.value()
+                            .ifPresentOrElse(
+                                    lease -> found.put(lease.gpuId(), lease),
+                                    () -> found.remove(new GpuId(received.key()))));
+            leases = Optional.of(found.values());
+        }
+        return leases.get();
+    }
+}

@@ -260,7 +260,8 @@ final class OperationIT {
                         "ok   actuators",
                         "ok   actuator",
                         "ok   clocks",
-                        "ok   gpus");
+                        "ok   gpus",
+                        "ok   kinds");
         Path config = Files.writeString(directory.resolve("actuator.properties"), """
                 actuator.driver=command
                 actuator.command=/there/is/none

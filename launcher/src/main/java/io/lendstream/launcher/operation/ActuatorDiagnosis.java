@@ -206,11 +206,7 @@ final class ActuatorDiagnosis {
             return Finding.fail(
                     "actuators",
                     "%d of %s of the last hour %s overdue without an answer: %s"
-                            .formatted(
-                                    overdue.size(),
-                                    binding,
-                                    overdue.size() == 1 ? "is" : "are",
-                                    ids(overdue)),
+                            .formatted(overdue.size(), binding, overdue.size() == 1 ? "is" : "are", ids(overdue)),
                     START_AGAIN);
         }
         if (liveness == Liveness.SILENT) {

@@ -65,7 +65,9 @@ final class OverviewJson {
                                         .lending(
                                                 known.started().domain(),
                                                 known.scheduler().settings().lending()))
-                        .put("advisory", overview.commands().isAdvisory(known.started().domain())));
+                        .put(
+                                "advisory",
+                                overview.commands().isAdvisory(known.started().domain())));
     }
 
     private void putServices(ArrayNode lines, Instant now) {

@@ -273,7 +273,8 @@ class DiagnosisTest {
         Decision fresh = renewal(3, NOW.minusSeconds(59), false);
 
         assertThat(actuators(List.of(fresh), Set.of(), Liveness.SILENT).line())
-                .startsWith("FAIL actuators: no actuator is alive to carry out 1 binding decision of the last hour; operator");
+                .startsWith(
+                        "FAIL actuators: no actuator is alive to carry out 1 binding decision of the last hour; operator");
         assertThat(actuators(List.of(), Set.of(), Liveness.SILENT).line())
                 .startsWith(
                         "warn actuators: no actuator is alive; no decision waits for one; operator of the actuator's machine");

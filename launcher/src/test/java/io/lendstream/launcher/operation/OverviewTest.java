@@ -294,7 +294,10 @@ class OverviewTest {
         story.control(ControlCommand.Kind.ADVISORY_OFF);
 
         assertLending("on");
-        assertThat(overview(false).json(story.now()).at("/schedulers/0/advisory").asBoolean())
+        assertThat(overview(false)
+                        .json(story.now())
+                        .at("/schedulers/0/advisory")
+                        .asBoolean())
                 .isFalse();
     }
 

@@ -85,8 +85,8 @@ final class ExplainedAdvice {
             return log.isAdvisory() ? "no advice stands" : "no advice, because advisory mode is off";
         }
         return standing == 1
-                ? "1 decision of advice stands; ID, age, decision; reasons are of the time of the advice"
-                : "%d decisions of advice stand; ID, age, decision; reasons are of the time of the advice"
+                ? "1 decision of advice stands, with the reason that it had when it was advised"
+                : "%d decisions of advice stand, each with the reason that it had when it was advised"
                         .formatted(standing);
     }
 

@@ -4,6 +4,7 @@ import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.goodput.ThroughputParameters;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,7 +55,8 @@ public final class Limits {
             RescaleCosts.class,
             GoodputProfile.class,
             ThroughputParameters.class,
-            GradientNoise.class);
+            GradientNoise.class,
+            KindRatio.class);
 
     /** Bounds of a whole number, both included; of a time or a length of time in milliseconds. */
     public record Whole(long least, long most) {
@@ -116,6 +118,8 @@ public final class Limits {
             Map.entry("TrainingProgress.nodes", UNITS),
             Map.entry("TrainingProgress.replicas", UNITS),
             Map.entry("TrainingProgress.accumulation", UNITS),
+            Map.entry("KindTraits.localMax", new Whole(1, INTS.most)),
+            Map.entry("TrainingJob.memoryBytes", new Whole(1, LONGS.most)),
             Map.entry("RescaleCosts.first", DAY),
             Map.entry("RescaleCosts.next", DAY),
             Map.entry("DemandForecast.step", DAY),
@@ -131,6 +135,8 @@ public final class Limits {
             Map.entry("NodeState.samplePeriod", YEAR));
 
     private static final Map<String, Real> REALS_OF = Map.ofEntries(
+            Map.entry("KindRatio.factor", new Real(1e-3, 1e3)),
+            Map.entry("KindRatio.uncertainty", new Real(0, 0.99)),
             Map.entry("SourceRate.arrivalsPerSecond", AT_LEAST_ZERO),
             Map.entry("DemandPeak.requestsPerSecond", AT_LEAST_ZERO),
             Map.entry("JobState.progress", REALS),

@@ -6,6 +6,7 @@ import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.persistent.Flat;
 import java.time.Instant;
 import java.util.Optional;
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param driver the actuator's driver that runs it
  * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so,
  *     the job may be lent a MIG instance with as much while it would wait otherwise
+ * @param kindNeeds the kinds of GPU that it may use, and its speed on them
  */
 public record TrainingJob(
         JobId job,
@@ -28,8 +30,33 @@ public record TrainingJob(
         @Flat Precedence precedence,
         @Flat Traits traits,
         String driver,
-        Optional<Long> sliceMemoryBytes)
+        Optional<Long> sliceMemoryBytes,
+        @Flat KindNeeds kindNeeds)
         implements Event {
+    /** A job that may use any kind of GPU. */
+    public TrainingJob(
+            JobId job,
+            DomainId domain,
+            Instant submittedAt,
+            String application,
+            Scaling scaling,
+            Precedence precedence,
+            Traits traits,
+            String driver,
+            Optional<Long> sliceMemoryBytes) {
+        this(
+                job,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                precedence,
+                traits,
+                driver,
+                sliceMemoryBytes,
+                KindNeeds.ANY);
+    }
+
     public TrainingJob {
         sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
     }
@@ -78,13 +105,64 @@ public record TrainingJob(
     /** The same job under another name. */
     public TrainingJob named(JobId other) {
         return new TrainingJob(
-                other, domain, submittedAt, application, scaling, precedence, traits, driver, sliceMemoryBytes);
+                other,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                precedence,
+                traits,
+                driver,
+                sliceMemoryBytes,
+                kindNeeds);
     }
 
     /** The same job, which also runs on a MIG instance of so much memory. */
     public TrainingJob onSlicesOf(long memoryBytes) {
         return new TrainingJob(
-                job, domain, submittedAt, application, scaling, precedence, traits, driver, Optional.of(memoryBytes));
+                job,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                precedence,
+                traits,
+                driver,
+                Optional.of(memoryBytes),
+                kindNeeds);
+    }
+
+    /** The same job with other needs of kinds. */
+    public TrainingJob onKinds(KindNeeds needs) {
+        return new TrainingJob(
+                job,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                precedence,
+                traits,
+                driver,
+                sliceMemoryBytes,
+                needs);
+    }
+
+    /** Whether it may never use a kind: its owner leaves it out, or a replica does not fit. */
+    public boolean excludes(KindId kind) {
+        return !kindNeeds.allows(kind) || batchOn(kind).isEmpty();
+    }
+
+    /** The batch sizes that it may train with on a kind; empty if the smallest batch does not fit. */
+    public Optional<BatchRange> batchOn(KindId kind) {
+        BatchRange range = traits.batch();
+        int localMax = kindNeeds.localMax(kind, range.localMax());
+        if (localMax == range.localMax()) {
+            return Optional.of(range);
+        }
+        return localMax < range.localMin()
+                ? Optional.empty()
+                : Optional.of(
+                        new BatchRange(range.initial(), range.max(), range.localMin(), localMax, range.fixed()));
     }
 
     /** Whether it may start on a single GPU. */

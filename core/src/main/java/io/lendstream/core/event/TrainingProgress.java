@@ -3,6 +3,7 @@ package io.lendstream.core.event;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.persistent.Flat;
 import java.time.Instant;
 import java.util.Optional;
@@ -12,6 +13,7 @@ import java.util.Optional;
  *
  * @param progress work done, in iterations at the initial batch size
  * @param totalProgress work to be done in all, in iterations at the initial batch size, where known
+ * @param kind the kind of GPU that its step was measured on, where known
  */
 public record TrainingProgress(
         JobId job,
@@ -22,8 +24,23 @@ public record TrainingProgress(
         Optional<Double> totalProgress,
         @Flat Parallelism parallelism,
         @Flat StepTiming timing,
-        @Flat GradientStatistics gradient)
+        @Flat GradientStatistics gradient,
+        Optional<KindId> kind)
         implements Event {
+    /** A report that does not name the kind of GPU. */
+    public TrainingProgress(
+            JobId job,
+            DomainId domain,
+            Instant at,
+            JobPhase phase,
+            double progress,
+            Optional<Double> totalProgress,
+            Parallelism parallelism,
+            StepTiming timing,
+            GradientStatistics gradient) {
+        this(job, domain, at, phase, progress, totalProgress, parallelism, timing, gradient, Optional.empty());
+    }
+
     public TrainingProgress {
         Checks.notNegative("progress", progress);
         Checks.notNegative("totalProgress", totalProgress);
@@ -80,6 +97,29 @@ public record TrainingProgress(
             Checks.notNegative("gradientSquared", gradientSquared);
             Checks.notNegative("gradientVariance", gradientVariance);
         }
+    }
+
+    /** The same report, of a step on this kind of GPU. */
+    public TrainingProgress on(Optional<KindId> other) {
+        return kind.equals(other)
+                ? this
+                : new TrainingProgress(
+                        job, domain, at, phase, progress, totalProgress, parallelism, timing, gradient, other);
+    }
+
+    /** The same report without a step. */
+    public TrainingProgress withoutStep() {
+        return new TrainingProgress(
+                job,
+                domain,
+                at,
+                phase,
+                progress,
+                totalProgress,
+                parallelism,
+                StepTiming.NOT_MEASURED,
+                gradient,
+                Optional.empty());
     }
 
     @Override

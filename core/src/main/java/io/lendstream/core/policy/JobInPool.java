@@ -74,6 +74,11 @@ public record JobInPool(JobView whole, List<GpuId> gpus) implements JobView {
     }
 
     @Override
+    public Optional<Goodput> usualGoodput() {
+        return whole.usualGoodput();
+    }
+
+    @Override
     public Pace pace() {
         return whole.pace();
     }

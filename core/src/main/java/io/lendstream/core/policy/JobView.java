@@ -47,6 +47,14 @@ public interface JobView {
     /** As known from its runs; nothing before anything is known. */
     Optional<Goodput> goodput();
 
+    /**
+     * The goodput that speeds are compared with: its own, or, where kinds of GPU are chosen, the mean over the GPUs of
+     * all kinds that it may use.
+     */
+    default Optional<Goodput> usualGoodput() {
+        return goodput();
+    }
+
     /** How long it will take. */
     Pace pace();
 

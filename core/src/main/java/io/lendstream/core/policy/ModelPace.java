@@ -2,19 +2,20 @@ package io.lendstream.core.policy;
 
 import io.lendstream.core.goodput.Batch;
 import io.lendstream.core.goodput.GoodputModel;
+import io.lendstream.core.goodput.SpeedOnKind;
 import java.util.Optional;
 
 /**
- * A pace by the goodput model. For a job that does not report its total work, the remaining work is assumed to equal
+ * A pace by the goodput model of a kind of GPU. For a job that does not report its total work, the remaining work is assumed to equal
  * the work done: the best guess for run times over orders of magnitude.
  *
  * @param progress work done, in iterations at the initial batch
  * @param totalProgress the total work, if the job reports it
  */
-record ModelPace(GoodputModel model, int gpusPerNode, double progress, Optional<Double> totalProgress) implements Pace {
+record ModelPace(SpeedOnKind speed, int gpusPerNode, double progress, Optional<Double> totalProgress) implements Pace {
     @Override
     public double iterationSeconds(int gpus) {
-        return model.iterationSeconds(nodes(gpus), gpus, batch(gpus));
+        return model().iterationSeconds(nodes(gpus), gpus, batch(gpus)) / speed.factor();
     }
 
     @Override
@@ -33,12 +34,16 @@ record ModelPace(GoodputModel model, int gpusPerNode, double progress, Optional<
      */
     @Override
     public double remainingSeconds(int gpus) {
-        double goodput = model.best(nodes(gpus), gpus).goodput();
-        return remainingIterations() * model.range().initial() / goodput;
+        double goodput = speed.factor() * model().best(nodes(gpus), gpus).goodput();
+        return remainingIterations() * model().range().initial() / goodput;
     }
 
     private Batch batch(int gpus) {
-        return model.best(nodes(gpus), gpus).batch();
+        return model().best(nodes(gpus), gpus).batch();
+    }
+
+    private GoodputModel model() {
+        return speed.known().model();
     }
 
     private int nodes(int gpus) {

@@ -4,6 +4,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Chooses the GPUs of each job: a pure function of its view of the cluster. Policies only propose; safety rules, change
@@ -23,6 +24,11 @@ public interface Policy {
      */
     default Duration protectFor(int warmHits) {
         return Duration.ofSeconds(Math.min(30 + 15L * warmHits, 120) + 1);
+    }
+
+    /** Chooses kinds of GPU for jobs; empty if the policy does not know kinds. */
+    default Optional<KindChooser> kinds() {
+        return Optional.empty();
     }
 
     /** The GPUs that each job should hold. Jobs that the plan does not name keep what they have. */

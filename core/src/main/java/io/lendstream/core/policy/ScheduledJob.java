@@ -3,10 +3,12 @@ package io.lendstream.core.policy;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueuePosition;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -15,8 +17,25 @@ import java.util.Optional;
  *
  * @param now when it is looked at
  * @param afe whether it is changed in place
+ * @param on the kinds of GPU in the view
  */
-public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean afe) implements JobView {
+public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean afe, Kinds on) implements JobView {
+    /**
+     * The kinds of GPU that a job is seen on.
+     *
+     * @param kind the kind whose speed counts; empty for that of its profile
+     * @param gpus how many GPUs of each kind there are, where a policy chooses kinds; empty otherwise
+     */
+    public record Kinds(Optional<KindId> kind, Map<KindId, Integer> gpus) {
+        /** Kinds are not told apart. */
+        public static final Kinds ALIKE = new Kinds(Optional.empty(), Map.of());
+
+        /** Of one kind, which no policy chose. */
+        public static Kinds of(Optional<KindId> kind) {
+            return kind.isEmpty() ? ALIKE : new Kinds(kind, Map.of());
+        }
+    }
+
     @Override
     public JobId job() {
         return state.spec().job();
@@ -78,13 +97,31 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public Optional<Goodput> goodput() {
-        return Optional.of(state.goodput()::on);
+        return Optional.of(state.goodput().on(on.kind)::on);
+    }
+
+    @Override
+    public Optional<Goodput> usualGoodput() {
+        return on.gpus.isEmpty() ? goodput() : Optional.of(this::mean);
+    }
+
+    /** The mean over the GPUs of all kinds that it may use. */
+    private double mean(int nodes, int replicas) {
+        double sum = 0;
+        int all = 0;
+        for (Map.Entry<KindId, Integer> kind : on.gpus.entrySet()) {
+            if (!state.spec().excludes(kind.getKey())) {
+                sum += kind.getValue() * state.goodput().on(kind.getKey()).on(nodes, replicas);
+                all += kind.getValue();
+            }
+        }
+        return all > 0 ? sum / all : 0;
     }
 
     @Override
     public Pace pace() {
         return new ModelPace(
-                state.model(), gpusPerNode, state.progress(), state.work().totalProgress());
+                state.goodput().on(on.kind), gpusPerNode, state.progress(), state.work().totalProgress());
     }
 
     @Override

@@ -16,12 +16,15 @@ import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
+import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 
@@ -104,7 +107,29 @@ final class EventApplier implements Event.Cases<Runnable> {
         return () -> builder.jobs()
                 .get(progress.job())
                 .filter(job -> !job.isOver())
-                .ifPresent(job -> builder.put(job.observed(progress, builder.eventSequence())));
+                .ifPresent(job -> builder.put(job.observed(ofKind(progress, job), builder.eventSequence())));
+    }
+
+    /**
+     * The report with the kind of GPU that its step was measured on. A step that may be of several kinds, or of one
+     * that the domain does not have, is left out.
+     */
+    private TrainingProgress ofKind(TrainingProgress progress, JobState job) {
+        PersistentMap<KindId, Integer> known =
+                builder.clusterIndex().trainingCapacity().kinds();
+        if (known.size() < 2) {
+            return progress.on(known.firstKey());
+        }
+        Optional<KindId> kind = progress.kind().filter(known::contains);
+        if (kind.isPresent()) {
+            return progress;
+        }
+        Set<Optional<KindId>> held = new HashSet<>();
+        for (GpuId gpu : job.allocation().gpus()) {
+            held.add(builder.gpus().get(gpu).flatMap(GpuState::kind));
+        }
+        boolean isClear = job.changing().isEmpty() && held.size() == 1 && progress.kind().isEmpty();
+        return isClear ? progress.on(held.iterator().next()) : progress.withoutStep();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.ClusterView;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -84,7 +86,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
 
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
         ClusterIndex clusterIndex = builder.clusterIndex();
-        Function<JobState, JobView> seen = job -> seen(job, gpusPerNode);
+        Function<JobState, JobView> seen = job -> seen(job, gpusPerNode, ScheduledJob.Kinds.of(kind(job)));
         Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {
@@ -106,13 +108,24 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
                 gpusPerNode);
     }
 
-    /** A job as policies see it. */
-    JobView seen(JobState job, int gpusPerNode) {
+    /** The kind of GPU that a job has, or the only one that there is; empty if kinds are not told apart. */
+    private Optional<KindId> kind(JobState job) {
+        PersistentMap<KindId, Integer> kinds =
+                builder.clusterIndex().trainingCapacity().kinds();
+        if (kinds.size() < 2 || job.allocation().gpus().isEmpty()) {
+            return kinds.size() == 1 ? kinds.firstKey() : Optional.empty();
+        }
+        return builder.gpus().get(job.allocation().gpus().get(0)).flatMap(GpuState::kind);
+    }
+
+    /** A job as policies see it, on some kinds of GPU. */
+    JobView seen(JobState job, int gpusPerNode, ScheduledJob.Kinds on) {
         return new ScheduledJob(
                 job,
                 builder.now(),
                 gpusPerNode,
-                settings.afe() && job.spec().scaling().elastic());
+                settings.afe() && job.spec().scaling().elastic(),
+                on);
     }
 
     /**

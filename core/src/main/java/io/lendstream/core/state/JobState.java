@@ -9,7 +9,6 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GradientNoise;
-import io.lendstream.core.goodput.KnownGoodput;
 import io.lendstream.core.goodput.StepObservation;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.persistent.Derived;
@@ -37,7 +36,7 @@ public record JobState(
         Optional<Instant> lastProgressAt,
         Optional<QueuePosition> standing,
         long lastEvent,
-        @Derived KnownGoodput goodput) {
+        @Derived KindGoodput goodput) {
 
     /** A state whose goodput is not computed yet. */
     public JobState(
@@ -60,7 +59,7 @@ public record JobState(
                 lastProgressAt,
                 standing,
                 lastEvent,
-                new KnownGoodput(learned.model(spec)));
+                KindGoodput.of(spec, learned));
     }
 
     public static JobState of(TrainingJob spec, long event) {
@@ -114,7 +113,7 @@ public record JobState(
     }
 
     public GoodputModel model() {
-        return goodput.model();
+        return goodput.ofProfile().model();
     }
 
     public Duration age(Instant now) {
@@ -192,7 +191,7 @@ public record JobState(
                 lastProgressAt,
                 standing,
                 event,
-                goodputOf(traits.model(next)));
+                goodput.with(next, traits));
     }
 
     public JobState observed(TrainingProgress said, long event) {
@@ -209,7 +208,7 @@ public record JobState(
                 Optional.of(said.at()),
                 standing,
                 event,
-                goodputOf(traits.model(spec)));
+                goodput.with(spec, traits));
     }
 
     private JobState with(JobGrant nextGrant, LastChange nextChange, JobUsage nextUsage) {
@@ -217,16 +216,11 @@ public record JobState(
                 spec, work, learned, nextGrant, nextChange, nextUsage, lastProgressAt, standing, lastEvent, goodput);
     }
 
-    /** The known traits, if the model is the same. */
-    private KnownGoodput goodputOf(GoodputModel model) {
-        return model.equals(goodput.model()) ? goodput : new KnownGoodput(model);
-    }
-
     private LearnedTraits learnedFrom(TrainingProgress said) {
         LearnedTraits traits = learned;
         if (said.phase() == JobPhase.RUNNING && !mayBeOfSlice()) {
             traits = measured(said)
-                    .map(step -> learned.with(learned.speed().with(step)))
+                    .map(step -> learned.with(step, said.kind(), spec.kindNeeds()))
                     .orElse(learned);
         }
         TrainingProgress.GradientStatistics gradient = said.gradient();

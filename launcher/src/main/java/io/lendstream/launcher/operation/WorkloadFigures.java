@@ -90,8 +90,9 @@ final class WorkloadFigures {
      * The GPUs of a job.
      *
      * @param nodes the number of nodes they are on
+     * @param kind their kind, where kinds are told apart
      */
-    record Held(int gpus, int lent, int nodes) {}
+    record Held(int gpus, int lent, int nodes, Optional<KindId> kind) {}
 
     Held held(JobState job) {
         Tenant tenant = new Tenant.Job(job.spec().job());
@@ -101,12 +102,14 @@ final class WorkloadFigures {
                 .toList();
         int lent = (int) mine.stream().filter(lease -> lease.owner().isLent()).count();
         int nodes = (int) mine.stream().map(Lease::nodeId).distinct().count();
-        return new Held(mine.size(), lent, nodes);
+        Optional<KindId> kind =
+                mine.stream().flatMap(lease -> lease.kind().stream()).findFirst();
+        return new Held(mine.size(), lent, nodes, kind);
     }
 
     /** The goodput of a job by its profile and its steps so far. */
     static double goodput(JobState job, Held held) {
-        return job.model().best(held.nodes, held.gpus).goodput();
+        return job.goodput().on(held.kind).on(held.nodes, held.gpus);
     }
 
     String phase(JobState job) {

@@ -1,0 +1,115 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.event.KindTraits;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.BatchRange;
+import io.lendstream.core.goodput.GoodputModel;
+import io.lendstream.core.goodput.KindSpeed;
+import io.lendstream.core.goodput.KnownGoodput;
+import io.lendstream.core.goodput.LearnedSpeed;
+import io.lendstream.core.goodput.SpeedOnKind;
+import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.core.id.KindId;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job's goodput on each kind of GPU, worked out when it is asked for. Best first, a speed is measured on the kind,
+ * declared for it, or that of the profile times a ratio: the declared one, or 1 with an uncertainty of a half. A ratio
+ * counts with the least factor that may be true, until a step is measured on the kind.
+ */
+public final class KindGoodput {
+    private final KnownGoodput profile;
+    private final TrainingJob spec;
+    private final LearnedTraits traits;
+    private @Nullable Map<KindId, SpeedOnKind> kinds;
+
+    private KindGoodput(KnownGoodput profile, TrainingJob spec, LearnedTraits traits) {
+        this.profile = profile;
+        this.spec = spec;
+        this.traits = traits;
+    }
+
+    static KindGoodput of(TrainingJob spec, LearnedTraits traits) {
+        return new KindGoodput(new KnownGoodput(traits.model(spec)), spec, traits);
+    }
+
+    /** The goodput after a change of what is known; the same if that changes no speed. */
+    KindGoodput with(TrainingJob next, LearnedTraits known) {
+        GoodputModel model = known.model(next);
+        boolean same = model.equals(profile.model());
+        if (same
+                && next.kindNeeds().equals(spec.kindNeeds())
+                && known.speedKind().equals(traits.speedKind())
+                && measured(known).equals(measured(traits))) {
+            return this;
+        }
+        return new KindGoodput(same ? profile : new KnownGoodput(model), next, known);
+    }
+
+    /** The measured kinds and their parameters, without the measurements that these follow from. */
+    private static List<KindSpeed> measured(LearnedTraits traits) {
+        return traits.byKind().stream()
+                .map(each -> new KindSpeed(
+                        each.kind(), LearnedSpeed.declared(each.speed().parameters())))
+                .toList();
+    }
+
+    /** By the profile, on the kind of GPU that the profile is of. */
+    public KnownGoodput ofProfile() {
+        return profile;
+    }
+
+    /** On a kind; by the profile if it is not known. */
+    public SpeedOnKind on(Optional<KindId> kind) {
+        return kind.map(this::on).orElseGet(() -> new SpeedOnKind(profile, 1));
+    }
+
+    /** On a kind that the job may use. */
+    public SpeedOnKind on(KindId kind) {
+        Map<KindId, SpeedOnKind> known = kinds;
+        if (known == null) {
+            known = new HashMap<>();
+            kinds = known;
+        }
+        return known.computeIfAbsent(kind, this::worked);
+    }
+
+    private SpeedOnKind worked(KindId kind) {
+        BatchRange range = spec.batchOn(kind).orElse(profile.model().range());
+        Optional<ThroughputParameters> own = traits.measured(kind).map(LearnedSpeed::parameters);
+        boolean isOfProfile = own.isEmpty() && traits.isOfProfile(kind, spec.kindNeeds());
+        if (own.isEmpty() && !isOfProfile) {
+            own = spec.kindNeeds().traits(kind).flatMap(KindTraits::throughput);
+        }
+        if (own.isPresent()) {
+            return new SpeedOnKind(
+                    new KnownGoodput(new GoodputModel(own.get(), profile.model().noise(), range)), 1);
+        }
+        KnownGoodput scaled = range.equals(profile.model().range())
+                ? profile
+                : new KnownGoodput(new GoodputModel(
+                        profile.model().throughput(), profile.model().noise(), range));
+        return new SpeedOnKind(
+                scaled,
+                isOfProfile ? 1 : LearnedTraits.ratio(kind, spec.kindNeeds()).least());
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof KindGoodput goodput && goodput.profile.equals(profile);
+    }
+
+    @Override
+    public int hashCode() {
+        return profile.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return profile.toString();
+    }
+}

@@ -149,7 +149,7 @@ public record TrainingJob(
 
     /** Whether it may never use a kind: its owner leaves it out, or a replica does not fit. */
     public boolean excludes(KindId kind) {
-        return !kindNeeds.allows(kind) || batchOn(kind).isEmpty();
+        return !kindNeeds.equals(KindNeeds.ANY) && (!kindNeeds.allows(kind) || batchOn(kind).isEmpty());
     }
 
     /** The batch sizes that it may train with on a kind; empty if the smallest batch does not fit. */

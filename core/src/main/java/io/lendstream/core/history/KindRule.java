@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A decision that gives a job more GPUs leaves it with GPUs of one kind, if the scheduler tells kinds apart. A job may
- * hold two kinds from before; then it may give some back first.
+ * A decision that gives a job more GPUs leaves it with GPUs of one kind, if the scheduler tells kinds apart, and of one
+ * that the job does not exclude. A job may hold two kinds from before; then it may give some back first.
  */
 final class KindRule implements HistoryRule {
     private final Violations violations;
@@ -42,7 +42,17 @@ final class KindRule implements HistoryRule {
         Set<KindId> kinds = new TreeSet<>();
         gpus.forEach(
                 gpu -> replayed.state().gpus().get(gpu).flatMap(GpuState::kind).ifPresent(kinds::add));
-        if (kinds.size() > 1 && !held.containsAll(gpus)) {
+        if (held.containsAll(gpus)) {
+            return;
+        }
+        replayed.state()
+                .jobs()
+                .get(change.get().job())
+                .flatMap(job -> kinds.stream().filter(job.spec()::excludes).findFirst())
+                .ifPresent(kind -> violations.add(
+                        Rule.KIND.violation("decision %s gives a job GPUs of kind %s, which it excludes: %s"
+                                .formatted(decision.id(), kind, decision.action()))));
+        if (kinds.size() > 1) {
             violations.add(Rule.KIND.violation("decision %s gives a job GPUs of several kinds, %s: %s"
                     .formatted(decision.id(), kinds, decision.action())));
         }

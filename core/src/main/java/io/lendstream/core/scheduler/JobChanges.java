@@ -7,8 +7,10 @@ import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.goodput.GoodputModel;
+import io.lendstream.core.goodput.KnownGoodput;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
@@ -23,7 +25,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /** Turns a job's next GPUs into one decision and its transfers. */
@@ -223,15 +227,30 @@ final class JobChanges {
     }
 
     private Allocation allocation(JobState job, List<GpuId> gpus) {
-        Mechanism mechanism = settings.afe() && job.spec().scaling().elastic() ? Mechanism.AFE : Mechanism.RESTART;
+        boolean inPlace = settings.afe() && job.spec().scaling().elastic() && staysOnKind(job, gpus);
+        Mechanism mechanism = inPlace ? Mechanism.AFE : Mechanism.RESTART;
         if (gpus.isEmpty()) {
             return Allocation.suspended(mechanism);
         }
         int nodes = (int)
                 gpus.stream().map(builder::gpu).map(GpuState::nodeId).distinct().count();
-        GoodputModel model = job.model();
-        GoodputModel.Best best = job.goodput().best(nodes, gpus.size());
-        double rate = model.gain(best.batch().total(gpus.size()));
+        Optional<KindId> kind = kinds(gpus).stream().findFirst();
+        KnownGoodput known = job.goodput().on(kind).known();
+        GoodputModel.Best best = known.best(nodes, gpus.size());
+        double rate = known.model().gain(best.batch().total(gpus.size()));
         return new Allocation(gpus, best.batch().local(), best.batch().accumulation(), rate, mechanism);
+    }
+
+    /** The kinds of GPUs, as far as they are known. */
+    private SortedSet<KindId> kinds(List<GpuId> gpus) {
+        SortedSet<KindId> kinds = new TreeSet<>();
+        gpus.forEach(gpu -> builder.gpus().get(gpu).flatMap(GpuState::kind).ifPresent(kinds::add));
+        return kinds;
+    }
+
+    /** Whether a job goes on with GPUs of the kind that it has. A job that changes its kind starts again. */
+    private boolean staysOnKind(JobState job, List<GpuId> gpus) {
+        SortedSet<KindId> before = kinds(job.allocation().gpus());
+        return before.isEmpty() || before.containsAll(kinds(gpus));
     }
 }

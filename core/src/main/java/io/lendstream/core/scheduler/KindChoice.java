@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
@@ -87,7 +88,8 @@ final class KindChoice {
         JobState state = builder.jobs().require(job.job());
         Optional<KindId> kind =
                 state.isOnSlice() ? Optional.empty() : most(state.allocation().gpus());
-        Optional<KindId> kept = kind.or(() -> most(state.target()));
+        Optional<KindId> kept = kind.or(() -> most(state.target()))
+                .filter(own -> !state.spec().excludes(own));
         kept.ifPresent(own -> {
             kinds.put(job.job(), own);
             rooms.computeIfAbsent(own, any -> new Room()).used += job.requestedGpus();
@@ -110,12 +112,19 @@ final class KindChoice {
                 .map(Map.Entry::getKey);
     }
 
+    /** Whether a job may use a kind of several. */
+    static boolean mayUse(TrainingJob spec, KindId kind) {
+        return !spec.excludes(kind)
+                && spec.sliceMemoryBytes()
+                        .filter(bytes -> !kind.hasMemory(bytes))
+                        .isEmpty();
+    }
+
     private void choose(JobView job) {
-        Optional<Long> memory = builder.jobs().require(job.job()).spec().sliceMemoryBytes();
+        TrainingJob spec = builder.jobs().require(job.job()).spec();
         int asked = Math.max(1, job.requestedGpus());
         rooms.entrySet().stream()
-                .filter(room ->
-                        memory.filter(bytes -> !room.getKey().hasMemory(bytes)).isEmpty())
+                .filter(room -> mayUse(spec, room.getKey()))
                 .max(Comparator.comparing((Map.Entry<KindId, Room> room) -> room.getValue().gpus >= job.least())
                         .thenComparing(room -> room.getValue().fits(job.least()))
                         .thenComparingDouble(room -> room.getValue().freePerAwaited(asked))

@@ -1,35 +1,33 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.Wording;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
-import io.lendstream.core.id.NodeId;
+import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobInPool;
 import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.KindChooser;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.Policy;
-import io.lendstream.core.policy.UsableGpus;
-import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueuePosition;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.stream.StreamSupport;
 
 /**
- * Plans training where a domain has GPUs of several kinds. Policies do not know kinds: each kind is planned apart, with
- * the jobs that {@link KindChoice} gives to it. If all GPUs are of one kind, the policy sees the whole domain. Kinds
- * that training may not use now count too, so that no job gets too little memory while they are busy.
+ * Plans training where a domain has GPUs of several kinds: each kind is planned apart. Its jobs are those that the
+ * policy chooses, if it knows kinds and a job declares speeds on them; otherwise those that {@link KindChoice} gives to
+ * it. If all GPUs are of one kind that no job excludes, the policy sees the whole domain. Kinds that training may not
+ * use now count too, so that no job gets too little memory while they are busy.
  */
 final class KindPools {
     private final StepBuilder builder;
@@ -44,20 +42,61 @@ final class KindPools {
 
     /** The plan of all kinds. */
     Plan plan(ClusterView view) {
-        if (builder.clusterIndex().trainingCapacity().kinds().size() < 2) {
+        if (isForAll()) {
             Plan plan = policy.plan(view);
             builder.listener().planned(view, plan);
             return plan;
         }
         Map<JobId, KindId> kinds = KindChoice.of(builder, view);
+        Optional<KindChooser> chooser = policy.kinds().filter(any -> knowsSpeeds());
+        KindViews views = new KindViews(builder, training, view, chooser.isPresent());
+        chooser.ifPresent(choosing -> kinds.putAll(choosing.choose(views.of(
+                kinds,
+                (job, kind) -> view.fixed().contains(job)
+                        ? kind.equals(kinds.get(job))
+                        : KindChoice.mayUse(spec(job), kind)))));
         explainUnfit(view, kinds);
         List<Plan> plans = new ArrayList<>();
-        for (ClusterView part : parts(view, kinds)) {
+        views.of(kinds, (job, kind) -> kind.equals(kinds.get(job))).forEach((kind, part) -> {
             Plan plan = policy.plan(part);
             builder.listener().planned(part, plan);
-            plans.add(unmixed(part, plan));
-        }
+            Plan unmixed = unmixed(part, plan);
+            plans.add(chooser.isPresent() ? withRatios(unmixed, kind) : unmixed);
+        });
+        plans.add(unfit(view, kinds));
         return merged(plans);
+    }
+
+    private TrainingJob spec(JobId job) {
+        return builder.jobs().require(job).spec();
+    }
+
+    /** Whether there is one kind at most, and each job may use it. */
+    private boolean isForAll() {
+        PersistentMap<KindId, Integer> kinds =
+                builder.clusterIndex().trainingCapacity().kinds();
+        if (kinds.size() > 1) {
+            return false;
+        }
+        Optional<KindId> kind = kinds.firstKey();
+        if (kind.isPresent()) {
+            for (JobState job : builder.clusterIndex().jobs().open().values()) {
+                if (job.spec().excludes(kind.get())) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Whether a job declares its speed on a kind. */
+    private boolean knowsSpeeds() {
+        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+            if (!job.spec().kindNeeds().kindTraits().isEmpty()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The plan in which jobs that hold other kinds too give these up, where the policy leaves them as they are. */
@@ -91,9 +130,31 @@ final class KindPools {
     }
 
     private static PlanReason ofOneKind(JobView job, boolean runs) {
+        if (job.gpus().isEmpty()) {
+            return new PlanReason("%s waits for GPUs of another kind".formatted(job.job()), Map.of());
+        }
         String does = runs ? "keeps " + Reason.counted(job.gpus().size(), "GPU") + " of one kind" : "waits";
         return new PlanReason(
                 "%s %s: a job uses one kind of GPU at a time, and it has several".formatted(job.job(), does), Map.of());
+    }
+
+    /** The plan with the ratios that the speeds on a kind follow from. */
+    private Plan withRatios(Plan plan, KindId kind) {
+        Map<JobId, PlanReason> reasons = new TreeMap<>(plan.reasons());
+        plan.reasons().forEach((job, why) -> {
+            Optional<KindRatio> ratio = builder.jobs().require(job).goodput().ratioOn(kind);
+            boolean runs = !plan.targets().getOrDefault(job, List.of()).isEmpty();
+            ratio.filter(any -> runs)
+                    .ifPresent(known -> reasons.put(job, PlanReason.later(() -> withRatio(why, kind, known))));
+        });
+        return new Plan(plan.targets(), reasons, plan.standings(), plan.left(), plan.holdsUntil());
+    }
+
+    private static PlanReason withRatio(PlanReason why, KindId kind, KindRatio ratio) {
+        return new PlanReason(
+                "%s; not measured on %s, which counts as %.2f x its profile, less %s"
+                        .formatted(why.text(), kind, ratio.factor(), Wording.percent(ratio.uncertainty())),
+                why.numbers());
     }
 
     private void explainUnfit(ClusterView view, Map<JobId, KindId> kinds) {
@@ -102,89 +163,41 @@ final class KindPools {
         }
         for (JobView job : view.jobs()) {
             if (!kinds.containsKey(job.job())) {
-                long bytes = builder.jobs()
-                        .require(job.job())
-                        .spec()
-                        .sliceMemoryBytes()
-                        .orElse(0L);
-                builder.listener()
-                        .vetoed(
-                                job.job(),
-                                "no kind of GPU of the domain has the %.1f GiB that a replica of it needs (sliceMemoryBytes)"
-                                        .formatted((double) bytes / (1L << 30)));
+                builder.listener().vetoed(job.job(), unfit(spec(job.job())));
             }
         }
     }
 
-    /** The view of each kind, in the order of their names. */
-    private List<ClusterView> parts(ClusterView view, Map<JobId, KindId> kinds) {
-        SortedMap<KindId, List<GpuState>> gpus = new TreeMap<>();
-        for (GpuState gpu : view.gpus()) {
-            gpu.kind()
-                    .filter(kind -> isOf(kind, gpu, kinds))
-                    .ifPresent(kind ->
-                            gpus.computeIfAbsent(kind, any -> new ArrayList<>()).add(gpu));
+    private static String unfit(TrainingJob spec) {
+        Optional<Long> slice =
+                spec.sliceMemoryBytes().filter(any -> spec.kindNeeds().memoryBytes().isEmpty());
+        Optional<Long> bytes = spec.kindNeeds().memoryBytes().or(() -> slice);
+        String allowed = spec.kindNeeds().allowedKinds().isEmpty()
+                ? "no kind of GPU of the domain"
+                : "no kind of GPU of the domain is one of %s (allowedKinds) and"
+                        .formatted(spec.kindNeeds().allowedKinds());
+        return bytes.map(least -> "%s has the %.1f GiB that a replica of it needs (%s)"
+                        .formatted(
+                                allowed,
+                                (double) least / (1L << 30),
+                                slice.isPresent() ? "sliceMemoryBytes" : "memoryBytes"))
+                .orElseGet(() -> allowed + " has the memory for its smallest batch (localMin)");
+    }
+
+    /** Jobs on GPUs of a kind that they exclude give these up, if no other kind will do. */
+    private static Plan unfit(ClusterView view, Map<JobId, KindId> kinds) {
+        Map<JobId, List<GpuId>> targets = new TreeMap<>();
+        Map<JobId, PlanReason> reasons = new TreeMap<>();
+        for (JobView job : view.holding()) {
+            if (!kinds.containsKey(job.job()) && !view.fixed().contains(job.job())) {
+                targets.put(job.job(), List.of());
+                reasons.put(
+                        job.job(),
+                        new PlanReason(
+                                "%s waits: it may use no kind of GPU of the domain".formatted(job.job()), Map.of()));
+            }
         }
-        // A job whose GPUs cannot be used now is planned too: its policy may suspend it.
-        kinds.values().forEach(kind -> gpus.computeIfAbsent(kind, any -> new ArrayList<>()));
-        Map<KindId, Map<NodeId, Integer>> nodes = nodes();
-        List<ClusterView> parts = new ArrayList<>();
-        gpus.forEach((kind, theirs) -> {
-            Map<NodeId, Integer> counts = nodes.getOrDefault(kind, Map.of());
-            int largest =
-                    counts.values().stream().mapToInt(count -> count).max().orElse(1);
-            List<JobView> jobs = StreamSupport.stream(view.queue().spliterator(), false)
-                    .filter(job -> kind.equals(kinds.get(job.job())))
-                    .map(job -> seen(job, kind, largest))
-                    .toList();
-            Set<JobId> fixed = new HashSet<>(view.fixed());
-            fixed.removeIf(job -> !kind.equals(kinds.get(job)));
-            ClusterView.Queue queue = new ClusterView.Queue(
-                    jobs,
-                    jobs.size(),
-                    view.holding().stream()
-                            .filter(job -> kind.equals(kinds.get(job.job())))
-                            .map(job -> seen(job, kind, largest))
-                            .toList());
-            parts.add(ClusterView.of(view.now(), queue, UsableGpus.of(theirs), fixed, counts.size(), largest));
-        });
-        return parts;
-    }
-
-    /** Whether no job of another kind holds a GPU. A job may hold two kinds from before an upgrade. */
-    private static boolean isOf(KindId kind, GpuState gpu, Map<JobId, KindId> kinds) {
-        return gpu.owner()
-                .holdingJob()
-                .flatMap(job -> Optional.ofNullable(kinds.get(job)))
-                .filter(other -> !other.equals(kind))
-                .isEmpty();
-    }
-
-    /** How many whole GPUs of each kind each node has. */
-    private Map<KindId, Map<NodeId, Integer>> nodes() {
-        Map<KindId, Map<NodeId, Integer>> nodes = new HashMap<>();
-        for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
-            gpu.kind()
-                    .filter(any -> gpu.isWhole())
-                    .ifPresent(kind ->
-                            nodes.computeIfAbsent(kind, any -> new HashMap<>()).merge(gpu.nodeId(), 1, Integer::sum));
-        }
-        return nodes;
-    }
-
-    /** A job as a policy sees it on a kind: with its GPUs of this kind. */
-    private JobView seen(JobView job, KindId kind, int gpusPerNode) {
-        JobState state = builder.jobs().require(job.job());
-        JobView whole = training.seen(state, gpusPerNode);
-        List<GpuId> held = whole.gpus();
-        List<GpuId> here = held.stream()
-                .filter(gpu -> builder.gpus()
-                        .get(gpu)
-                        .flatMap(GpuState::kind)
-                        .filter(kind::equals)
-                        .isPresent())
-                .toList();
-        return here.size() == held.size() ? whole : new JobInPool(whole, here);
+        return new Plan(targets, reasons);
     }
 
     /** All plans as one. It holds no longer than others: as GPUs become free, a waiting job may go to another kind. */

@@ -50,8 +50,7 @@ final class SliceLoans {
             double left = room;
             Optional<GpuState> unit = isWaiting(job)
                     ? free.stream()
-                            .filter(each ->
-                                    fits(job, instance(each)) && instance(each).share() <= left + ROUNDING)
+                            .filter(each -> fits(job, each) && instance(each).share() <= left + ROUNDING)
                             .findFirst()
                     : Optional.empty();
             if (unit.isPresent()) {
@@ -97,16 +96,22 @@ final class SliceLoans {
             }
         }
         for (GpuState unit : free) {
-            builder.listener().unlent(unit.gpuId(), why(instance(unit), waiting, full, room));
+            builder.listener().unlent(unit.gpuId(), why(unit, waiting, full, room));
         }
     }
 
-    private String why(MigInstance instance, List<JobState> waiting, Optional<String> full, double room) {
+    private String why(GpuState unit, List<JobState> waiting, Optional<String> full, double room) {
+        MigInstance instance = instance(unit);
         if (waiting.isEmpty()) {
             return "no waiting job runs on one MIG instance and declares the memory that it needs";
         }
         Optional<JobState> fitting =
-                waiting.stream().filter(job -> fits(job, instance)).findFirst();
+                waiting.stream().filter(job -> fits(job, unit)).findFirst();
+        if (fitting.isEmpty()
+                && unit.kind().isPresent()
+                && waiting.stream().noneMatch(job -> isAllowed(job, unit))) {
+            return "it is of kind %s, which no waiting job may use".formatted(unit.kind().orElseThrow());
+        }
         if (fitting.isEmpty()) {
             double least = waiting.stream()
                     .mapToLong(job -> job.spec().sliceMemoryBytes().orElseThrow())
@@ -132,8 +137,12 @@ final class SliceLoans {
                 && job.changing().isEmpty();
     }
 
-    private static boolean fits(JobState job, MigInstance instance) {
-        return instance.memoryBytes() >= job.spec().sliceMemoryBytes().orElseThrow();
+    private static boolean fits(JobState job, GpuState unit) {
+        return instance(unit).memoryBytes() >= job.spec().sliceMemoryBytes().orElseThrow() && isAllowed(job, unit);
+    }
+
+    private static boolean isAllowed(JobState job, GpuState unit) {
+        return unit.kind().filter(job.spec()::excludes).isEmpty();
     }
 
     /** The inference GPUs that may still be lent under the greatest share. */

@@ -4,6 +4,7 @@ import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputModel;
+import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.goodput.KindSpeed;
 import io.lendstream.core.goodput.KnownGoodput;
 import io.lendstream.core.goodput.LearnedSpeed;
@@ -78,24 +79,29 @@ public final class KindGoodput {
         return known.computeIfAbsent(kind, this::worked);
     }
 
+    /** The ratio by which its speed on a kind follows from its profile; empty if it is known otherwise. */
+    public Optional<KindRatio> ratioOn(KindId kind) {
+        boolean isKnown = traits.isOfProfile(kind, spec.kindNeeds()) || own(kind).isPresent();
+        return isKnown ? Optional.empty() : Optional.of(LearnedTraits.ratio(kind, spec.kindNeeds()));
+    }
+
     private SpeedOnKind worked(KindId kind) {
-        BatchRange range = spec.batchOn(kind).orElse(profile.model().range());
-        Optional<ThroughputParameters> own = traits.measured(kind).map(LearnedSpeed::parameters);
-        boolean isOfProfile = own.isEmpty() && traits.isOfProfile(kind, spec.kindNeeds());
-        if (own.isEmpty() && !isOfProfile) {
-            own = spec.kindNeeds().traits(kind).flatMap(KindTraits::throughput);
+        double factor = ratioOn(kind).map(KindRatio::least).orElse(1.0);
+        GoodputModel ofProfile = profile.model();
+        ThroughputParameters parameters = own(kind).orElse(ofProfile.throughput());
+        BatchRange range = spec.batchOn(kind).orElse(ofProfile.range());
+        GoodputModel model = new GoodputModel(parameters, ofProfile.noise(), range);
+        return new SpeedOnKind(model.equals(ofProfile) ? profile : new KnownGoodput(model), factor);
+    }
+
+    /** The parameters that are measured on a kind, or declared for it. */
+    private Optional<ThroughputParameters> own(KindId kind) {
+        if (traits.isOfProfile(kind, spec.kindNeeds())) {
+            return Optional.empty();
         }
-        if (own.isPresent()) {
-            return new SpeedOnKind(
-                    new KnownGoodput(new GoodputModel(own.get(), profile.model().noise(), range)), 1);
-        }
-        KnownGoodput scaled = range.equals(profile.model().range())
-                ? profile
-                : new KnownGoodput(new GoodputModel(
-                        profile.model().throughput(), profile.model().noise(), range));
-        return new SpeedOnKind(
-                scaled,
-                isOfProfile ? 1 : LearnedTraits.ratio(kind, spec.kindNeeds()).least());
+        return traits.measured(kind)
+                .map(LearnedSpeed::parameters)
+                .or(() -> spec.kindNeeds().traits(kind).flatMap(KindTraits::throughput));
     }
 
     @Override

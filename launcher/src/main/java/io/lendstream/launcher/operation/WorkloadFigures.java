@@ -6,6 +6,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Lease;

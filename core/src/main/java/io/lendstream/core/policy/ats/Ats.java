@@ -38,7 +38,7 @@ import java.util.Optional;
 public final class Ats {
     private static final int LARGEST_JOB = 64;
     private static final String SPEEDS = "sum of speeds over all jobs (1 = the speed with a fair share)";
-    private static final Duration RESTART = Duration.ofSeconds(10);
+    static final Duration RESTART = Duration.ofSeconds(10);
 
     private final ClusterView cluster;
     private final int fairShare;
@@ -46,10 +46,15 @@ public final class Ats {
     private final Map<JobId, Double> fairGoodput = new HashMap<>();
 
     public Ats(ClusterView cluster) {
-        this.cluster = cluster;
-        int gpus = Math.max(1, cluster.gpuCount());
-        this.fairShare = ceilDiv(gpus, Math.max(1, cluster.jobCount()));
-        this.fairNodes = Math.max(1, ceilDiv(cluster.nodes(), gpus));
+        this(cluster, cluster.gpuCount(), cluster.jobCount(), cluster.nodes());
+    }
+
+    /** The scaling in a part of a cluster that has so many GPUs, jobs and nodes. */
+    Ats(ClusterView part, int gpus, int jobs, int nodes) {
+        this.cluster = part;
+        int some = Math.max(1, gpus);
+        this.fairShare = ceilDiv(some, Math.max(1, jobs));
+        this.fairNodes = Math.max(1, ceilDiv(nodes, some));
     }
 
     /** A plan in which jobs keep their GPUs unless that spreads them over more nodes. */
@@ -77,7 +82,7 @@ public final class Ats {
 
     private List<double[]> values(List<JobView> open) {
         int capacity = cluster.capacity();
-        return open.stream().map(job -> values(job, capacity)).toList();
+        return open.stream().map(job -> values(job, capacity, RESTART)).toList();
     }
 
     /**
@@ -177,10 +182,15 @@ public final class Ats {
                         + Wording.percent(before) + " of its fair-share speed that it loses";
     }
 
-    private double[] values(JobView job, int capacity) {
+    /**
+     * The value of each size of a job.
+     *
+     * @param restart how long it does not train after a change
+     */
+    double[] values(JobView job, int capacity, Duration restart) {
         int most = Math.min(capacity, largest(job));
         double[] values = new double[most + 1];
-        double factor = restartFactor(job, cluster.now(), RESTART);
+        double factor = restartFactor(job, cluster.now(), restart);
         for (int w = 1; w <= most; w++) {
             boolean allowed = job.elastic() ? w >= job.minGpus() : w == Math.min(job.requestedGpus(), job.maxGpus());
             values[w] = !allowed
@@ -231,10 +241,10 @@ public final class Ats {
         if (known.isEmpty()) {
             return (double) replicas / fairShare;
         }
-        Goodput goodput = known.get();
-        double base =
-                fairGoodput.computeIfAbsent(job.job(), name -> goodput.on(fairNodes, Math.max(fairShare, fairNodes)));
-        return base > 0 ? goodput.on(nodes, replicas) / base : 0;
+        double base = fairGoodput.computeIfAbsent(
+                job.job(),
+                name -> job.usualGoodput().orElseGet(known::get).on(fairNodes, Math.max(fairShare, fairNodes)));
+        return base > 0 ? known.get().on(nodes, replicas) / base : 0;
     }
 
     private static int ceilDiv(int total, int each) {

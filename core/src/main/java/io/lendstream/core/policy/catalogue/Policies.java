@@ -19,11 +19,13 @@ import java.util.function.Function;
 public final class Policies {
     private static final List<Entry> ENTRIES = List.of(
             new Entry(
-                    List.of("protect-scale", "place"),
+                    List.of("protect-scale", "place", "kinds"),
                     settings -> new DeepBoot(
                             settings.number("protect-scale", 1.0),
                             settings.choice("place", DeepBoot.NEAR, DeepBoot.AFRESH)
-                                    .equals(DeepBoot.AFRESH))),
+                                    .equals(DeepBoot.AFRESH),
+                            settings.choice("kinds", DeepBoot.AWARE, DeepBoot.BLIND)
+                                    .equals(DeepBoot.AWARE))),
             new Entry(
                     List.of("plan-every", "protect-scale"),
                     settings -> new ForecastAts(

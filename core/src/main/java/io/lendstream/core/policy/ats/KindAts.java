@@ -1,0 +1,96 @@
+package io.lendstream.core.policy.ats;
+
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.KindChooser;
+import io.lendstream.core.policy.placement.PooledKnapsack;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+
+/**
+ * Adaptive task scaling over several kinds of GPU: chooses kind and size of all jobs together, so that the sum of
+ * speedups is large. A job's speedup is its goodput on a kind over its mean goodput on all kinds that it may use, with
+ * a fair share. A change of the kind costs a restart.
+ */
+final class KindAts implements KindChooser {
+    @Override
+    public Map<JobId, KindId> choose(SortedMap<KindId, ClusterView> kinds) {
+        List<KindId> names = List.copyOf(kinds.keySet());
+        List<Map<JobId, JobView>> open = new ArrayList<>();
+        Map<JobId, JobView> jobs = new HashMap<>();
+        Set<JobId> running = new HashSet<>();
+        for (ClusterView pool : kinds.values()) {
+            Map<JobId, JobView> here = new HashMap<>();
+            for (JobView job : pool.open()) {
+                here.put(job.job(), job);
+                jobs.putIfAbsent(job.job(), job);
+                if (!job.gpus().isEmpty()) {
+                    running.add(job.job());
+                }
+            }
+            open.add(here);
+        }
+        List<JobView> order = jobs.values().stream()
+                .sorted(Comparator.comparingDouble(JobView::attainedGpuSeconds)
+                        .thenComparing(JobView::submittedAt)
+                        .thenComparing(JobView::job))
+                .toList();
+        List<PooledKnapsack.PoolChoice> choices = PooledKnapsack.choose(
+                values(List.copyOf(kinds.values()), open, order, running),
+                kinds.values().stream().mapToInt(ClusterView::capacity).toArray());
+        Map<JobId, KindId> chosen = new HashMap<>();
+        for (int j = 0; j < choices.size(); j++) {
+            JobId job = order.get(j).job();
+            PooledKnapsack.PoolChoice choice = choices.get(j);
+            boolean goes = choice.size() > 0 || !running.contains(job);
+            if (goes && choice.pool() >= 0) {
+                chosen.put(job, names.get(choice.pool()));
+            }
+        }
+        return chosen;
+    }
+
+    /** What each job is worth with each number of GPUs of each kind. */
+    private static List<List<double[]>> values(
+            List<ClusterView> pools, List<Map<JobId, JobView>> open, List<JobView> order, Set<JobId> running) {
+        int gpus = 0;
+        int nodes = 0;
+        Set<JobId> all = new HashSet<>();
+        for (ClusterView pool : pools) {
+            gpus += pool.gpuCount();
+            nodes += pool.nodes();
+            pool.jobs().forEach(job -> all.add(job.job()));
+        }
+        List<List<double[]>> values = new ArrayList<>();
+        for (int k = 0; k < pools.size(); k++) {
+            Ats ats = new Ats(pools.get(k), gpus, all.size(), nodes);
+            int capacity = pools.get(k).capacity();
+            List<double[]> here = new ArrayList<>();
+            for (JobView any : order) {
+                JobView job = open.get(k).get(any.job());
+                here.add(
+                        job == null
+                                ? new double[1]
+                                : ats.values(job, capacity, restart(job, running.contains(job.job()))));
+            }
+            values.add(here);
+        }
+        return values;
+    }
+
+    /** How long a job does not train after a change: longer if it runs on another kind now. */
+    private static Duration restart(JobView job, boolean runs) {
+        Duration start = job.costs().first();
+        boolean isElsewhere = runs && job.gpus().isEmpty();
+        return isElsewhere && start.compareTo(Ats.RESTART) > 0 ? start : Ats.RESTART;
+    }
+}

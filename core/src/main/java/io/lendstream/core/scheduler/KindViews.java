@@ -1,0 +1,117 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobInPool;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.ScheduledJob;
+import io.lendstream.core.policy.UsableGpus;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.BiPredicate;
+import java.util.stream.StreamSupport;
+
+/** A view of a domain for each kind of GPU: the GPUs of the kind, and jobs with their GPUs of it. */
+final class KindViews {
+    private final StepBuilder builder;
+    private final TrainingView training;
+    private final ClusterView whole;
+    private final boolean chosen;
+    /** How many whole GPUs of each kind each node has. */
+    private final Map<KindId, Map<NodeId, Integer>> nodes = new HashMap<>();
+
+    private final SortedMap<KindId, Integer> counts = new TreeMap<>();
+
+    /** @param chosen whether the policy chooses the kinds of jobs */
+    KindViews(StepBuilder builder, TrainingView training, ClusterView whole, boolean chosen) {
+        this.builder = builder;
+        this.training = training;
+        this.whole = whole;
+        this.chosen = chosen;
+        for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
+            gpu.kind().filter(any -> gpu.isWhole()).ifPresent(kind -> {
+                nodes.computeIfAbsent(kind, any -> new HashMap<>()).merge(gpu.nodeId(), 1, Integer::sum);
+                counts.merge(kind, 1, Integer::sum);
+            });
+        }
+    }
+
+    /**
+     * The views in the order of kinds.
+     *
+     * @param kinds the kind of each job
+     * @param isIn whether a job is in the view of a kind
+     */
+    SortedMap<KindId, ClusterView> of(Map<JobId, KindId> kinds, BiPredicate<JobId, KindId> isIn) {
+        SortedMap<KindId, List<GpuState>> gpus = new TreeMap<>();
+        for (GpuState gpu : whole.gpus()) {
+            gpu.kind()
+                    .filter(kind -> isOf(kind, gpu, kinds))
+                    .ifPresent(kind ->
+                            gpus.computeIfAbsent(kind, any -> new ArrayList<>()).add(gpu));
+        }
+        // A job whose GPUs cannot be used now is planned too: its policy may suspend it.
+        kinds.values().forEach(kind -> gpus.computeIfAbsent(kind, any -> new ArrayList<>()));
+        SortedMap<KindId, ClusterView> views = new TreeMap<>();
+        gpus.forEach((kind, theirs) -> views.put(kind, view(kind, theirs, isIn)));
+        return views;
+    }
+
+    private ClusterView view(KindId kind, List<GpuState> gpus, BiPredicate<JobId, KindId> isIn) {
+        Map<NodeId, Integer> perNode = nodes.getOrDefault(kind, Map.of());
+        int largest = perNode.values().stream().mapToInt(count -> count).max().orElse(1);
+        List<JobView> jobs = StreamSupport.stream(whole.queue().spliterator(), false)
+                .filter(job -> isIn.test(job.job(), kind))
+                .map(job -> seen(job, kind, largest))
+                .toList();
+        List<JobView> holding = whole.holding().stream()
+                .filter(job -> isIn.test(job.job(), kind))
+                .map(job -> seen(job, kind, largest))
+                .toList();
+        Set<JobId> fixed = new HashSet<>(whole.fixed());
+        fixed.removeIf(job -> !isIn.test(job, kind));
+        ClusterView.Queue queue = new ClusterView.Queue(jobs, jobs.size(), holding);
+        return ClusterView.of(whole.now(), queue, UsableGpus.of(gpus), fixed, perNode.size(), largest);
+    }
+
+    /**
+     * Whether no job of another kind holds a GPU. A job may hold two kinds from before an upgrade. The GPUs of a job
+     * for which a policy chose another kind are there for others.
+     */
+    private boolean isOf(KindId kind, GpuState gpu, Map<JobId, KindId> kinds) {
+        return gpu.owner()
+                .holdingJob()
+                .filter(job -> !chosen || whole.fixed().contains(job))
+                .flatMap(job -> Optional.ofNullable(kinds.get(job)))
+                .filter(other -> !other.equals(kind))
+                .isEmpty();
+    }
+
+    /** A job as a policy sees it on a kind: with its GPUs of this kind. */
+    private JobView seen(JobView job, KindId kind, int gpusPerNode) {
+        JobState state = builder.jobs().require(job.job());
+        ScheduledJob.Kinds on = new ScheduledJob.Kinds(Optional.of(kind), chosen ? counts : Map.of());
+        JobView all = training.seen(state, gpusPerNode, on);
+        List<GpuId> held = all.gpus();
+        List<GpuId> here = held.stream()
+                .filter(gpu -> builder.gpus()
+                        .get(gpu)
+                        .flatMap(GpuState::kind)
+                        .filter(kind::equals)
+                        .isPresent())
+                .toList();
+        return here.size() == held.size() ? all : new JobInPool(all, here);
+    }
+}

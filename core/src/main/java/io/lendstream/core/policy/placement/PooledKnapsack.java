@@ -172,7 +172,7 @@ public final class PooledKnapsack {
                 .sorted(Comparator.comparingDouble((Integer j) -> regrets[j])
                         .reversed()
                         .thenComparing(Comparator.naturalOrder()))
-                .forEach(j -> assign(j, left));
+                .forEachOrdered(j -> assign(j, left));
     }
 
     private void assign(int job, int[] left) {

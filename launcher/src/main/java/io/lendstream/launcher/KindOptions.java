@@ -2,11 +2,13 @@ package io.lendstream.launcher;
 
 import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.launcher.cli.UserError;
+import io.lendstream.simulator.workload.Presets;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
@@ -25,18 +27,22 @@ final class KindOptions {
             paramLabel = "KIND:NODES[,...]",
             description = {
                 "Nodes of several kinds of GPU, such as A100:4,T4:8, spread evenly over training and inference. Kinds: A100, "
-                        + "H100, L4, T4, V100. Jobs and replicas are as fast on each of them.",
-                "Default: A100 on all nodes."
+                        + "H100, L4, RTX6000, T4, V100. Jobs without speeds of their own, and replicas, are as fast on each of them.",
+                "Default: A100 on all nodes, but three kinds with the preset hetero."
             })
     private Optional<String> kinds = Optional.empty();
 
-    /** The option as given. */
+    /** The nodes of each kind, as given or as the workload has them. */
     Optional<String> text() {
         return kinds;
     }
 
-    /** Gives the nodes their kinds. */
-    void apply(PlayOptions play) {
+    /** Gives the nodes their kinds; those of a preset, if none are given. */
+    void apply(PlayOptions play, String workload) {
+        if (kinds.isEmpty()) {
+            ofPreset(play, workload);
+            return;
+        }
         kinds.ifPresent(text -> {
             ParseResult given = spec.commandLine().getParseResult();
             Map<SimulatedGpu, Integer> counts = parse(text);
@@ -51,6 +57,22 @@ final class KindOptions {
             }
             play.kinds(counts);
         });
+    }
+
+    private void ofPreset(PlayOptions play, String workload) {
+        for (String name : workload.split(",", -1)) {
+            try {
+                Map<SimulatedGpu, Integer> counts = Presets.kinds(name.strip(), play.nodes());
+                if (!counts.isEmpty()) {
+                    play.kinds(counts);
+                    kinds = Optional.of(counts.entrySet().stream()
+                            .map(kind -> kind.getKey() + ":" + kind.getValue())
+                            .collect(Collectors.joining(",")));
+                }
+            } catch (IllegalArgumentException e) {
+                throw UserError.badUsage("--nodes: %s.".formatted(e.getMessage()));
+            }
+        }
     }
 
     private static Map<SimulatedGpu, Integer> parse(String text) {

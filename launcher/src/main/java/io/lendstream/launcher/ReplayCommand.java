@@ -163,7 +163,7 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        kinds.apply(play);
+        kinds.apply(play, workload);
         play.checkForReplay(100_000, publishedTiming.isPresent());
         boolean inPlace = isOn("--afe", afe);
         Optional<Boolean> referenced = references.map(value -> isOn("--references", value));

@@ -1,7 +1,9 @@
 package io.lendstream.launcher;
 
+import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
+import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.Distribution;
@@ -23,6 +25,7 @@ import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -226,15 +229,22 @@ final class ReplayExperiment {
 
     /** Whether every job can run at all, by the GPUs that training can have at most. */
     private void checkFits(Run run, SimulatedNodes.Layout layout) {
-        int most = layout.mostOfOneKind(run.lends ? layout.nodes() : layout.trainingNodes());
+        Map<SimulatedGpu, Integer> kinds = layout.gpusOfKinds(run.lends ? layout.nodes() : layout.trainingNodes());
         for (TrainingTask task : played.tasks()) {
+            int most = kinds.entrySet().stream()
+                    .filter(kind -> !task.job().excludes(kind.getKey().kind()))
+                    .mapToInt(Map.Entry::getValue)
+                    .max()
+                    .orElse(0);
             if (task.job().scaling().minGpus() > most) {
                 throw UserError.badUsage(
                         "job %s needs %d GPUs%s, but training has %d at most with lending %s; give it more nodes."
                                 .formatted(
                                         task.job().job(),
                                         task.job().scaling().minGpus(),
-                                        layout.kinds().size() > 1 ? " of one kind" : "",
+                                        task.job().kindNeeds().equals(KindNeeds.ANY)
+                                        ? layout.kinds().size() > 1 ? " of one kind" : ""
+                                        : " of one kind that it may use",
                                         most,
                                         run.lends ? "on" : "off"));
             }

@@ -3,23 +3,26 @@ package io.lendstream.simulator;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.simulator.workload.GpusByNode;
 import io.lendstream.simulator.workload.StepTime;
 import io.lendstream.simulator.workload.TrainingTask;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * A training job on GPUs.
  *
- * @param nodes the node of every GPU
+ * @param places the places of all GPUs
  */
-record AllocatedJob(TrainingTask task, Map<GpuId, NodeId> nodes, Allocation allocation) {
+record AllocatedJob(TrainingTask task, GpuPlaces places, Allocation allocation) {
     /** Progress per second: iterations at the initial batch size. */
     double goodput(int during) {
-        StepTime step = task.truth().stepTime(placement(), allocation.localBatch());
+        StepTime step = step();
         double iteration = step.seconds() + allocation.accumulation() * step.accumulationSeconds();
         int total = totalBatch();
         GradientNoise noise = task.truth().noise(during, total);
@@ -27,6 +30,28 @@ record AllocatedJob(TrainingTask task, Map<GpuId, NodeId> nodes, Allocation allo
         double sum = noise.variance() / scale + noise.squared();
         double gain = sum > 0 ? (noise.variance() + noise.squared()) / sum : 1;
         return gain / iteration;
+    }
+
+    /** A synchronised step, as fast as on the slowest kind of its GPUs. */
+    StepTime step() {
+        StepTime step = task.truth().stepTime(placement(), allocation.localBatch());
+        return task.speeds().isEmpty()
+                ? step
+                : step.fasterBy(
+                        kinds().stream().mapToDouble(task::speedOn).min().orElse(1));
+    }
+
+    /** The kind of its GPUs; empty if they are of several. */
+    Optional<KindId> kind() {
+        SortedSet<KindId> kinds = kinds();
+        return kinds.size() == 1 ? Optional.of(kinds.first()) : Optional.empty();
+    }
+
+    private SortedSet<KindId> kinds() {
+        SortedSet<KindId> kinds = new TreeSet<>();
+        allocation.gpus().forEach(gpu -> Optional.ofNullable(places.kinds().get(gpu))
+                .ifPresent(kinds::add));
+        return kinds;
     }
 
     /** Samples of all GPUs in one iteration. */
@@ -38,7 +63,7 @@ record AllocatedJob(TrainingTask task, Map<GpuId, NodeId> nodes, Allocation allo
     GpusByNode placement() {
         Map<NodeId, Integer> counts = new TreeMap<>();
         for (GpuId gpu : allocation.gpus()) {
-            Optional<NodeId> node = Optional.ofNullable(nodes.get(gpu));
+            Optional<NodeId> node = Optional.ofNullable(places.nodes().get(gpu));
             counts.merge(
                     node.orElseThrow(() -> new IllegalArgumentException("job %s was given %s, which is on no node"
                             .formatted(task.job().job(), gpu))),

@@ -9,7 +9,6 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.id.NodeId;
 import io.lendstream.simulator.workload.GpusByNode;
 import io.lendstream.simulator.workload.GroundTruth;
 import io.lendstream.simulator.workload.StepTime;
@@ -18,7 +17,6 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -31,7 +29,7 @@ import java.util.function.Consumer;
 final class JobRun {
     private final TrainingTask task;
     private final GroundTruth truth;
-    private final Map<GpuId, NodeId> nodes;
+    private final GpuPlaces places;
     private final GpuMeter meter;
     private final double progressEverySeconds;
     private final double checkpointEverySeconds;
@@ -64,14 +62,13 @@ final class JobRun {
     private record Mark(double clock, double progress, int epoch) {}
 
     /**
-     * @param nodes the node of every GPU
      * @param meter what the time of GPUs is added to
      */
-    JobRun(TrainingTask task, Map<GpuId, NodeId> nodes, GpuMeter meter, WorldSettings settings, Instant origin) {
+    JobRun(TrainingTask task, GpuPlaces places, GpuMeter meter, WorldSettings settings, Instant origin) {
         this.task = task;
         this.truth = task.truth();
         this.crashesAt = task.fate().crashesAt().map(share -> share * truth.totalProgress());
-        this.nodes = nodes;
+        this.places = places;
         this.meter = meter;
         this.progressEverySeconds = task.job().scaling().elastic() || settings.rigidProgress()
                 ? settings.progressEvery().toMillis() / 1000.0
@@ -342,7 +339,7 @@ final class JobRun {
     }
 
     private AllocatedJob on(Allocation gpus) {
-        return new AllocatedJob(task, nodes, gpus);
+        return new AllocatedJob(task, places, gpus);
     }
 
     private double nextReport() {
@@ -366,7 +363,7 @@ final class JobRun {
         }
         AllocatedJob job = on(allocation);
         GpusByNode placement = job.placement();
-        StepTime step = truth.stepTime(placement, allocation.localBatch());
+        StepTime step = job.step();
         GradientNoise noise = truth.noise(Math.min(epoch, truth.epochs() - 1), job.totalBatch());
         return new TrainingProgress(
                 name(),
@@ -378,7 +375,8 @@ final class JobRun {
                 new TrainingProgress.Parallelism(
                         placement.nodes(), placement.replicas(), allocation.localBatch(), allocation.accumulation()),
                 new TrainingProgress.StepTiming(Optional.of(step.seconds()), Optional.of(step.syncSeconds())),
-                new TrainingProgress.GradientStatistics(Optional.of(noise.squared()), Optional.of(noise.variance())));
+                new TrainingProgress.GradientStatistics(Optional.of(noise.squared()), Optional.of(noise.variance())),
+                job.kind());
     }
 
     private double seconds(Instant at) {

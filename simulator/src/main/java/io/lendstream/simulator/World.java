@@ -6,10 +6,12 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.JobChange;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
@@ -41,6 +43,7 @@ public final class World {
     private final Workload workload;
     private final WorldSettings settings;
     private final Map<GpuId, NodeId> nodes = new HashMap<>();
+    private final Map<GpuId, KindId> kinds = new HashMap<>();
     private final Map<GpuId, Pool> pools = new HashMap<>();
     private final GpuMeter meter;
     private final TreeMap<ServiceId, ServiceRun> services = new TreeMap<>();
@@ -132,7 +135,7 @@ public final class World {
         while (submitted < workload.tasks().size()
                 && !workload.tasks().get(submitted).job().submittedAt().isAfter(to)) {
             TrainingTask task = workload.tasks().get(submitted++);
-            JobRun run = new JobRun(task, nodes, meter, settings, workload.start());
+            JobRun run = new JobRun(task, new GpuPlaces(nodes, kinds), meter, settings, workload.start());
             jobs.put(task.job().job(), run);
             active.put(task.job().job(), run);
             happened.add(task.job());
@@ -176,16 +179,18 @@ public final class World {
     /** Learns of a node, and takes in the reports that came before it. */
     public void onNode(Node node) {
         node.gpus().forEach(gpu -> {
-            place(gpu.gpuId(), node);
-            gpu.instances().forEach(instance -> place(instance.gpuId(), node));
+            KindId kind = GpuKinds.PLAIN.of(gpu);
+            place(gpu.gpuId(), kind, node);
+            gpu.instances().forEach(instance -> place(instance.gpuId(), kind, node));
         });
         List<ActuationReport> waiting = List.copyOf(ofUnknownGpus);
         ofUnknownGpus.clear();
         waiting.forEach(this::onReport);
     }
 
-    private void place(GpuId gpu, Node node) {
+    private void place(GpuId gpu, KindId kind, Node node) {
         nodes.put(gpu, node.nodeId());
+        kinds.put(gpu, kind);
         pools.put(gpu, node.pool());
     }
 

@@ -68,7 +68,11 @@ public record GpuKinds(Map<KindId, KindId> aliases) {
 
     /** The kind of a GPU. */
     public KindId of(Gpu gpu) {
-        KindId own = named(gpu.model(), gpu.memoryBytes());
+        return counted(named(gpu.model(), gpu.memoryBytes()));
+    }
+
+    /** The kind that a kind counts as: itself, or the one of its alias. */
+    public KindId counted(KindId own) {
         return Optional.ofNullable(aliases.get(own)).orElse(own);
     }
 

@@ -35,9 +35,11 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     private final StepBuilder builder;
     private final InventoryApplier inventory;
+    private final ClusterModel model;
 
     EventApplier(StepBuilder builder, ClusterModel model) {
         this.builder = builder;
+        this.model = model;
         this.inventory = new InventoryApplier(builder, model);
     }
 
@@ -120,9 +122,9 @@ final class EventApplier implements Event.Cases<Runnable> {
         if (known.size() < 2) {
             return progress.on(known.firstKey());
         }
-        Optional<KindId> kind = progress.kind().filter(known::contains);
+        Optional<KindId> kind = progress.kind().map(model.gpuKinds()::counted).filter(known::contains);
         if (kind.isPresent()) {
-            return progress;
+            return progress.on(kind);
         }
         Set<Optional<KindId>> held = new HashSet<>();
         for (GpuId gpu : job.allocation().gpus()) {

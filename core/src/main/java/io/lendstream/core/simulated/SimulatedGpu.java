@@ -1,7 +1,9 @@
 package io.lendstream.core.simulated;
 
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
@@ -12,6 +14,7 @@ public enum SimulatedGpu {
     A100("NVIDIA A100-SXM4-80GB", 80),
     H100("NVIDIA H100 80GB HBM3", 80),
     L4("NVIDIA L4", 24),
+    RTX6000("Quadro RTX 6000", 24),
     T4("Tesla T4", 16),
     V100("Tesla V100-SXM2-32GB", 32);
 
@@ -33,6 +36,11 @@ public enum SimulatedGpu {
     /** The short names. */
     public static String names() {
         return Arrays.stream(values()).map(Enum::name).collect(Collectors.joining(", "));
+    }
+
+    /** The kind of such GPUs. */
+    public KindId kind() {
+        return GpuKinds.PLAIN.of(gpu(new GpuId("any"), 0));
     }
 
     /** One such GPU. */

@@ -12,7 +12,8 @@ import java.util.Set;
 /**
  * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known
  * {@code application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}) and {@code crashAtShare},
- * the share of its work at which the job crashes once. Times are seconds since the start.
+ * the share of its work at which the job crashes once, and those of {@link ListedKinds}. Times are seconds since the
+ * start.
  */
 final class JobListReader {
     /** Some thirty years. */
@@ -44,7 +45,7 @@ final class JobListReader {
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
-            tasks.add(task.meeting(new JobOutcome(outcome(row), crash(row))));
+            tasks.add(ListedKinds.task(task, row).meeting(new JobOutcome(outcome(row), crash(row))));
         }
         return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());
     }

@@ -2,9 +2,11 @@ package io.lendstream.simulator.workload;
 
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.simulated.SimulatedGpu;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.DoubleFunction;
@@ -36,7 +38,8 @@ public final class Presets {
             new Entry("switching", "a day of services whose demand jumps between levels and hardly follows the clock"),
             new Entry(
                     "week",
-                    "a week of web-like services, and training in sessions of jobs of which many fail, as Philly's"));
+                    "a week of web-like services, and training in sessions of jobs of which many fail, as Philly's"),
+            new Entry(HeteroPreset.NAME, "a day of training on three kinds of GPU: T4, RTX 6000 and A100"));
 
     private Presets() {}
 
@@ -61,11 +64,24 @@ public final class Presets {
     }
 
     /**
+     * How many of some nodes have each product in a preset; empty if all are alike.
+     *
+     * @throws IllegalArgumentException if the preset needs more nodes
+     */
+    public static Map<SimulatedGpu, Integer> kinds(String name, int nodes) {
+        return name.equals(HeteroPreset.NAME) ? HeteroPreset.kinds(nodes) : Map.of();
+    }
+
+    /**
      * The workload of a preset.
      *
      * @throws IllegalArgumentException when there is no such preset; the message names those there are
      */
     public static Workload create(String name, Scene scene) {
+        SplittableRandom chance = new SplittableRandom(scene.seed() * 31 + name.hashCode());
+        if (name.equals(HeteroPreset.NAME)) {
+            return HeteroPreset.create(scene, chance);
+        }
         List<Recipe> recipes = switch (name) {
             case "day" ->
                 List.of(
@@ -80,7 +96,6 @@ public final class Presets {
                 throw new IllegalArgumentException("there is no preset '%s'; presets are %s"
                         .formatted(name, ENTRIES.stream().map(Entry::name).toList()));
         };
-        SplittableRandom chance = new SplittableRandom(scene.seed() * 31 + name.hashCode());
         int days = name.equals(WEEK) ? 7 : 1;
         List<ServiceLoad> loads = loads(recipes, scene, days, chance.split());
         double idleGpuHours = idleGpuHours(loads, scene, days);

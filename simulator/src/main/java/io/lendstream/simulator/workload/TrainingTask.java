@@ -1,15 +1,28 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import java.util.Map;
 
 /**
  * A training job to arrive.
  *
  * @param job what its owner submits
  * @param truth its real behaviour, which policies do not know
+ * @param speeds how much faster its steps really are on a kind of GPU; 1 on kinds without an entry
  */
-public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate) {
+public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate, Map<KindId, Double> speeds) {
+    public TrainingTask {
+        speeds = Map.copyOf(speeds);
+    }
+
+    /** A job that is as fast on all kinds of GPU. */
+    public TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate) {
+        this(job, truth, fate, Map.of());
+    }
+
     /** A job that finishes. */
     public TrainingTask(TrainingJob job, GroundTruth truth) {
         this(job, truth, JobOutcome.FINISHES);
@@ -17,13 +30,28 @@ public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate) 
 
     /** The same job with another fate. */
     public TrainingTask meeting(JobOutcome other) {
-        return new TrainingTask(job, truth, other);
+        return new TrainingTask(job, truth, other, speeds);
+    }
+
+    /**
+     * The same job on several kinds of GPU.
+     *
+     * @param needs what its owner says of them
+     * @param real how much faster its steps really are on each
+     */
+    TrainingTask onKinds(KindNeeds needs, Map<KindId, Double> real) {
+        return new TrainingTask(job.onKinds(needs), truth, fate, real);
+    }
+
+    /** How much faster its steps are on a kind than its truth says. */
+    public double speedOn(KindId kind) {
+        return speeds.getOrDefault(kind, 1.0);
     }
 
     TrainingTask named(String name) {
         if (job.job().value().equals(name)) {
             return this;
         }
-        return new TrainingTask(job.named(new JobId(name)), truth, fate);
+        return new TrainingTask(job.named(new JobId(name)), truth, fate, speeds);
     }
 }

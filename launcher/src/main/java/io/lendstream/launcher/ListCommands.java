@@ -65,6 +65,7 @@ final class ListCommands {
                         .put("elastic", info.elastic())
                         .put("needsDurations", info.needsDurations())
                         .put("usesForecasts", info.looksAhead())
+                        .put("choosesKinds", policy.kinds().isPresent())
                         .put("experimental", info.isExperimental());
                 info.warning().ifPresent(warning -> entry.put("warning", warning));
             }

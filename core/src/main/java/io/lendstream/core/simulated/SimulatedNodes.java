@@ -142,14 +142,6 @@ public final class SimulatedNodes {
             return products;
         }
 
-        /** The most GPUs of one product on the first nodes. */
-        public int mostOfOneKind(int firstNodes) {
-            return gpusOfKinds(firstNodes).values().stream()
-                    .mapToInt(count -> count)
-                    .max()
-                    .orElse(0);
-        }
-
         /** The GPUs of each product on the first nodes. */
         public Map<SimulatedGpu, Integer> gpusOfKinds(int firstNodes) {
             Map<SimulatedGpu, Integer> counts = new EnumMap<>(SimulatedGpu.class);

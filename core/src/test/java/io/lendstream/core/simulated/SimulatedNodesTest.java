@@ -137,7 +137,7 @@ class SimulatedNodesTest {
                         SimulatedGpu.T4,
                         SimulatedGpu.A100,
                         SimulatedGpu.T4);
-        assertThat(layout.mostOfOneKind(3)).isEqualTo(4);
+        assertThat(layout.gpusOfKinds(3)).isEqualTo(Map.of(SimulatedGpu.A100, 2, SimulatedGpu.T4, 4));
         assertThat(new SimulatedNodes(layout, START, PERIOD, "boot")
                         .inventory()
                         .get(0)

@@ -3,6 +3,7 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.operation.Finding.Level;
 import java.time.Duration;
@@ -83,8 +84,13 @@ final class SchedulerDiagnosis {
         }
         return Finding.ok(
                 "kinds",
-                "%s; policies do not know kinds, so each kind is planned apart and a job uses one kind at a time"
-                        .formatted(String.join("; ", several)));
+                "%s; each kind is planned apart, and a job uses one kind at a time; of the policies, %s choose kinds by the speeds that jobs declare"
+                        .formatted(
+                                String.join("; ", several),
+                                Policies.all().stream()
+                                        .filter(policy -> policy.kinds().isPresent())
+                                        .map(policy -> policy.info().name())
+                                        .collect(Collectors.joining(", ", "[", "]"))));
     }
 
     /**

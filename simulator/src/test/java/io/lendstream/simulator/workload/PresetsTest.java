@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.simulated.SimulatedGpu;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -79,8 +81,35 @@ class PresetsTest {
     }
 
     @Test
+    void heteroHasJobsThatDeclareTheirSpeedOnThreeKinds() {
+        Workload hetero = Presets.create("hetero", scene(3));
+
+        assertThat(hetero.loads()).isEmpty();
+        assertThat(hetero.tasks()).hasSize(80).allSatisfy(task -> {
+            assertThat(task.job().kindNeeds().profileKind()).contains(SimulatedGpu.T4.kind());
+            assertThat(task.job().kindNeeds().kindTraits())
+                    .hasSize(2)
+                    .allSatisfy(traits -> assertThat(
+                                    traits.ratio().orElseThrow().factor())
+                            .isEqualTo(task.speedOn(traits.kind())));
+            assertThat(task.speedOn(SimulatedGpu.T4.kind())).isEqualTo(1);
+        });
+        assertThat(hetero).isEqualTo(Presets.create("hetero", scene(3)));
+    }
+
+    @Test
+    void heteroHasThreeKindsOfNodes() {
+        assertThat(Presets.kinds("hetero", 16))
+                .isEqualTo(Map.of(SimulatedGpu.T4, 6, SimulatedGpu.RTX6000, 6, SimulatedGpu.A100, 4));
+        assertThat(Presets.kinds("hetero", 3))
+                .isEqualTo(Map.of(SimulatedGpu.T4, 1, SimulatedGpu.RTX6000, 1, SimulatedGpu.A100, 1));
+        assertThat(Presets.kinds("day", 16)).isEmpty();
+        assertThatThrownBy(() -> Presets.kinds("hetero", 2)).hasMessageContaining("needs at least 3 nodes");
+    }
+
+    @Test
     void namesThePresetsThereAre() {
         assertThatThrownBy(() -> Presets.create("year", scene(1)))
-                .hasMessage("there is no preset 'year'; presets are [day, smooth, web, switching, week]");
+                .hasMessage("there is no preset 'year'; presets are [day, smooth, web, switching, week, hetero]");
     }
 }

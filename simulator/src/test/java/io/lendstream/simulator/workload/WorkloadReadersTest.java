@@ -198,7 +198,7 @@ class WorkloadReadersTest {
     void rejectsWhatIsNeitherFileNorPreset() {
         assertThatThrownBy(() -> Workloads.load("nowhere.csv", scene))
                 .hasMessageContaining("there is no workload 'nowhere.csv'")
-                .hasMessageContaining("[day, smooth, web, switching, week]");
+                .hasMessageContaining("[day, smooth, web, switching, week, hetero]");
     }
 
     @Test

@@ -25,10 +25,24 @@ class PoliciesTest {
 
     @Test
     void anUnknownSettingIsAnsweredWithTheKnownOnes() {
-        assertThatThrownBy(() -> Policies.parse("deepboot:protect=2")).hasMessageContaining("[protect-scale, place]");
+        assertThatThrownBy(() -> Policies.parse("deepboot:protect=2")).hasMessageContaining("[protect-scale, place, kinds]");
         assertThatThrownBy(() -> Policies.parse("deepboot:protect-scale=often"))
                 .hasMessageContaining("must be a number of at least 0, but was 'often'");
         assertThatThrownBy(() -> Policies.parse("lendstream:plan-every=soon")).hasMessageContaining("such as 60s");
+    }
+
+    @Test
+    void deepBootChoosesKindsUnlessItIsBlind() {
+        Policy blind = Policies.parse("deepboot:kinds=blind");
+
+        assertThat(Policies.all())
+                .filteredOn(policy -> policy.kinds().isPresent())
+                .extracting(policy -> policy.info().name())
+                .containsExactly("deepboot");
+        assertThat(blind.kinds()).isEmpty();
+        assertThat(blind.spec()).isEqualTo("deepboot:protect-scale=1.0:place=near:kinds=blind");
+        assertThat(Policies.parse(blind.spec())).isEqualTo(blind);
+        assertThat(Policies.parse("deepboot:kinds=aware").spec()).isEqualTo("deepboot:protect-scale=1.0:place=near");
     }
 
     @Test

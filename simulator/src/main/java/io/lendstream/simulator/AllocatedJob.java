@@ -10,7 +10,7 @@ import io.lendstream.simulator.workload.StepTime;
 import io.lendstream.simulator.workload.TrainingTask;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -43,12 +43,12 @@ record AllocatedJob(TrainingTask task, GpuPlaces places, Allocation allocation) 
 
     /** The kind of its GPUs; empty if they are of several. */
     Optional<KindId> kind() {
-        SortedSet<KindId> kinds = kinds();
-        return kinds.size() == 1 ? Optional.of(kinds.first()) : Optional.empty();
+        Set<KindId> kinds = kinds();
+        return kinds.size() == 1 ? kinds.stream().findFirst() : Optional.empty();
     }
 
-    private SortedSet<KindId> kinds() {
-        SortedSet<KindId> kinds = new TreeSet<>();
+    private Set<KindId> kinds() {
+        Set<KindId> kinds = new TreeSet<>();
         allocation.gpus().forEach(gpu -> Optional.ofNullable(places.kinds().get(gpu))
                 .ifPresent(kinds::add));
         return kinds;

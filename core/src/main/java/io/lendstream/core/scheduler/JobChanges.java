@@ -25,7 +25,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -242,15 +241,15 @@ final class JobChanges {
     }
 
     /** The kinds of GPUs, as far as they are known. */
-    private SortedSet<KindId> kinds(List<GpuId> gpus) {
-        SortedSet<KindId> kinds = new TreeSet<>();
+    private Set<KindId> kinds(List<GpuId> gpus) {
+        Set<KindId> kinds = new TreeSet<>();
         gpus.forEach(gpu -> builder.gpus().get(gpu).flatMap(GpuState::kind).ifPresent(kinds::add));
         return kinds;
     }
 
     /** Whether a job goes on with GPUs of the kind that it has. A job that changes its kind starts again. */
     private boolean staysOnKind(JobState job, List<GpuId> gpus) {
-        SortedSet<KindId> before = kinds(job.allocation().gpus());
+        Set<KindId> before = kinds(job.allocation().gpus());
         return before.isEmpty() || before.containsAll(kinds(gpus));
     }
 }

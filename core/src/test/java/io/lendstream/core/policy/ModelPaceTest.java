@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.within;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.KnownGoodput;
+import io.lendstream.core.goodput.SpeedOnKind;
 import io.lendstream.core.goodput.ThroughputParameters;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -19,7 +21,7 @@ class ModelPaceTest {
 
     @Test
     void aJobThatToldItsTotalHasTheRestBeforeIt() {
-        Pace pace = new ModelPace(model, 4, 30, Optional.of(100.0));
+        Pace pace = new ModelPace(new SpeedOnKind(new KnownGoodput(model), 1), 4, 30, Optional.of(100.0));
 
         assertThat(pace.remainingIterations()).isEqualTo(70);
         assertThat(pace.remainingSeconds(1)).isCloseTo(35, within(.01));
@@ -27,7 +29,7 @@ class ModelPaceTest {
 
     @Test
     void aJobThatDidNotHasAsMuchBeforeItAsBehindIt() {
-        assertThat(new ModelPace(model, 4, 30, Optional.empty()).remainingIterations())
+        assertThat(new ModelPace(new SpeedOnKind(new KnownGoodput(model), 1), 4, 30, Optional.empty()).remainingIterations())
                 .isEqualTo(30);
     }
 }

@@ -148,7 +148,7 @@ class JobChangesTest {
         change("a", "infer-a-g0", "infer-b-g0");
 
         var known = state.state().jobs().require(JOB);
-        var onTwoNodes = known.goodput().best(2, 2).batch();
+        var onTwoNodes = known.goodput().ofProfile().best(2, 2).batch();
         Allocation allocation = job("a").allocation();
         assertThat(allocation.localBatch()).isEqualTo(onTwoNodes.local());
         assertThat(allocation.accumulation()).isEqualTo(onTwoNodes.accumulation());

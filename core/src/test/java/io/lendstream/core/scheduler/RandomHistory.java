@@ -6,10 +6,16 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindNeeds;
+import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.JobState;
@@ -47,10 +53,14 @@ final class RandomHistory {
     /** What GPUs of the node "cut" are really cut into. */
     private final String[] cuts;
 
+    /** Whether jobs exclude kinds and declare their speed on others. */
+    private final boolean needs;
+
     private int jobs;
 
-    private RandomHistory(long seed, ClusterModel model, List<String> products) {
+    private RandomHistory(long seed, ClusterModel model, List<String> products, boolean needs) {
         this.products = products;
+        this.needs = needs;
         random = new Random(seed);
         boolean repartitions = random.nextInt(3) == 0;
         advised = random.nextInt(4) == 0;
@@ -83,12 +93,20 @@ final class RandomHistory {
      * @param products of GPUs, drawn for each node; empty for those of {@link #of(long)}
      */
     static RandomHistory of(long seed, ClusterModel model, List<String> products) {
-        RandomHistory history = new RandomHistory(seed, model, products);
-        history.begin();
+        return new RandomHistory(seed, model, products, products.size() > 1).told();
+    }
+
+    /** The same with jobs that declare nothing about kinds. */
+    static RandomHistory withoutNeeds(long seed, ClusterModel model, List<String> products) {
+        return new RandomHistory(seed, model, products, false).told();
+    }
+
+    private RandomHistory told() {
+        begin();
         for (int i = 0; i < 120; i++) {
-            history.happen();
+            happen();
         }
-        return history;
+        return this;
     }
 
     Scheduler scheduler() {
@@ -198,11 +216,33 @@ final class RandomHistory {
 
     private void submit() {
         String name = "job-" + jobs++;
+        if (needs && random.nextInt(2) == 0) {
+            story.job(name, 1 + random.nextInt(8), drawnNeeds());
+            return;
+        }
         switch (random.nextInt(4)) {
             case 0, 1 -> story.smallJob(name, 1 + random.nextInt(3), 1 + random.nextInt(40));
             case 2 -> story.job(name, 1 + random.nextInt(8));
             default -> story.rigidJob(name, 1 + random.nextInt(5));
         }
+    }
+
+    private KindNeeds drawnNeeds() {
+        List<KindId> kinds = products.stream()
+                .map(product -> GpuKinds.PLAIN.of(Gpu.whole(
+                        new GpuId("any"), 0, product, (long) MEMORY_GIB.getOrDefault(product, 80) << 30)))
+                .toList();
+        List<KindTraits> traits = new ArrayList<>();
+        for (KindId kind : kinds) {
+            if (random.nextBoolean()) {
+                traits.add(KindTraits.of(kind, new KindRatio(0.2 + 4 * random.nextDouble(), random.nextDouble() / 2)));
+            }
+        }
+        return new KindNeeds(
+                random.nextInt(3) == 0 ? List.of(pick(kinds)) : List.of(),
+                random.nextBoolean() ? Optional.of(pick(kinds)) : Optional.empty(),
+                random.nextInt(4) == 0 ? Optional.of((long) (1 + random.nextInt(60)) << 30) : Optional.empty(),
+                traits);
     }
 
     private void progress() {

@@ -1,0 +1,254 @@
+package io.lendstream.core.scheduler;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindNeeds;
+import io.lendstream.core.event.KindTraits;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.goodput.KindRatio;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.seeds.Seeds;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** Kinds of GPUs are chosen by the speeds that jobs declare, and never such that a job excludes. */
+class KindAwareTest {
+    private static final String A100 = "NVIDIA A100-SXM4-80GB";
+    private static final String T4 = "Tesla T4";
+    private static final KindId BIG = new KindId("A100-SXM4-80GB");
+    private static final KindId SMALL = new KindId("Tesla-T4-16GB");
+    private static final SchedulerSettings KINDS = SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS);
+
+    private static Scenario story(String policy) {
+        return new Scenario(new Scheduler(Policies.parse(policy), KINDS));
+    }
+
+    private static KindNeeds fasterOnBig(double factor) {
+        return new KindNeeds(
+                List.of(),
+                Optional.of(SMALL),
+                Optional.empty(),
+                List.of(KindTraits.of(BIG, new KindRatio(factor, 0.2))));
+    }
+
+    private static KindNeeds only(KindId kind) {
+        return new KindNeeds(List.of(kind), Optional.empty(), Optional.empty(), List.of());
+    }
+
+    private static void pass(Scenario story, int minutes) {
+        for (int i = 0; i < 2 * minutes; i++) {
+            story.after(ofSeconds(30)).settled();
+            for (JobState job : story.state().jobs().stream().toList()) {
+                if (job.gpus() > 0 && !job.isOver() && job.changing().isEmpty()) {
+                    story.progress(job.spec().job().value(), JobPhase.RUNNING);
+                }
+            }
+        }
+    }
+
+    private static Set<KindId> kinds(Scenario story, String job) {
+        Set<KindId> kinds = new TreeSet<>();
+        story.job(job).allocation().gpus().forEach(gpu -> story.state()
+                .gpus()
+                .get(gpu)
+                .flatMap(GpuState::kind)
+                .ifPresent(kinds::add));
+        return kinds;
+    }
+
+    private static Scenario two(String policy) {
+        return story(policy)
+                .node("train-a", Pool.TRAINING, 2, A100, 80)
+                .node("train-t", Pool.TRAINING, 2, T4, 16)
+                .job("alike", 2, fasterOnBig(1.3))
+                .job("fast", 2, fasterOnBig(6));
+    }
+
+    @Test
+    void theJobThatGainsTheMostGetsTheFasterKind() {
+        Scenario story = two("deepboot");
+
+        pass(story, 4);
+
+        assertThat(kinds(story, "fast")).containsExactly(BIG);
+        assertThat(kinds(story, "alike")).containsExactly(SMALL);
+        assertThat(story.decisions())
+                .extracting(decision -> decision.reason().text())
+                .anyMatch(text -> text.startsWith("fast ")
+                        && text.contains("not measured on A100-SXM4-80GB, which counts as 6.00 x its profile, less 20"));
+    }
+
+    @Test
+    void aBlindPolicyGoesByTheOrderOfSubmission() {
+        Scenario story = two("deepboot:kinds=blind");
+
+        pass(story, 4);
+
+        assertThat(kinds(story, "alike")).containsExactly(BIG);
+        assertThat(kinds(story, "fast")).containsExactly(SMALL);
+    }
+
+    @Test
+    void aJobThatRunsMovesToABetterKindByARestart() {
+        Scenario story = story("deepboot")
+                .node("train-t", Pool.TRAINING, 2, T4, 16)
+                .job("fast", 2, fasterOnBig(6));
+        pass(story, 20);
+        assertThat(kinds(story, "fast")).containsExactly(SMALL);
+        assertThat(story.job("fast").gpus()).isEqualTo(2);
+
+        story.node("train-a", Pool.TRAINING, 2, A100, 80);
+        int before = story.decisions().size();
+        pass(story, 4);
+
+        assertThat(kinds(story, "fast")).containsExactly(BIG);
+        assertThat(story.decisions().subList(before, story.decisions().size()).stream()
+                        .map(Decision::action)
+                        .flatMap(action -> action.jobChange().stream())
+                        .filter(change -> !change.allocation().gpus().isEmpty())
+                        .map(change -> change.allocation().mechanism())
+                        .findFirst())
+                .contains(Mechanism.RESTART);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void aDoubtfulGainMovesNoJob() {
+        Scenario story = story("deepboot")
+                .node("train-t", Pool.TRAINING, 2, T4, 16)
+                .job("slow", 2, fasterOnBig(1.2));
+        pass(story, 20);
+
+        story.node("train-a", Pool.TRAINING, 2, A100, 80);
+        pass(story, 10);
+
+        assertThat(kinds(story, "slow"))
+                .as("1.2 less 20 % is less than 1")
+                .containsExactly(SMALL);
+    }
+
+    @Test
+    void stepsCountForTheKindThatTheyWereMeasuredOn() {
+        Scenario story = two("deepboot");
+
+        pass(story, 6);
+
+        assertThat(story.job("fast").learned().byKind())
+                .singleElement()
+                .satisfies(known -> assertThat(known.kind()).isEqualTo(BIG));
+        assertThat(story.job("fast").learned().speed().measured()).isEmpty();
+        assertThat(story.job("alike").learned().byKind()).isEmpty();
+        assertThat(story.job("alike").learned().speed().measured()).isNotEmpty();
+    }
+
+    @Test
+    void aStepOnAKindThatTheDomainDoesNotHaveIsIgnored() {
+        Scenario story = two("deepboot");
+        pass(story, 3);
+        JobState before = story.job("fast");
+
+        story.progress("fast", JobPhase.RUNNING, new KindId("unheard-of"));
+
+        assertThat(story.job("fast").learned()).isEqualTo(before.learned());
+    }
+
+    @Test
+    void aJobWaitsWhereItExcludesTheOnlyKind() {
+        Scenario story = story("deepboot")
+                .node("train-t", Pool.TRAINING, 2, T4, 16)
+                .job("big", 2, only(BIG))
+                .job("any", 2);
+
+        pass(story, 3);
+
+        assertThat(story.job("big").gpus()).isZero();
+        assertThat(story.job("any").gpus()).isPositive();
+
+        story.node("train-a", Pool.TRAINING, 1, A100, 80);
+        pass(story, 3);
+
+        assertThat(kinds(story, "big")).containsExactly(BIG);
+    }
+
+    @Test
+    void aJobThatExcludesItsKindFromNowOnLeavesIt() {
+        Scenario story = story("tiresias")
+                .node("train-t", Pool.TRAINING, 2, T4, 16)
+                .node("train-a", Pool.TRAINING, 2, A100, 80)
+                .job("a", 2, only(SMALL));
+        pass(story, 3);
+        assertThat(kinds(story, "a")).containsExactly(SMALL);
+
+        story.job("a", 2, only(BIG));
+        pass(story, 3);
+        assertThat(kinds(story, "a")).containsExactly(BIG);
+
+        story.job("a", 2, only(new KindId("H200")));
+        pass(story, 3);
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    /** Kinds that jobs exclude are in the rule that the history checker has on kinds. */
+    @Seeds(150)
+    void noJobIsOnAKindThatItExcludes(long seed) {
+        RandomHistory history = RandomHistory.of(seed, ClusterModel.KINDS, List.of(A100, T4, "NVIDIA L4"));
+
+        for (ClusterState state : states(history.scheduler(), history.log())) {
+            for (GpuState gpu : state.gpus().stream().filter(GpuState::isWhole).toList()) {
+                gpu.owner()
+                        .holdingJob()
+                        .flatMap(job -> state.jobs().get(job))
+                        .ifPresent(job -> assertThat(
+                                        gpu.kind().filter(job.spec()::excludes))
+                                .as("%s on %s", job.spec().job(), gpu.gpuId())
+                                .isEmpty());
+            }
+        }
+    }
+
+    private static List<ClusterState> states(Scheduler scheduler, List<DomainEvent> log) {
+        List<ClusterState> states = new ArrayList<>();
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : log) {
+            state = scheduler.step(state, event).state();
+            states.add(state);
+        }
+        return states;
+    }
+
+    @Seeds(100)
+    void withoutDeclaredSpeedsDeepBootDecidesAsIfItWereBlind(long seed) {
+        RandomHistory history = RandomHistory.withoutNeeds(seed, ClusterModel.KINDS, List.of(A100, T4));
+        Scheduler aware = history.scheduler();
+        Policy blind = aware.policy().info().name().equals("deepboot")
+                ? Policies.parse("deepboot:kinds=blind")
+                : aware.policy();
+        Scheduler other = new Scheduler(blind, aware.settings(), aware.latencies(), aware.decidesFrom());
+
+        List<Decision> again = new ArrayList<>();
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            Step step = other.step(state, event);
+            state = step.state();
+            again.addAll(step.decisions());
+        }
+
+        assertThat(again).isEqualTo(history.decisions());
+    }
+}

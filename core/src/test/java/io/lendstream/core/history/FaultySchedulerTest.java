@@ -13,9 +13,11 @@ import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
@@ -294,6 +296,36 @@ class FaultySchedulerTest {
         mixed.log().forEach(checker::take);
 
         assertThat(rules(checker.verdict(mixed.decisions(), mixed.leases()))).contains("kind");
+    }
+
+    @Test
+    void aDecisionThatGivesAJobAKindThatItExcludesIsFound() {
+        Scheduler kinds = new Scheduler(policy, SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
+        KindNeeds onlyBig =
+                new KindNeeds(List.of(new KindId("A100-SXM4-80GB")), Optional.empty(), Optional.empty(), List.of());
+        Scenario mixed = new Scenario(kinds)
+                .node("train-t", Pool.TRAINING, 1, "Tesla T4", 16)
+                .job("a", 1, onlyBig);
+        mixed.after(ofMinutes(3));
+        List<GpuId> small = List.of(new GpuId("train-t-g0"));
+        Decision decision = new Decision(
+                DECISION,
+                mixed.now(),
+                mixed.now().plusSeconds(45),
+                false,
+                new Reason("test", "", Map.of(), List.of()),
+                new Action.Resize(new JobId("a"), small, new Allocation(small, 32, 0, 1, Mechanism.RESTART)));
+        long last = mixed.log().get(mixed.log().size() - 1).sequence();
+
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == last ? new Step(step.state(), List.of(decision), step.changed()) : step;
+        });
+        mixed.log().forEach(checker::take);
+
+        assertThat(checker.verdict(mixed.decisions(), mixed.leases()).violations())
+                .extracting(Violation::text)
+                .anyMatch(text -> text.contains("gives a job GPUs of kind Tesla-T4-16GB, which it excludes"));
     }
 
     private static Scheduler scheduler(double share) {

@@ -55,9 +55,23 @@ class KindAwareTest {
             story.after(ofSeconds(30)).settled();
             for (JobState job : story.state().jobs().stream().toList()) {
                 if (job.gpus() > 0 && !job.isOver() && job.changing().isEmpty()) {
-                    story.progress(job.spec().job().value(), JobPhase.RUNNING);
+                    report(story, job.spec().job().value());
                 }
             }
+        }
+    }
+
+    /** A step that is as fast as the job declares for the kind of its GPUs. */
+    private static void report(Scenario story, String job) {
+        for (KindId kind : kinds(story, job)) {
+            double factor = story.job(job)
+                    .spec()
+                    .kindNeeds()
+                    .traits(kind)
+                    .flatMap(KindTraits::ratio)
+                    .map(KindRatio::factor)
+                    .orElse(1.0);
+            story.progress(job, kind, factor);
         }
     }
 
@@ -71,36 +85,37 @@ class KindAwareTest {
         return kinds;
     }
 
+    /** A job that gains much from the one A100, and one that gains little. */
     private static Scenario two(String policy) {
         return story(policy)
-                .node("train-a", Pool.TRAINING, 2, A100, 80)
+                .node("train-a", Pool.TRAINING, 1, A100, 80)
                 .node("train-t", Pool.TRAINING, 2, T4, 16)
-                .job("alike", 2, fasterOnBig(1.3))
-                .job("fast", 2, fasterOnBig(6));
+                .job("a", 2, fasterOnBig(6))
+                .job("b", 2, fasterOnBig(1.3));
     }
 
     @Test
     void theJobThatGainsTheMostGetsTheFasterKind() {
         Scenario story = two("deepboot");
 
-        pass(story, 4);
+        pass(story, 6);
 
-        assertThat(kinds(story, "fast")).containsExactly(BIG);
-        assertThat(kinds(story, "alike")).containsExactly(SMALL);
+        assertThat(kinds(story, "a")).containsExactly(BIG);
+        assertThat(kinds(story, "b")).containsExactly(SMALL);
         assertThat(story.decisions())
                 .extracting(decision -> decision.reason().text())
-                .anyMatch(text -> text.startsWith("fast ")
+                .anyMatch(text -> text.startsWith("a ")
                         && text.contains("not measured on A100-SXM4-80GB, which counts as 6.00 x its profile, less 20"));
     }
 
     @Test
-    void aBlindPolicyGoesByTheOrderOfSubmission() {
+    void aBlindPolicyGoesByFreeGpusAndTheOrderOfSubmission() {
         Scenario story = two("deepboot:kinds=blind");
 
-        pass(story, 4);
+        pass(story, 6);
 
-        assertThat(kinds(story, "alike")).containsExactly(BIG);
-        assertThat(kinds(story, "fast")).containsExactly(SMALL);
+        assertThat(kinds(story, "a")).containsExactly(SMALL);
+        assertThat(kinds(story, "b")).containsExactly(BIG);
     }
 
     @Test
@@ -143,28 +158,43 @@ class KindAwareTest {
     }
 
     @Test
-    void stepsCountForTheKindThatTheyWereMeasuredOn() {
+    void stepsCountForTheKindOfTheGpus() {
         Scenario story = two("deepboot");
+        for (int i = 0; i < 8; i++) {
+            story.after(ofSeconds(30)).settled();
+        }
 
-        pass(story, 6);
+        story.progress("a", JobPhase.RUNNING).progress("b", JobPhase.RUNNING);
 
-        assertThat(story.job("fast").learned().byKind())
+        assertThat(story.job("a").learned().byKind())
                 .singleElement()
                 .satisfies(known -> assertThat(known.kind()).isEqualTo(BIG));
-        assertThat(story.job("fast").learned().speed().measured()).isEmpty();
-        assertThat(story.job("alike").learned().byKind()).isEmpty();
-        assertThat(story.job("alike").learned().speed().measured()).isNotEmpty();
+        assertThat(story.job("a").learned().speed().measured()).isEmpty();
+        assertThat(story.job("b").learned().byKind()).isEmpty();
+        assertThat(story.job("b").learned().speed().measured()).isNotEmpty();
     }
 
     @Test
     void aStepOnAKindThatTheDomainDoesNotHaveIsIgnored() {
         Scenario story = two("deepboot");
         pass(story, 3);
-        JobState before = story.job("fast");
+        JobState before = story.job("a");
 
-        story.progress("fast", JobPhase.RUNNING, new KindId("unheard-of"));
+        story.progress("a", new KindId("H100"), 1);
 
-        assertThat(story.job("fast").learned()).isEqualTo(before.learned());
+        assertThat(story.job("a").learned()).isEqualTo(before.learned());
+    }
+
+    @Test
+    void aStepIsLeftOutWhileAJobIsChanged() {
+        Scenario story = two("deepboot");
+        story.after(ofSeconds(90));
+        assertThat(story.job("a").changing()).isPresent();
+
+        story.progress("a", JobPhase.RUNNING);
+
+        assertThat(story.job("a").learned().byKind()).isEmpty();
+        assertThat(story.job("a").learned().speed().measured()).isEmpty();
     }
 
     @Test

@@ -269,6 +269,32 @@ class ReplayCommandTest {
     }
 
     @Test
+    void thePresetHeteroHasKindsOfItsOwn() throws IOException {
+        String[] arguments = {
+            "replay", "--workload", "hetero", "--nodes", "4", "--gpus-per-node", "1", "--plots", "off", "--references", "off",
+            "--policy", "deepboot,deepboot:kinds=blind", "--out", directory.resolve("out").toString()
+        };
+
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .as(err.toString())
+                .isZero();
+        assertThat(report()).contains("A100:1,RTX6000:1,T4:2");
+        arguments[4] = "2";
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("--nodes: preset hetero needs at least 3 nodes");
+    }
+
+    @Test
+    void aJobThatMayUseNoKindIsNamed() throws IOException {
+        list = Files.writeString(
+                directory.resolve("picky.csv"), "job,submitSeconds,gpus,runSeconds,kinds\na,0,1,60,H100\n");
+
+        assertThat(run("--kinds", "A100:1,T4:1")).isEqualTo(2);
+        assertThat(err.toString()).contains("job a needs 1 GPUs of one kind that it may use, but training has 0");
+    }
+
+    @Test
     void kindsHaveAtLeastTwoNodes() {
         String[] arguments = {
             "replay",

@@ -1,15 +1,25 @@
 package io.lendstream.schemas.codec;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.event.KindNeeds;
+import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.goodput.KindRatio;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.JobState;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
@@ -65,6 +75,74 @@ final class RoundTripTest {
         assertThat(before).isNotEqualTo(now);
         assertThat(Codecs.decode(TopicCatalogue.REQUEST_RATES, AvroBytes.read(old, before, now)))
                 .isEqualTo(rate);
+    }
+
+    @Seeds(100)
+    void jobsThatWereWrittenBeforeThereWereKindsMayUseAny(long seed) throws IOException {
+        TrainingJob job = new AnyRecord(seed).of(TrainingJob.class).onKinds(KindNeeds.ANY);
+        Schema now = Codecs.schema(TopicCatalogue.TRAINING_JOBS);
+        Schema before = without(now, "allowedKinds", "profileKind", "memoryBytes", "kindTraits");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.TRAINING_JOBS, job), before));
+
+        assertThat(Codecs.decode(TopicCatalogue.TRAINING_JOBS, AvroBytes.read(old, before, now)))
+                .isEqualTo(job);
+    }
+
+    @Seeds(100)
+    void progressThatWasWrittenBeforeThereWereKindsNamesNone(long seed) throws IOException {
+        TrainingProgress progress = new AnyRecord(seed).of(TrainingProgress.class).on(Optional.empty());
+        Schema now = Codecs.schema(TopicCatalogue.TRAINING_PROGRESS);
+        Schema before = without(now, "kind");
+        byte[] old =
+                AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.TRAINING_PROGRESS, progress), before));
+
+        assertThat(Codecs.decode(TopicCatalogue.TRAINING_PROGRESS, AvroBytes.read(old, before, now)))
+                .isEqualTo(progress);
+    }
+
+    @Test
+    void theStateOfAJobFromBeforeThereWereKindsIsRead() throws IOException {
+        JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
+        RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
+        Schema now = mapper.schema();
+        Schema before = SchemaChanges.withoutWithin(
+                without(now, "speedKind", "byKind"),
+                "spec",
+                "allowedKinds",
+                "profileKind",
+                "memoryBytes",
+                "kindTraits");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(mapper.encode(job), before));
+
+        assertThat(before.getField("spec").schema().getField("kindTraits")).isNull();
+        assertThat(mapper.decode(AvroBytes.read(old, before, now))).isEqualTo(job);
+    }
+
+    private static Schema without(Schema schema, String... fields) {
+        Schema before = schema;
+        for (String field : fields) {
+            assertThat(before.getField(field)).isNotNull();
+            before = SchemaChanges.without(before, field);
+        }
+        return before;
+    }
+
+    @Test
+    void ratiosOutOfBoundsAreRefused() {
+        GenericRecord encoded = Codecs.encode(
+                TopicCatalogue.TRAINING_JOBS,
+                Scenario.of("deepboot")
+                        .jobRecord("a", 4, true)
+                        .onKinds(new KindNeeds(
+                                List.of(),
+                                Optional.empty(),
+                                Optional.empty(),
+                                List.of(KindTraits.of(new KindId("L4-24GB"), new KindRatio(2, 0.1))))));
+        GenericRecord traits = (GenericRecord) ((List<?>) encoded.get("kindTraits")).get(0);
+        ((GenericRecord) traits.get("ratio")).put("factor", 1e6);
+
+        assertThatThrownBy(() -> Codecs.decode(TopicCatalogue.TRAINING_JOBS, encoded))
+                .hasMessageContaining("factor must be a number between 0.001 and 1000.0");
     }
 
     @Seeds(200)

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.UncheckedIOException;
+import java.util.List;
 import org.apache.avro.Schema;
 
 /** The changes that a later version may make to a schema. */
@@ -28,6 +29,22 @@ final class SchemaChanges {
         for (int i = fields.size() - 1; i >= 0; i--) {
             if (fields.get(i).path("name").asText().equals(field)) {
                 fields.remove(i);
+            }
+        }
+        return parsed(json);
+    }
+
+    /** Without fields of the record in a field. */
+    static Schema withoutWithin(Schema schema, String record, String... gone) {
+        ObjectNode json = json(schema);
+        for (JsonNode field : json.path("fields")) {
+            if (field.path("name").asText().equals(record)) {
+                ArrayNode inner = (ArrayNode) field.path("type").path("fields");
+                for (int i = inner.size() - 1; i >= 0; i--) {
+                    if (List.of(gone).contains(inner.get(i).path("name").asText())) {
+                        inner.remove(i);
+                    }
+                }
             }
         }
         return parsed(json);

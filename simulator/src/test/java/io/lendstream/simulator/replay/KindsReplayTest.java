@@ -1,0 +1,89 @@
+package io.lendstream.simulator.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.simulator.JobResult;
+import io.lendstream.simulator.workload.Presets;
+import io.lendstream.simulator.workload.Scene;
+import io.lendstream.simulator.workload.Workload;
+import io.lendstream.simulator.workload.Workloads;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Jobs run as fast as they really are on the kind of their GPUs. */
+class KindsReplayTest {
+    private static final DomainId DOMAIN = new DomainId("replay");
+
+    @TempDir
+    private Path folder;
+
+    private Replayed jobs(String policy, Map<SimulatedGpu, Integer> kinds, String... lines) throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("jobs.csv"),
+                "job,submitSeconds,gpus,runSeconds,kinds,kindRatios\n" + String.join("\n", lines) + "\n");
+        int nodes = kinds.values().stream().mapToInt(count -> count).sum();
+        Workload workload = Workloads.load(file.toString(), Scene.of(DOMAIN, 1, 2 * nodes, 0));
+        return replay(workload, policy, new SimulatedNodes.Layout(DOMAIN, nodes, 2, nodes, 1).withKinds(kinds));
+    }
+
+    private static Replayed replay(Workload workload, String policy, SimulatedNodes.Layout layout) {
+        Replayed replayed = Replay.run(workload, ReplaySettings.of(policy, true, true, layout));
+        assertThat(HistoryChecker.check(
+                                DOMAIN, replayed.log(), replayed.outcome().decisions(), replayed.leases())
+                        .violations())
+                .isEmpty();
+        return replayed;
+    }
+
+    private static Duration ran(Replayed replayed, String job) {
+        JobResult result = replayed.outcome().results().jobs().stream()
+                .filter(each -> each.job().value().equals(job))
+                .findFirst()
+                .orElseThrow();
+        return Duration.between(
+                result.started().orElseThrow(), result.completed().orElseThrow());
+    }
+
+    @Test
+    void aJobTakesItsTimeByTheRatioOfItsKind() throws IOException {
+        Replayed replayed = jobs(
+                "tiresias",
+                Map.of(SimulatedGpu.T4, 1, SimulatedGpu.V100, 1),
+                "slow,0,2,3600,T4,T4:0.5;V100:1",
+                "usual,0,2,3600,V100,T4:0.5;V100:1");
+
+        assertThat(ran(replayed, "usual")).isBetween(Duration.ofSeconds(3600), Duration.ofSeconds(3660));
+        assertThat(ran(replayed, "slow")).isBetween(Duration.ofSeconds(7200), Duration.ofSeconds(7260));
+    }
+
+    @Test
+    void reportsNameTheKind() throws IOException {
+        Workload hetero = Presets.create("hetero", Scene.of(DOMAIN, 1, 12, 0));
+        Workload some = new Workload("some", hetero.start(), hetero.tasks().subList(0, 6), List.of());
+
+        Replayed replayed = replay(
+                some,
+                "deepboot",
+                new SimulatedNodes.Layout(DOMAIN, 3, 4, 3, 1).withKinds(Presets.kinds("hetero", 3)));
+
+        assertThat(replayed.log().stream()
+                        .map(DomainEvent::event)
+                        .filter(TrainingProgress.class::isInstance)
+                        .map(TrainingProgress.class::cast)
+                        .filter(progress -> progress.timing().stepSeconds().isPresent()))
+                .isNotEmpty()
+                .allMatch(progress -> progress.kind().isPresent());
+    }
+}

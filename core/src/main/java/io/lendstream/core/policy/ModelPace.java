@@ -6,8 +6,8 @@ import io.lendstream.core.goodput.SpeedOnKind;
 import java.util.Optional;
 
 /**
- * A pace by the goodput model of a kind of GPU. For a job that does not report its total work, the remaining work is assumed to equal
- * the work done: the best guess for run times over orders of magnitude.
+ * A pace by the goodput model of a kind of GPU. For a job that does not report its total work, the remaining work is
+ * assumed to equal the work done: the best guess for run times over orders of magnitude.
  *
  * @param progress work done, in iterations at the initial batch
  * @param totalProgress the total work, if the job reports it

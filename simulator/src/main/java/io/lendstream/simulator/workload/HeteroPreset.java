@@ -19,7 +19,8 @@ import java.util.random.RandomGenerator;
  * one GPU in the public measurements of Sia, at one batch for each application. Owners declare the ratios with an
  * uncertainty.
  *
- * @see <a href="https://doi.org/10.1145/3600006.3613175">Sia, SOSP 2023; measurements: github.com/siasosp23/artifacts</a>
+ * @see <a href="https://doi.org/10.1145/3600006.3613175">Sia, SOSP 2023</a>
+ * @see <a href="https://github.com/siasosp23/artifacts">Its measurements</a>
  */
 final class HeteroPreset {
     static final String NAME = "hetero";

@@ -38,7 +38,7 @@ public final class KindGoodput {
         return new KindGoodput(new KnownGoodput(traits.model(spec)), spec, traits);
     }
 
-    /** The goodput after a change of what is known; the same if that changes no speed. */
+    /** The goodput with other traits of the job; the same if no speed changes. */
     KindGoodput with(TrainingJob next, LearnedTraits known) {
         GoodputModel model = known.model(next);
         boolean same = model.equals(profile.model());

@@ -91,7 +91,7 @@ final class WorkloadFigures {
      * The GPUs of a job.
      *
      * @param nodes the number of nodes they are on
-     * @param kind their kind, where kinds are told apart
+     * @param kind their kind, if it is known
      */
     record Held(int gpus, int lent, int nodes, Optional<KindId> kind) {}
 

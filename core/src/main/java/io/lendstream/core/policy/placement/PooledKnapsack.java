@@ -160,7 +160,7 @@ public final class PooledKnapsack {
         return wanted;
     }
 
-    /** Gives each job the pool where it is worth the most beyond the price of what is left there. */
+    /** Gives each job the pool where it is worth the most beyond the price, in the room that is left there. */
     private void assign() {
         int[] left = capacities.clone();
         double[] regrets = new double[jobs];

@@ -38,7 +38,7 @@ import java.util.Optional;
 public final class Ats {
     private static final int LARGEST_JOB = 64;
     private static final String SPEEDS = "sum of speeds over all jobs (1 = the speed with a fair share)";
-    static final Duration RESTART = Duration.ofSeconds(10);
+    private static final Duration RESTART = Duration.ofSeconds(10);
 
     private final ClusterView cluster;
     private final int fairShare;
@@ -82,7 +82,7 @@ public final class Ats {
 
     private List<double[]> values(List<JobView> open) {
         int capacity = cluster.capacity();
-        return open.stream().map(job -> values(job, capacity, RESTART)).toList();
+        return open.stream().map(job -> values(job, capacity, changed(job))).toList();
     }
 
     /**
@@ -122,7 +122,7 @@ public final class Ats {
                 name,
                 List.of(),
                 next,
-                idealSpeedup(job, next) * restartFactor(job, cluster.now(), RESTART)
+                idealSpeedup(job, next) * changed(job)
                         + best(others, cluster.capacity() - next),
                 SPEEDS,
                 false,
@@ -185,19 +185,23 @@ public final class Ats {
     /**
      * The value of each size of a job.
      *
-     * @param restart how long it does not train after a change
+     * @param changed the share of its speedup that is left after a change
      */
-    double[] values(JobView job, int capacity, Duration restart) {
+    double[] values(JobView job, int capacity, double changed) {
         int most = Math.min(capacity, largest(job));
         double[] values = new double[most + 1];
-        double factor = restartFactor(job, cluster.now(), restart);
         for (int w = 1; w <= most; w++) {
             boolean allowed = job.elastic() ? w >= job.minGpus() : w == Math.min(job.requestedGpus(), job.maxGpus());
             values[w] = !allowed
                     ? Double.NEGATIVE_INFINITY
-                    : idealSpeedup(job, w) * (w == job.gpus().size() ? 1 : factor);
+                    : idealSpeedup(job, w) * (w == job.gpus().size() ? 1 : changed);
         }
         return values;
+    }
+
+    /** The share of a job's speedup that is left after a change of its size now. */
+    double changed(JobView job) {
+        return restartFactor(job, cluster.now(), RESTART);
     }
 
     /** The share of a job's speedup that is left after a change now: little for a young or often changed job. */

@@ -1,12 +1,13 @@
 package io.lendstream.core.policy.ats;
 
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.KindChooser;
 import io.lendstream.core.policy.placement.PooledKnapsack;
-import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -77,20 +78,22 @@ final class KindAts implements KindChooser {
             List<double[]> here = new ArrayList<>();
             for (JobView any : order) {
                 JobView job = open.get(k).get(any.job());
-                here.add(
-                        job == null
-                                ? new double[1]
-                                : ats.values(job, capacity, restart(job, running.contains(job.job()))));
+                if (job == null) {
+                    here.add(new double[1]);
+                    continue;
+                }
+                boolean isElsewhere = running.contains(job.job()) && job.gpus().isEmpty();
+                double kept = isElsewhere ? restarted(job, pools.get(k).now()) : 1;
+                here.add(ats.values(job, capacity, kept * ats.changed(job)));
             }
             values.add(here);
         }
         return values;
     }
 
-    /** How long a job does not train after a change: longer if it runs on another kind now. */
-    private static Duration restart(JobView job, boolean runs) {
-        Duration start = job.costs().first();
-        boolean isElsewhere = runs && job.gpus().isEmpty();
-        return isElsewhere && start.compareTo(Ats.RESTART) > 0 ? start : Ats.RESTART;
+    /** The share of a job's speedup that is left after a restart on another kind: little for a young job. */
+    private static double restarted(JobView job, Instant now) {
+        double age = Limits.millis(job.age(now));
+        return age / Math.max(1, age + Limits.millis(job.costs().first()));
     }
 }

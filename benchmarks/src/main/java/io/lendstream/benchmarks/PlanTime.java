@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -57,10 +58,16 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 @Warmup(iterations = 3, time = 2)
 @Measurement(iterations = 5, time = 2)
 public class PlanTime {
+    static final TrainingJob.Scaling SCALING = new TrainingJob.Scaling(1, 1, 64, true);
+
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
     private static final int GPUS_PER_NODE = 4;
     /** The time limit of a plan in milliseconds, by the number of GPUs. */
     private static final Map<Integer, Double> BUDGET = Map.of(64, 0.2, 1000, 5.0, 10_000, 50.0);
+    /** The most time that a plan of four kinds may take in milliseconds, and compared with one of one kind. */
+    private static final double KINDS_BUDGET = 60;
+
+    private static final double KINDS_RATIO = 1.2;
 
     @Param({"deepboot", "lendstream"})
     public String planner = "deepboot";
@@ -77,7 +84,7 @@ public class PlanTime {
         cluster = draw(gpus);
     }
 
-    private static ClusterView draw(int gpus) {
+    static ClusterView draw(int gpus) {
         SplittableRandom random = new SplittableRandom(gpus);
         List<GpuState> all = new ArrayList<>();
         for (int i = 0; i < gpus; i++) {
@@ -105,6 +112,11 @@ public class PlanTime {
         return new GpuId("gpu-%05d".formatted(number));
     }
 
+    /** The number of the node that a GPU is on. */
+    static int node(GpuId gpu) {
+        return Integer.parseInt(gpu.value().substring("gpu-".length())) / GPUS_PER_NODE;
+    }
+
     private static JobView job(SplittableRandom random, int number, List<GpuId> held) {
         var throughput = new ThroughputParameters(
                 random.nextDouble(0.01, 0.1),
@@ -121,7 +133,7 @@ public class PlanTime {
         return new DescribedJob(
                 new JobId("job-%05d".formatted(number)),
                 NOW.minus(Duration.ofSeconds(random.nextInt(60, 20_000))),
-                new TrainingJob.Scaling(1, 1, 64, true),
+                SCALING,
                 held,
                 new DescribedJob.Usage(Math.max(1, held.size()), random.nextInt(20), random.nextDouble(100_000)),
                 Optional.of((nodes, count) -> model.best(nodes, count).goodput()),
@@ -156,7 +168,7 @@ public class PlanTime {
         Map<Integer, Double> optima = new HashMap<>();
         List<String> table = new ArrayList<>();
         table.add("planner      GPUs   median   budget       worth   optimum  worth/optimum");
-        for (RunResult result : timed()) {
+        for (RunResult result : timed(PlanTime.class)) {
             String planner = result.getParams().getParam("planner");
             int gpus = Integer.parseInt(result.getParams().getParam("gpus"));
             String name = "%s_%d_gpus".formatted(planner, gpus);
@@ -177,16 +189,42 @@ public class PlanTime {
             table.add("%-10s %6d %5.2f ms %5.1f ms  %10.3f %9.3f  %13.9f"
                     .formatted(planner, gpus, median, budget, worth, optimum, worth / optimum));
         }
+        table.add(fourKinds(metrics, reference, ratio, budgets));
         table.add(
                 "worth: what ATS sizes jobs by, without their placement; optimum: exact, by ojAlgo's mixed-integer solver");
         table.forEach(System.out::println);
         return new BenchReport(metrics, reference, ratio, StatedBounds.above(metrics, budgets));
     }
 
-    private static Iterable<RunResult> timed() {
+    /** Adds the figures of four kinds; returns them in a line. */
+    private static String fourKinds(
+            Map<String, Double> metrics,
+            Map<String, Double> reference,
+            Map<String, Double> ratio,
+            Map<String, Double> budgets) {
+        Map<String, Double> kinds = new HashMap<>();
+        for (RunResult result : timed(KindPlanTime.class)) {
+            kinds.put(
+                    result.getPrimaryResult().getLabel(),
+                    result.getPrimaryResult().getStatistics().getPercentile(50));
+        }
+        double one = kinds.getOrDefault("planOfOneKind", Double.NaN);
+        double four = kinds.getOrDefault("planOfFourKinds", Double.NaN);
+        String name = "deepboot_%d_gpus_of_4_kinds".formatted(KindPlanTime.GPUS);
+        metrics.put(name + "_p50_ms", four);
+        metrics.put(name + "_to_one_kind", four / one);
+        reference.put(name + "_p50_ms", one);
+        ratio.put(name + "_p50_ms", four / one);
+        budgets.put(name + "_p50_ms", KINDS_BUDGET);
+        budgets.put(name + "_to_one_kind", KINDS_RATIO);
+        return "deepboot   %6d %5.2f ms for four kinds, %5.2f ms for one: %.2f times as long"
+                .formatted(KindPlanTime.GPUS, four, one, four / one);
+    }
+
+    private static Iterable<RunResult> timed(Class<?> benchmark) {
         try {
             return new Runner(new OptionsBuilder()
-                            .include(PlanTime.class.getName())
+                            .include("^" + Pattern.quote(benchmark.getName() + "."))
                             .build())
                     .run();
         } catch (RunnerException e) {

@@ -5,6 +5,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.DescribedJob;
+import io.lendstream.core.policy.Goodput;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.KindChooser;
 import io.lendstream.core.policy.Plan;
@@ -12,6 +13,7 @@ import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.GpuState;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,7 +33,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The planning time of {@code deepboot} for 10,000 GPUs of four kinds, beside that of the same GPUs as one kind. A job
- * is faster on each next kind by a ratio of its own.
+ * is faster on each next kind by a ratio of its own. As in the scheduler, goodput is kept from one plan to the next.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -45,8 +47,25 @@ public class KindPlanTime {
 
     private final Policy policy = Policies.parse("deepboot");
     private final KindChooser chooser = policy.kinds().orElseThrow();
-    private final ClusterView whole = PlanTime.draw(GPUS);
+    private final ClusterView whole = kept(PlanTime.draw(GPUS));
     private final SortedMap<KindId, ClusterView> kinds = kinds(whole);
+
+    /** The goodput of a job, worked out once for each placement. */
+    private record RememberedGoodput(Goodput source, Map<Integer, Double> known) implements Goodput {
+        @Override
+        public double on(int nodes, int gpus) {
+            return known.computeIfAbsent(1000 * nodes + gpus, any -> source.on(nodes, gpus));
+        }
+    }
+
+    private static ClusterView kept(ClusterView drawn) {
+        List<JobView> jobs = new ArrayList<>();
+        for (JobView job : drawn.jobs()) {
+            jobs.add(described(job, job.gpus(), new RememberedGoodput(job.goodput().orElseThrow(), new HashMap<>())));
+        }
+        return new ClusterView(
+                drawn.now(), jobs, drawn.gpus(), Set.of(), drawn.nodes(), drawn.gpusPerNode(), drawn.waiting());
+    }
 
     /** The GPUs of each kind, every fourth node's, with all jobs. */
     private static SortedMap<KindId, ClusterView> kinds(ClusterView whole) {
@@ -81,13 +100,18 @@ public class KindPlanTime {
                 .filter(gpu -> home == kind && kindOf(gpu) == kind)
                 .toList();
         double faster = Math.pow(1 + (job.job().hashCode() & 7) / 8.0, kind);
+        Goodput plain = job.goodput().orElseThrow();
+        return described(job, held, (nodes, gpus) -> faster * plain.on(nodes, gpus));
+    }
+
+    private static JobView described(JobView job, List<GpuId> held, Goodput goodput) {
         return new DescribedJob(
                 job.job(),
                 job.submittedAt(),
                 PlanTime.SCALING,
                 held,
                 new DescribedJob.Usage(job.largestRun(), job.changes(), job.attainedGpuSeconds()),
-                job.goodput().map(plain -> (nodes, gpus) -> faster * plain.on(nodes, gpus)),
+                Optional.of(goodput),
                 job.pace(),
                 Optional.empty(),
                 job.costs());

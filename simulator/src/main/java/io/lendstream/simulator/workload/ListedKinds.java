@@ -18,7 +18,7 @@ import java.util.TreeMap;
  */
 final class ListedKinds {
     private static final double UNCERTAINTY = 0.2;
-    private static final double MOST_GIB = 1e6;
+    private static final double MOST_GIB = 1e5;
 
     private ListedKinds() {}
 

@@ -300,7 +300,7 @@ class FaultySchedulerTest {
 
     @Test
     void aDecisionThatGivesAJobAKindThatItExcludesIsFound() {
-        Scheduler kinds = new Scheduler(policy, SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
+        Scheduler kinds = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
         KindNeeds onlyBig =
                 new KindNeeds(List.of(new KindId("A100-SXM4-80GB")), Optional.empty(), Optional.empty(), List.of());
         Scenario mixed = new Scenario(kinds)

@@ -235,7 +235,7 @@ class KindAwareTest {
     }
 
     /** Kinds that jobs exclude are in the rule that the history checker has on kinds. */
-    @Seeds(150)
+    @Seeds(60)
     void noJobIsOnAKindThatItExcludes(long seed) {
         RandomHistory history = RandomHistory.of(seed, ClusterModel.KINDS, List.of(A100, T4, "NVIDIA L4"));
 
@@ -262,7 +262,7 @@ class KindAwareTest {
         return states;
     }
 
-    @Seeds(100)
+    @Seeds(60)
     void withoutDeclaredSpeedsDeepBootDecidesAsIfItWereBlind(long seed) {
         RandomHistory history = RandomHistory.withoutNeeds(seed, ClusterModel.KINDS, List.of(A100, T4));
         Scheduler aware = history.scheduler();

@@ -16,6 +16,7 @@ public sealed interface Event
                 DemandForecast,
                 ActuationReport,
                 ControlCommand,
+                ClusterQueue,
                 SchedulerStarted,
                 Tick {
     DomainId domain();
@@ -65,6 +66,11 @@ public sealed interface Event
         return match(EventParts.COMMAND);
     }
 
+    /** The declaration of a queue, if it is one. */
+    default Optional<ClusterQueue> asQueue() {
+        return match(EventParts.QUEUE);
+    }
+
     /** The start of a scheduler, if it is one. */
     default Optional<SchedulerStarted> asStarted() {
         return match(EventParts.STARTED);
@@ -96,6 +102,8 @@ public sealed interface Event
         T report(ActuationReport report);
 
         T command(ControlCommand command);
+
+        T clusterQueue(ClusterQueue queue);
 
         T started(SchedulerStarted started);
 

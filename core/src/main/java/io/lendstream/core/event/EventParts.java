@@ -60,6 +60,13 @@ final class EventParts {
         }
     };
 
+    static final Event.Cases<Optional<ClusterQueue>> QUEUE = new OneCase<>() {
+        @Override
+        public Optional<ClusterQueue> clusterQueue(ClusterQueue queue) {
+            return Optional.of(queue);
+        }
+    };
+
     static final Event.Cases<Optional<SchedulerStarted>> STARTED = new OneCase<>() {
         @Override
         public Optional<SchedulerStarted> started(SchedulerStarted started) {
@@ -125,6 +132,11 @@ final class EventParts {
 
         @Override
         public Optional<T> command(ControlCommand command) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<T> clusterQueue(ClusterQueue queue) {
             return Optional.empty();
         }
 

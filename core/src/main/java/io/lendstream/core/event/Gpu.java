@@ -108,4 +108,10 @@ public record Gpu(
                 memoryBytes,
                 migProfiles.stream().map(InstanceProfile::migProfile).toList());
     }
+
+    /** The compute slices of a MIG profile, as a share of those of the GPU; empty if the profile is not known. */
+    public Optional<Double> computeShare(String profile) {
+        return kind().flatMap(mig ->
+                mig.profile(profile).map(instance -> (double) instance.computeSlices() / mig.computeSlices()));
+    }
 }

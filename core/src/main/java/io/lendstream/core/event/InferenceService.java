@@ -2,6 +2,7 @@ package io.lendstream.core.event;
 
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +20,7 @@ import java.util.Optional;
  * @param warmUp from the decision to a replica that answers
  * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be
  *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
+ * @param queue the queue whose quota its replicas count in; without one it has no quota
  */
 public record InferenceService(
         ServiceId service,
@@ -30,7 +32,8 @@ public record InferenceService(
         Optional<Integer> replicaConcurrency,
         int floorReplicas,
         Duration warmUp,
-        Optional<Long> sliceMemoryBytes)
+        Optional<Long> sliceMemoryBytes,
+        Optional<QueueId> queue)
         implements Event {
     public InferenceService {
         models = List.copyOf(models);
@@ -69,6 +72,32 @@ public record InferenceService(
                 Optional.empty());
     }
 
+    /** A service without a queue. */
+    public InferenceService(
+            ServiceId service,
+            DomainId domain,
+            Instant at,
+            List<String> models,
+            Duration slo,
+            double replicaCapacityPerSecond,
+            Optional<Integer> replicaConcurrency,
+            int floorReplicas,
+            Duration warmUp,
+            Optional<Long> sliceMemoryBytes) {
+        this(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                sliceMemoryBytes,
+                Optional.empty());
+    }
+
     /** The same service under another name. */
     public InferenceService named(ServiceId other) {
         return new InferenceService(
@@ -81,7 +110,8 @@ public record InferenceService(
                 replicaConcurrency,
                 floorReplicas,
                 warmUp,
-                sliceMemoryBytes);
+                sliceMemoryBytes,
+                queue);
     }
 
     /** The same where a replica needs so much memory. */
@@ -96,7 +126,24 @@ public record InferenceService(
                 replicaConcurrency,
                 floorReplicas,
                 warmUp,
-                Optional.of(bytes));
+                Optional.of(bytes),
+                queue);
+    }
+
+    /** The same service in a queue. */
+    public InferenceService in(QueueId other) {
+        return new InferenceService(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                sliceMemoryBytes,
+                Optional.of(other));
     }
 
     @Override

@@ -22,7 +22,7 @@ import java.util.Set;
  * <table> <caption>Which reader refuses and which clamps</caption>
  * <tr><th>reader</th><th>source</th><th>out of bounds</th></tr>
  * <tr><td>scheduler, actuator, forecaster, agent</td><td>topics that others write: nodes, gpu-telemetry, services,
- * request-rates, training-jobs, training-progress, demand-forecasts, control</td><td>refused</td></tr>
+ * request-rates, training-jobs, training-progress, queues, demand-forecasts, control</td><td>refused</td></tr>
  * <tr><td>the same</td><td>topics that only this system writes: decisions, batching-decisions, leases, domain-events,
  * actuation-reports, progress</td><td>clamped</td></tr>
  * <tr><td>scheduler</td><td>entries of its state</td><td>clamped</td></tr>
@@ -95,6 +95,8 @@ public final class Limits {
     private static final Whole LONGS = new Whole(-1_000_000_000 * MILLION, 1_000_000_000 * MILLION);
     private static final Real REALS = new Real(-1e18, 1e18);
     private static final Real AT_LEAST_ZERO = new Real(0, 1e18);
+    private static final Real GPUS = new Real(0, MILLION);
+    private static final Real WEIGHTS = new Real(1e-6, MILLION);
 
     /** Numbers that only grow, and by which a place in a log is known. */
     private static final Set<String> PLACES = Set.of("sequence", "epoch", "offset", "positions");
@@ -137,6 +139,10 @@ public final class Limits {
     private static final Map<String, Real> REALS_OF = Map.ofEntries(
             Map.entry("KindRatio.factor", new Real(1e-3, 1e3)),
             Map.entry("KindRatio.uncertainty", new Real(0, 0.99)),
+            Map.entry("KindQuota.nominalQuota", GPUS),
+            Map.entry("KindQuota.borrowingLimit", GPUS),
+            Map.entry("KindQuota.lendingLimit", GPUS),
+            Map.entry("ClusterQueue.weight", WEIGHTS),
             Map.entry("SourceRate.arrivalsPerSecond", AT_LEAST_ZERO),
             Map.entry("DemandPeak.requestsPerSecond", AT_LEAST_ZERO),
             Map.entry("JobState.progress", REALS),

@@ -7,6 +7,7 @@ import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.persistent.Flat;
 import java.time.Instant;
 import java.util.Optional;
@@ -96,10 +97,16 @@ public record TrainingJob(
      *
      * @param priority greater goes first; 0 is usual
      * @param deadline when its owner needs it done, if there is such a time
+     * @param queue the queue whose quota its GPUs count in; without one it has no quota
      */
-    public record Precedence(int priority, Optional<Instant> deadline) {
-        /** Priority 0, and no deadline. */
+    public record Precedence(int priority, Optional<Instant> deadline, Optional<QueueId> queue) {
+        /** Priority 0, no deadline and no queue. */
         public static final Precedence USUAL = new Precedence(0, Optional.empty());
+
+        /** Precedence without a queue. */
+        public Precedence(int priority, Optional<Instant> deadline) {
+            this(priority, deadline, Optional.empty());
+        }
     }
 
     /** The same job under another name. */
@@ -163,6 +170,27 @@ public record TrainingJob(
                 ? Optional.empty()
                 : Optional.of(
                         new BatchRange(range.initial(), range.max(), range.localMin(), localMax, range.fixed()));
+    }
+
+    /** The same job in a queue. */
+    public TrainingJob in(QueueId queue) {
+        Precedence queued = new Precedence(precedence.priority(), precedence.deadline(), Optional.of(queue));
+        return new TrainingJob(
+                job,
+ domain,
+ submittedAt,
+ application,
+ scaling,
+ queued,
+ traits,
+ driver,
+ sliceMemoryBytes,
+ kindNeeds);
+    }
+
+    /** The queue whose quota its GPUs count in. */
+    public Optional<QueueId> queue() {
+        return precedence.queue();
     }
 
     /** Whether it may start on a single GPU. */

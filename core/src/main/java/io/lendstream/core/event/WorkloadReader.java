@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** Handles events about services and jobs; events about nodes, actuators, commands and schedulers are ignored. */
+/** Handles events about services, jobs and queues; events about nodes, actuators, commands and schedulers are ignored. */
 public abstract class WorkloadReader implements Event.Cases<Runnable> {
     @Override
     public final Runnable node(Node node) {
@@ -24,6 +24,12 @@ public abstract class WorkloadReader implements Event.Cases<Runnable> {
 
     @Override
     public final Runnable command(ControlCommand command) {
+        return () -> {};
+    }
+
+    /** Queues have no effect, unless a reader says otherwise. */
+    @Override
+    public Runnable clusterQueue(ClusterQueue queue) {
         return () -> {};
     }
 

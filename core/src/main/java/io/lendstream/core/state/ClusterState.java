@@ -4,6 +4,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.Flat;
 import io.lendstream.core.persistent.PersistentMap;
@@ -74,6 +75,10 @@ public record ClusterState(
 
     public PersistentMap<JobId, JobState> jobs() {
         return entities.jobs();
+    }
+
+    public PersistentMap<QueueId, QueueState> queues() {
+        return entities.queues();
     }
 
     public ClusterIndex clusterIndex() {

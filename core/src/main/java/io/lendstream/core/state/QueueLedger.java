@@ -1,0 +1,247 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.QueueId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The GPUs that each queue uses, and the most that it may use. It is built when it is needed, and then follows changes
+ * of owners.
+ *
+ * <ul>
+ *   <li>A unit counts for the tenant that takes it, from the decision on, and for the tenant that leaves it until its
+ *       release is reported. A loan counts for the queue of the job.
+ *   <li>A whole GPU counts 1, a MIG instance its compute slices divided by those of its GPU.
+ *   <li>A unit counts once: in the quota of its kind, or else in the queue's quota without a kind.
+ *   <li>A queue may use its nominal quota and what the other queues of its cohort may lend and do not use, up to its
+ *       borrowing limit. Only quotas of the same kind lend to each other.
+ *   <li>If the nominal quotas of a kind are more than the GPUs in service, all shrink in proportion.
+ * </ul>
+ *
+ * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/">Kueue, ClusterQueue: cohort, borrowing</a>
+ */
+public final class QueueLedger {
+    private final SortedMap<QueueId, ClusterQueue> queues = new TreeMap<>();
+    private final Map<Optional<KindId>, Double> promised = new HashMap<>();
+    private final Map<Optional<KindId>, Double> inService = new HashMap<>();
+    private final Map<GpuId, Charge> charges = new HashMap<>();
+    private final Map<Account, Double> used = new HashMap<>();
+    private final Map<Account, Double> leaving = new HashMap<>();
+
+    /** A quota of a queue. */
+    private record Account(QueueId queue, Optional<KindId> kind) {}
+
+    /** What a unit counts. */
+    private record Charge(Account account, double gpus, boolean isLeaving) {}
+
+    /** A ledger without units. */
+    public QueueLedger(Iterable<ClusterQueue> declared) {
+        for (ClusterQueue queue : declared) {
+            queues.put(queue.queue(), queue);
+            for (KindQuota quota : queue.quotas()) {
+                promised.merge(quota.kind(), quota.nominalQuota(), Double::sum);
+            }
+        }
+    }
+
+    /** The ledger of a domain. */
+    public static QueueLedger of(ClusterEntities entities) {
+        QueueLedger ledger = new QueueLedger(
+                entities.queues().stream().map(QueueState::spec).toList());
+        for (GpuState unit : entities.gpus().values()) {
+            ledger.supply(unit.kind(), unit.owner(), gpus(entities, unit));
+            ledger.put(entities, unit);
+        }
+        return ledger;
+    }
+
+    /** A unit in GPUs. A MIG instance of an unknown profile counts its memory. */
+    public static double gpus(ClusterEntities entities, GpuState unit) {
+        return unit.instance()
+                .map(instance -> gpu(entities, unit.nodeId(), instance.gpu())
+                        .flatMap(gpu -> gpu.computeShare(instance.profile()))
+                        .orElse(instance.share()))
+                .orElse(1.0);
+    }
+
+    private static Optional<Gpu> gpu(ClusterEntities entities, NodeId node, GpuId id) {
+        return entities.nodes().get(node).flatMap(known -> known.node().gpus().stream()
+                .filter(gpu -> gpu.gpuId().equals(id))
+                .findFirst());
+    }
+
+    /** The same without the units that are being released. */
+    public QueueLedger withoutLeaving() {
+        QueueLedger other = new QueueLedger(queues.values());
+        other.inService.putAll(inService);
+        new TreeMap<>(charges).forEach((unit, charge) -> {
+            if (!charge.isLeaving()) {
+                other.charge(unit, charge);
+            }
+        });
+        return other;
+    }
+
+    /** Counts a unit among those in service, unless its owner is out of service or it does not exist yet. */
+    public void supply(Optional<KindId> kind, Owner owner, double gpus) {
+        boolean isComing =
+                owner.asRecutting().filter(Owner.Recutting::coming).isPresent();
+        if (owner.isQuarantined() || isComing) {
+            return;
+        }
+        inService.merge(Optional.empty(), gpus, Double::sum);
+        if (kind.isPresent()) {
+            inService.merge(kind, gpus, Double::sum);
+        }
+    }
+
+    /** Counts a unit for its present owner only. */
+    public void put(ClusterEntities entities, GpuState unit) {
+        Optional<ClusterQueue> queue = unit.owner().holder().flatMap(entities::queueOf);
+        remove(unit.gpuId());
+        queue.ifPresent(of -> add(
+                unit.gpuId(), of.queue(), unit.kind(), gpus(entities, unit), unit.owner().isReleasing()));
+    }
+
+    /** Counts a unit for a queue; not at all if the queue is not declared or has no quota for the kind. */
+    public void add(GpuId unit, QueueId queue, Optional<KindId> kind, double gpus, boolean isLeaving) {
+        account(queue, kind).ifPresent(account -> charge(unit, new Charge(account, gpus, isLeaving)));
+    }
+
+    private Optional<Account> account(QueueId queue, Optional<KindId> kind) {
+        return Optional.ofNullable(queues.get(queue))
+                .flatMap(known -> known.quota(kind))
+                .map(quota -> new Account(queue, quota.kind()));
+    }
+
+    private void charge(GpuId unit, Charge charge) {
+        remove(unit);
+        charges.put(unit, charge);
+        used.merge(charge.account(), charge.gpus(), Double::sum);
+        if (charge.isLeaving()) {
+            leaving.merge(charge.account(), charge.gpus(), Double::sum);
+        }
+    }
+
+    /** Counts a unit for no queue. */
+    public void remove(GpuId unit) {
+        @Nullable Charge before = charges.remove(unit);
+        if (before != null) {
+            used.merge(before.account(), -before.gpus(), Double::sum);
+            if (before.isLeaving()) {
+                leaving.merge(before.account(), -before.gpus(), Double::sum);
+            }
+        }
+    }
+
+    /** Whether a unit counts in the quota of a queue for a kind. */
+    public boolean counts(GpuId unit, QueueId queue, Optional<KindId> kind) {
+        @Nullable Charge charge = charges.get(unit);
+        return charge != null && account(queue, kind).filter(charge.account()::equals).isPresent();
+    }
+
+    /** The quota of a queue for a kind; empty if it has none. */
+    public Optional<QuotaUse> use(QueueId queue, Optional<KindId> kind) {
+        return Optional.ofNullable(queues.get(queue))
+                .flatMap(known -> known.quota(kind).map(quota -> use(known, quota)));
+    }
+
+    /** All quotas of a queue, in the order of its declaration. */
+    public List<QuotaUse> uses(QueueId queue) {
+        @Nullable ClusterQueue known = queues.get(queue);
+        return known == null
+                ? List.of()
+                : known.quotas().stream().map(quota -> use(known, quota)).toList();
+    }
+
+    private QuotaUse use(ClusterQueue queue, KindQuota quota) {
+        Account account = new Account(queue.queue(), quota.kind());
+        double nominal = nominal(quota);
+        double lendable = 0;
+        for (ClusterQueue other : othersOfCohort(queue)) {
+            for (KindQuota theirs : other.quotas()) {
+                if (theirs.kind().equals(quota.kind())) {
+                    double own = nominal(theirs);
+                    double kept = theirs.lendingLimit()
+                            .map(limit -> Math.max(0, own - limit))
+                            .orElse(0.0);
+                    lendable += own - Math.max(used(new Account(other.queue(), theirs.kind())), kept);
+                }
+            }
+        }
+        double borrowable = Math.min(quota.borrowingLimit().orElse(Double.MAX_VALUE), Math.max(0, lendable));
+        return new QuotaUse(
+                queue.queue(),
+                quota.kind(),
+                nominal,
+                used(account),
+                leaving.getOrDefault(account, 0.0),
+                nominal + borrowable);
+    }
+
+    private double used(Account account) {
+        return used.getOrDefault(account, 0.0);
+    }
+
+    /** The nominal quota, shrunk where the domain has fewer GPUs in service than its queues are promised. */
+    private double nominal(KindQuota quota) {
+        double all = promised.getOrDefault(quota.kind(), 0.0);
+        double there = inService.getOrDefault(quota.kind(), 0.0);
+        return all > there ? quota.nominalQuota() * there / all : quota.nominalQuota();
+    }
+
+    private List<ClusterQueue> othersOfCohort(ClusterQueue queue) {
+        List<ClusterQueue> others = new ArrayList<>();
+        if (queue.cohort().isPresent()) {
+            for (ClusterQueue other : queues.values()) {
+                if (other.cohort().equals(queue.cohort()) && !other.queue().equals(queue.queue())) {
+                    others.add(other);
+                }
+            }
+        }
+        return others;
+    }
+
+    /**
+     * The weighted share of a queue: GPUs that it has borrowed, divided by those that its cohort lends, divided by its
+     * weight. The queue with the least share is the furthest from its part of what the cohort lends.
+     *
+     * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/fair_sharing/">Kueue, fair sharing: share value</a>
+     */
+    public double weightedShare(QueueId name) {
+        @Nullable ClusterQueue queue = queues.get(name);
+        if (queue == null || queue.cohort().isEmpty()) {
+            return 0;
+        }
+        double borrowed = 0;
+        for (KindQuota quota : queue.quotas()) {
+            borrowed += use(queue, quota).borrowed();
+        }
+        double lent = lendable(queue);
+        for (ClusterQueue other : othersOfCohort(queue)) {
+            lent += lendable(other);
+        }
+        return lent > 0 ? borrowed / lent / queue.weight() : 0;
+    }
+
+    private double lendable(ClusterQueue queue) {
+        double sum = 0;
+        for (KindQuota quota : queue.quotas()) {
+            double nominal = nominal(quota);
+            sum += Math.min(nominal, quota.lendingLimit().orElse(nominal));
+        }
+        return sum;
+    }
+}

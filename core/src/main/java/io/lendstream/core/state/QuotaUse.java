@@ -1,0 +1,76 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The use of one quota, in GPUs.
+ *
+ * @param kind the kind of the quota; empty for that of all kinds that the queue does not name
+ * @param nominal the nominal quota; less than declared while the domain has fewer GPUs than its queues are promised
+ * @param used GPUs that the queue's tenants take, hold or leave
+ * @param leaving those of them that are being released
+ * @param limit most GPUs that a decision may raise {@code used} to
+ */
+public record QuotaUse(
+        QueueId queue, Optional<KindId> kind, double nominal, double used, double leaving, double limit) {
+    /** Sums of compute slices are rounded. */
+    private static final double ROUNDING = 1e-6;
+
+    /** Whether the queue may have so many GPUs more. */
+    public boolean takes(double gpus) {
+        return used + gpus <= limit + ROUNDING;
+    }
+
+    /** Whether the queue has more than a decision may raise it to. */
+    public boolean isOver() {
+        return !takes(0);
+    }
+
+    /** GPUs that the queue has beyond its nominal quota. */
+    public double borrowed() {
+        return Math.max(0, used - nominal);
+    }
+
+    /** Whole GPUs that the queue may have more, once those are gone that are being released. */
+    public int room() {
+        return (int) Math.max(0, Math.floor(limit - (used - leaving) + ROUNDING));
+    }
+
+    /** The same quota with part of its limit kept for others. */
+    public QuotaUse keeping(double gpus) {
+        return new QuotaUse(queue, kind, nominal, used, leaving, limit - gpus);
+    }
+
+    /** For example {@code queue team-a uses 6 of at most 8 GPUs of A100-SXM4-80GB (nominal quota 4)}. */
+    public String inWords() {
+        return "queue %s uses %s of at most %s GPUs%s (nominal quota %s)"
+                .formatted(queue, text(used), text(limit), kind.map(of -> " of " + of).orElse(""), text(nominal));
+    }
+
+    /** The same as numbers of a reason. */
+    public Map<String, Double> numbers() {
+        Map<String, Double> numbers = new TreeMap<>();
+        numbers.put("nominal", rounded(nominal));
+        numbers.put("used", rounded(used));
+        numbers.put("leaving", rounded(leaving));
+        numbers.put("limit", rounded(limit));
+        return numbers;
+    }
+
+    /** A number of GPUs, with at most two digits of a fraction. */
+    public static String text(double gpus) {
+        double hundredths = Math.rint(gpus * 100) / 100;
+        return hundredths == Math.rint(hundredths)
+                ? String.valueOf((long) hundredths)
+                : String.format(Locale.ROOT, "%.2f", hundredths);
+    }
+
+    private static double rounded(double gpus) {
+        return Math.rint(gpus * 1000) / 1000;
+    }
+}

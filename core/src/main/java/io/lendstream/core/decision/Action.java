@@ -2,6 +2,7 @@ package io.lendstream.core.decision;
 
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
 import java.util.Arrays;
@@ -208,8 +209,17 @@ public sealed interface Action {
         }
     }
 
-    /** No change is made, although there was a cause for one. */
-    record Hold(Optional<JobId> job, Optional<ServiceId> service) implements Action {
+    /**
+     * No change is made, although there was a cause for one.
+     *
+     * @param queue the queue whose quota refuses it
+     */
+    record Hold(Optional<JobId> job, Optional<ServiceId> service, Optional<QueueId> queue) implements Action {
+        /** A hold that is about no queue. */
+        public Hold(Optional<JobId> job, Optional<ServiceId> service) {
+            this(job, service, Optional.empty());
+        }
+
         @Override
         public List<GpuId> gpus() {
             return List.of();

@@ -19,6 +19,11 @@ public record Decision(DecisionId id, Instant at, Instant deadline, boolean advi
     public static final List<String> ALL_COUNTED_AS =
             Stream.concat(Stream.of(RELEASE), Action.KINDS.stream()).toList();
 
+    /** The same decision under another number. */
+    public Decision numbered(DecisionId other) {
+        return new Decision(other, at, deadline, advisory, reason, action);
+    }
+
     /** Whether a job has ended and its GPUs come back; the action is a reclaim, or a resize to no GPU. */
     public boolean isRelease() {
         return reason.is(ReasonCode.OVER);

@@ -33,6 +33,8 @@ public enum ReasonCode {
     SLICE,
     /** GPUs are cut into MIG instances for services, or services get such instances. */
     SLICES,
+    /** A queue has no quota left. */
+    QUOTA,
     /** The batch times that servers report. */
     BATCHES,
     /** A service misses its SLO. */

@@ -1,9 +1,10 @@
 package io.lendstream.core.decision;
 
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 
-/** The name of the job or service of an action. */
+/** The name of the job, service or queue of an action. */
 final class Target implements Action.Cases<String> {
     @Override
     public String lend(Action.Lend lend) {
@@ -50,6 +51,7 @@ final class Target implements Action.Cases<String> {
         return hold.job()
                 .map(JobId::value)
                 .or(() -> hold.service().map(ServiceId::value))
+                .or(() -> hold.queue().map(QueueId::value))
                 .orElse("");
     }
 }

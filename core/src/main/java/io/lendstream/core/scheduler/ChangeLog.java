@@ -3,7 +3,9 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
@@ -19,11 +21,12 @@ final class ChangeLog {
     private final TreeSet<GpuId> owners = new TreeSet<>();
     private final TreeSet<ServiceId> services = new TreeSet<>();
     private final TreeSet<JobId> jobs = new TreeSet<>();
+    private final TreeSet<QueueId> queues = new TreeSet<>();
     private boolean changesPlans;
     private boolean settlesJob;
 
     Step.Changed changed() {
-        return new Step.Changed(nodes, gpus, services, jobs, owners);
+        return new Step.Changed(nodes, gpus, services, jobs, queues, owners);
     }
 
     boolean matters() {
@@ -38,16 +41,17 @@ final class ChangeLog {
         changesPlans = true;
     }
 
-    Set<GpuId> gpus() {
-        return gpus;
-    }
-
     Set<GpuId> owners() {
         return owners;
     }
 
-    Set<JobId> jobs() {
-        return jobs;
+    /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
+    Set<JobId> touchedJobs(PersistentMap<GpuId, GpuState> before) {
+        Set<JobId> touched = new TreeSet<>(jobs);
+        for (GpuId gpu : gpus) {
+            before.get(gpu).flatMap(state -> state.owner().holdingJob()).ifPresent(touched::add);
+        }
+        return touched;
     }
 
     void node(Optional<NodeState> before, NodeState after) {
@@ -92,6 +96,10 @@ final class ChangeLog {
 
     void service(ServiceId service) {
         services.add(service);
+    }
+
+    void queue(QueueId queue) {
+        queues.add(queue);
     }
 
     void job(Optional<JobState> before, JobState after) {

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
@@ -23,6 +24,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import java.util.HashSet;
 import java.util.Optional;
@@ -72,10 +74,14 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable service(InferenceService service) {
-        return () -> builder.put(builder.services()
-                .get(service.service())
-                .map(known -> known.describedBy(service))
-                .orElseGet(() -> ServiceState.of(service)));
+        return () -> {
+            Optional<ServiceState> known = builder.services().get(service.service());
+            builder.put(
+                    known.map(before -> before.describedBy(service)).orElseGet(() -> ServiceState.of(service)));
+            if (service.queue().or(() -> known.flatMap(before -> before.spec().queue())).isPresent()) {
+                builder.invalidatePlan(); // its floor is a part of its queue's quota
+            }
+        };
     }
 
     @Override
@@ -142,6 +148,18 @@ final class EventApplier implements Event.Cases<Runnable> {
     @Override
     public Runnable command(ControlCommand command) {
         return () -> take(command);
+    }
+
+    @Override
+    public Runnable clusterQueue(ClusterQueue queue) {
+        return () -> {
+            builder.put(builder.entities()
+                    .queues()
+                    .get(queue.queue())
+                    .map(known -> known.describedBy(queue))
+                    .orElseGet(() -> QueueState.of(queue)));
+            builder.invalidatePlan();
+        };
     }
 
     @Override

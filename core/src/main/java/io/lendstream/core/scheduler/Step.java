@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ClusterState;
 import java.util.List;
@@ -23,5 +24,10 @@ public record Step(ClusterState state, List<Decision> decisions, Changed changed
 
     /** The entries of a state that a step put, changed or removed, in order. */
     public record Changed(
-            Set<NodeId> nodes, Set<GpuId> gpus, Set<ServiceId> services, Set<JobId> jobs, Set<GpuId> owners) {}
+            Set<NodeId> nodes,
+            Set<GpuId> gpus,
+            Set<ServiceId> services,
+            Set<JobId> jobs,
+            Set<QueueId> queues,
+            Set<GpuId> owners) {}
 }

@@ -28,6 +28,8 @@ import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Pacing;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SlicePlan;
 import io.lendstream.core.state.TrainingCapacity;
@@ -41,8 +43,6 @@ import java.util.TreeSet;
 
 /** Builds a step: the next state and the decisions so far. */
 final class StepBuilder {
-    private static final Advice NO_ADVICE = new Advice(List.of());
-
     private final ClusterState before;
     private final DomainEvent event;
     private final StepListener listener;
@@ -59,6 +59,7 @@ final class StepBuilder {
     private Optional<Advice> advice;
     private boolean binding;
     private Set<GpuId> awaited = Set.of();
+    private Optional<QueueLedger> ledger = Optional.empty();
 
     StepBuilder(ClusterState before, DomainEvent event, StepListener listener) {
         this.before = before;
@@ -102,7 +103,7 @@ final class StepBuilder {
         if (!planned) {
             return new Step(after, List.of(), observed.changed());
         }
-        Advice given = advice.orElse(NO_ADVICE);
+        Advice given = advice.orElseGet(() -> new Advice(List.of()));
         List<Decision> newer = numberedOn(given.newAmong(decisions));
         Advice standing = isPlan ? given.proposedAgain(decisions) : given;
         return new Step(
@@ -116,8 +117,7 @@ final class StepBuilder {
         List<Decision> numbered = new ArrayList<>();
         for (Decision each : some) {
             long sequence = before.decisionSequence() + numbered.size() + 1;
-            DecisionId id = new DecisionId(before.domain(), epoch, sequence);
-            numbered.add(new Decision(id, each.at(), each.deadline(), each.advisory(), each.reason(), each.action()));
+            numbered.add(each.numbered(new DecisionId(before.domain(), epoch, sequence)));
         }
         return numbered;
     }
@@ -204,11 +204,6 @@ final class StepBuilder {
         return event.event().isTick();
     }
 
-    /** Whether the event is an actuation report. */
-    boolean isReport() {
-        return event.event().asReport().isPresent();
-    }
-
     /** The service of the event, if it is a rate or a forecast. */
     Optional<ServiceState> heard() {
         Optional<ServiceId> ofRate = event.event().asRate().map(RequestRate::service);
@@ -238,6 +233,17 @@ final class StepBuilder {
 
     PersistentMap<JobId, JobState> jobs() {
         return entities.jobs();
+    }
+
+    ClusterEntities entities() {
+        return entities;
+    }
+
+    /** The GPUs that queues use; it follows the changes of this step. */
+    QueueLedger ledger() {
+        QueueLedger known = ledger.orElseGet(() -> QueueLedger.of(entities));
+        ledger = Optional.of(known);
+        return known;
     }
 
     ClusterIndex clusterIndex() {
@@ -281,11 +287,9 @@ final class StepBuilder {
 
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
     List<JobState> touchedJobs() {
-        TreeSet<JobId> touched = new TreeSet<>(changes.jobs());
-        for (GpuId gpu : changes.gpus()) {
-            before.gpus().get(gpu).flatMap(state -> state.owner().holdingJob()).ifPresent(touched::add);
-        }
-        return touched.stream().flatMap(job -> jobs().get(job).stream()).toList();
+        return changes.touchedJobs(before.gpus()).stream()
+                .flatMap(job -> jobs().get(job).stream())
+                .toList();
     }
 
     boolean isReachable(GpuState gpu) {
@@ -310,6 +314,7 @@ final class StepBuilder {
 
     void put(GpuState gpu) {
         entities = entities.with(gpu);
+        ledger.ifPresent(known -> known.put(entities, gpu));
         changes.gpu(gpu.gpuId());
     }
 
@@ -321,6 +326,7 @@ final class StepBuilder {
 
     void remove(GpuId gpu) {
         entities = entities.without(gpu);
+        ledger.ifPresent(known -> known.remove(gpu));
         changes.comesOrGoes(gpu);
     }
 
@@ -353,6 +359,11 @@ final class StepBuilder {
     void put(ServiceState service) {
         entities = entities.with(service);
         changes.service(service.spec().service());
+    }
+
+    void put(QueueState queue) {
+        entities = entities.with(queue);
+        changes.queue(queue.spec().queue());
     }
 
     void put(JobState job) {

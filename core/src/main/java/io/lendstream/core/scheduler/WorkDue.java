@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
@@ -161,10 +162,12 @@ class WorkDue {
      * Whether services have to be looked at. A report matters to them only if it frees a GPU of inference, or if a
      * service may still be short of GPUs. None is where GPUs of inference were free or on loan before the report: free
      * GPUs are given, and loans reclaimed, as soon as a service is short. This does not hold for several kinds of GPUs:
-     * those to spare may have too little memory.
+     * those to spare may have too little memory. Nor does it for queues: a report may free the quota that a service
+     * waits for.
      */
     boolean concernsServices(Situation it) {
-        boolean mayBeLeftOut = it.step().isReport()
+        boolean mayBeLeftOut = it.step().event().asReport().isPresent()
+                && it.step().entities().queues().isEmpty()
                 && !it.scheduler().settings().repartition()
                 && !it.step().mode().advisory()
                 && it.step().slices().isEmpty()
@@ -182,13 +185,14 @@ class WorkDue {
     }
 
     /**
-     * Whether the event's service can be served without the others: no GPU is about to be free, no replica sleeps, and
-     * nothing else has changed or is due.
+     * Whether the event's service can be served without the others: no GPU is about to be free, no replica sleeps, no
+     * queue is declared, and nothing else has changed or is due.
      */
     boolean isAlone(Situation it) {
         return it.step().heard().isPresent()
                 && !it.scheduler().settings().repartition()
                 && it.step().slices().isEmpty()
+                && it.step().entities().queues().isEmpty()
                 && !it.step().matters()
                 && !it.isAllDue()
                 && it.step().clusterIndex().gpus().sleeping().isEmpty()
@@ -254,6 +258,11 @@ class WorkDue {
 
         @Override
         public Boolean command(ControlCommand command) {
+            return true;
+        }
+
+        @Override
+        public Boolean clusterQueue(ClusterQueue queue) {
             return true;
         }
 

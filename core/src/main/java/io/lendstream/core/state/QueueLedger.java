@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The GPUs that each queue uses, and the most that it may use. It is built when it is needed, and then follows changes
@@ -27,15 +26,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>A unit counts once: in the quota of its kind, or else in the queue's quota without a kind.
  *   <li>A queue may use its nominal quota and what the other queues of its cohort may lend and do not use, up to its
  *       borrowing limit. Only quotas of the same kind lend to each other.
- *   <li>If the nominal quotas of a kind are more than the GPUs in service, all shrink in proportion.
  * </ul>
  *
  * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/">Kueue, ClusterQueue: cohort, borrowing</a>
  */
 public final class QueueLedger {
     private final SortedMap<QueueId, ClusterQueue> queues = new TreeMap<>();
-    private final Map<Optional<KindId>, Double> promised = new HashMap<>();
-    private final Map<Optional<KindId>, Double> inService = new HashMap<>();
     private final Map<GpuId, Charge> charges = new HashMap<>();
     private final Map<Account, Double> used = new HashMap<>();
     private final Map<Account, Double> leaving = new HashMap<>();
@@ -50,9 +46,6 @@ public final class QueueLedger {
     public QueueLedger(Iterable<ClusterQueue> declared) {
         for (ClusterQueue queue : declared) {
             queues.put(queue.queue(), queue);
-            for (KindQuota quota : queue.quotas()) {
-                promised.merge(quota.kind(), quota.nominalQuota(), Double::sum);
-            }
         }
     }
 
@@ -61,7 +54,6 @@ public final class QueueLedger {
         QueueLedger ledger = new QueueLedger(
                 entities.queues().stream().map(QueueState::spec).toList());
         for (GpuState unit : entities.gpus().values()) {
-            ledger.supply(unit.kind(), unit.owner(), gpus(entities, unit));
             ledger.put(entities, unit);
         }
         return ledger;
@@ -85,26 +77,12 @@ public final class QueueLedger {
     /** The same without the units that are being released. */
     public QueueLedger withoutLeaving() {
         QueueLedger other = new QueueLedger(queues.values());
-        other.inService.putAll(inService);
         new TreeMap<>(charges).forEach((unit, charge) -> {
             if (!charge.isLeaving()) {
                 other.charge(unit, charge);
             }
         });
         return other;
-    }
-
-    /** Counts a unit among those in service, unless its owner is out of service or it does not exist yet. */
-    public void supply(Optional<KindId> kind, Owner owner, double gpus) {
-        boolean isComing =
-                owner.asRecutting().filter(Owner.Recutting::coming).isPresent();
-        if (owner.isQuarantined() || isComing) {
-            return;
-        }
-        inService.merge(Optional.empty(), gpus, Double::sum);
-        if (kind.isPresent()) {
-            inService.merge(kind, gpus, Double::sum);
-        }
     }
 
     /** Counts a unit for its present owner only. */
@@ -137,7 +115,7 @@ public final class QueueLedger {
 
     /** Counts a unit for no queue. */
     public void remove(GpuId unit) {
-        @Nullable Charge before = charges.remove(unit);
+        Charge before = charges.remove(unit);
         if (before != null) {
             used.merge(before.account(), -before.gpus(), Double::sum);
             if (before.isLeaving()) {
@@ -148,7 +126,7 @@ public final class QueueLedger {
 
     /** Whether a unit counts in the quota of a queue for a kind. */
     public boolean counts(GpuId unit, QueueId queue, Optional<KindId> kind) {
-        @Nullable Charge charge = charges.get(unit);
+        Charge charge = charges.get(unit);
         return charge != null && account(queue, kind).filter(charge.account()::equals).isPresent();
     }
 
@@ -160,7 +138,7 @@ public final class QueueLedger {
 
     /** All quotas of a queue, in the order of its declaration. */
     public List<QuotaUse> uses(QueueId queue) {
-        @Nullable ClusterQueue known = queues.get(queue);
+        ClusterQueue known = queues.get(queue);
         return known == null
                 ? List.of()
                 : known.quotas().stream().map(quota -> use(known, quota)).toList();
@@ -168,12 +146,11 @@ public final class QueueLedger {
 
     private QuotaUse use(ClusterQueue queue, KindQuota quota) {
         Account account = new Account(queue.queue(), quota.kind());
-        double nominal = nominal(quota);
         double lendable = 0;
         for (ClusterQueue other : othersOfCohort(queue)) {
             for (KindQuota theirs : other.quotas()) {
                 if (theirs.kind().equals(quota.kind())) {
-                    double own = nominal(theirs);
+                    double own = theirs.nominalQuota();
                     double kept = theirs.lendingLimit()
                             .map(limit -> Math.max(0, own - limit))
                             .orElse(0.0);
@@ -185,21 +162,14 @@ public final class QueueLedger {
         return new QuotaUse(
                 queue.queue(),
                 quota.kind(),
-                nominal,
+                quota.nominalQuota(),
                 used(account),
                 leaving.getOrDefault(account, 0.0),
-                nominal + borrowable);
+                quota.nominalQuota() + borrowable);
     }
 
     private double used(Account account) {
         return used.getOrDefault(account, 0.0);
-    }
-
-    /** The nominal quota, shrunk where the domain has fewer GPUs in service than its queues are promised. */
-    private double nominal(KindQuota quota) {
-        double all = promised.getOrDefault(quota.kind(), 0.0);
-        double there = inService.getOrDefault(quota.kind(), 0.0);
-        return all > there ? quota.nominalQuota() * there / all : quota.nominalQuota();
     }
 
     private List<ClusterQueue> othersOfCohort(ClusterQueue queue) {
@@ -221,7 +191,7 @@ public final class QueueLedger {
      * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/fair_sharing/">Kueue, fair sharing: share value</a>
      */
     public double weightedShare(QueueId name) {
-        @Nullable ClusterQueue queue = queues.get(name);
+        ClusterQueue queue = queues.get(name);
         if (queue == null || queue.cohort().isEmpty()) {
             return 0;
         }
@@ -239,7 +209,7 @@ public final class QueueLedger {
     private double lendable(ClusterQueue queue) {
         double sum = 0;
         for (KindQuota quota : queue.quotas()) {
-            double nominal = nominal(quota);
+            double nominal = quota.nominalQuota();
             sum += Math.min(nominal, quota.lendingLimit().orElse(nominal));
         }
         return sum;

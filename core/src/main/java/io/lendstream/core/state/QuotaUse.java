@@ -3,15 +3,13 @@ package io.lendstream.core.state;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * The use of one quota, in GPUs.
  *
  * @param kind the kind of the quota; empty for that of all kinds that the queue does not name
- * @param nominal the nominal quota; less than declared while the domain has fewer GPUs than its queues are promised
+ * @param nominal the nominal quota
  * @param used GPUs that the queue's tenants take, hold or leave
  * @param leaving those of them that are being released
  * @param limit most GPUs that a decision may raise {@code used} to
@@ -46,20 +44,20 @@ public record QuotaUse(
         return new QuotaUse(queue, kind, nominal, used, leaving, limit - gpus);
     }
 
-    /** For example {@code queue team-a uses 6 of at most 8 GPUs of A100-SXM4-80GB (nominal quota 4)}. */
-    public String inWords() {
-        return "queue %s uses %s of at most %s GPUs%s (nominal quota %s)"
-                .formatted(queue, text(used), text(limit), kind.map(of -> " of " + of).orElse(""), text(nominal));
+    /** The same quota after units of it were released. */
+    public QuotaUse freeing(double gpus) {
+        return new QuotaUse(queue, kind, nominal, used - gpus, leaving, limit);
     }
 
-    /** The same as numbers of a reason. */
-    public Map<String, Double> numbers() {
-        Map<String, Double> numbers = new TreeMap<>();
-        numbers.put("nominal", rounded(nominal));
-        numbers.put("used", rounded(used));
-        numbers.put("leaving", rounded(leaving));
-        numbers.put("limit", rounded(limit));
-        return numbers;
+    /** For example {@code 6 of at most 8 GPUs of A100-SXM4-80GB (nominal quota 4)}. */
+    public String inWords() {
+        return "%s of at most %s GPUs%s (nominal quota %s%s)"
+                .formatted(
+                        text(used),
+                        text(limit),
+                        kind.map(of -> " of " + of).orElse(""),
+                        text(nominal),
+                        leaving > ROUNDING ? ", " + text(leaving) + " being released" : "");
     }
 
     /** A number of GPUs, with at most two digits of a fraction. */
@@ -68,9 +66,5 @@ public record QuotaUse(
         return hundredths == Math.rint(hundredths)
                 ? String.valueOf((long) hundredths)
                 : String.format(Locale.ROOT, "%.2f", hundredths);
-    }
-
-    private static double rounded(double gpus) {
-        return Math.rint(gpus * 1000) / 1000;
     }
 }

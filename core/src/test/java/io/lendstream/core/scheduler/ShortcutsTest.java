@@ -75,7 +75,7 @@ class ShortcutsTest {
                 arguments(named("reports concern no service", new WorkDue() {
                     @Override
                     boolean concernsServices(Situation it) {
-                        return !it.step().isReport();
+                        return it.step().event().asReport().isEmpty();
                     }
                 })),
                 arguments(named("services are always alone", new WorkDue() {
@@ -93,7 +93,7 @@ class ShortcutsTest {
                 arguments(named("reports concern nothing", new WorkDue() {
                     @Override
                     boolean mayDecide(Situation it) {
-                        return !it.step().isReport() && super.mayDecide(it);
+                        return it.step().event().asReport().isEmpty() && super.mayDecide(it);
                     }
                 })),
                 arguments(named("what is over waits for a tick", new WorkDue() {

@@ -1,0 +1,211 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QuotaUse;
+import io.lendstream.core.state.Replica;
+import io.lendstream.core.state.ServiceState;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Keeps decisions within the quotas of queues: none raises the use of a queue above its limit. The part of the limit
+ * that the floors of the queue's services still need is kept for them. Tenants without a declared queue have no limit.
+ */
+final class QuotaGuard {
+    private final StepBuilder builder;
+    /** Replicas that services of queues lack to their floors; empty until needed. */
+    private Optional<Map<ServiceId, Integer>> lacking = Optional.empty();
+
+    QuotaGuard(StepBuilder builder) {
+        this.builder = builder;
+    }
+
+    /** Whether a queue is declared; without one nothing is limited. */
+    boolean isOn() {
+        return !builder.entities().queues().isEmpty();
+    }
+
+    /** The declared queue of a tenant. */
+    Optional<QueueId> queueOf(Tenant tenant) {
+        return isOn() ? builder.entities().queueOf(tenant).map(ClusterQueue::queue) : Optional.empty();
+    }
+
+    /** The cause why a tenant must not get these units now; empty if it may. */
+    Optional<QuotaRefusal> against(Tenant tenant, List<GpuId> gained) {
+        return against(tenant, gained, List.of());
+    }
+
+    /** The same once it has given back others. */
+    Optional<QuotaRefusal> against(Tenant tenant, List<GpuId> gained, List<GpuId> lost) {
+        return isOn() ? against(builder.ledger(), tenant, gained, lost) : Optional.empty();
+    }
+
+    /** The same by another ledger. */
+    Optional<QuotaRefusal> against(QueueLedger ledger, Tenant tenant, List<GpuId> gained, List<GpuId> lost) {
+        Optional<QueueId> queue = queueOf(tenant);
+        if (queue.isEmpty()) {
+            return Optional.empty();
+        }
+        int floors = floors(tenant, queue.get());
+        Map<Optional<KindId>, Double> asked = new HashMap<>();
+        for (GpuId id : gained) {
+            GpuState unit = builder.gpu(id);
+            Optional<QuotaUse> use = ledger.use(queue.get(), unit.kind());
+            if (use.isEmpty()) {
+                return Optional.of(new QuotaRefusal(queue.get(), List.of(), 0));
+            }
+            double sum = asked.merge(use.get().kind(), gpus(unit), Double::sum);
+            double freed = 0;
+            for (GpuId gone : lost) {
+                freed += ledger.counts(gone, queue.get(), unit.kind()) ? gpus(builder.gpu(gone)) : 0;
+            }
+            if (!use.get().freeing(freed).keeping(floors).takes(sum)) {
+                return Optional.of(new QuotaRefusal(queue.get(), List.of(use.get()), floors));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private double gpus(GpuState unit) {
+        return QueueLedger.gpus(builder.entities(), unit);
+    }
+
+    /** The units of each service that its queue allows; without services that it allows none. */
+    SortedMap<ServiceId, List<GpuId>> allowed(Map<ServiceId, List<GpuId>> units) {
+        SortedMap<ServiceId, List<GpuId>> allowed = new TreeMap<>();
+        units.forEach((service, theirs) -> {
+            for (GpuId unit : theirs) {
+                if (allows(service, builder.gpu(unit))) {
+                    promise(service, builder.gpu(unit));
+                    allowed.computeIfAbsent(service, any -> new ArrayList<>()).add(unit);
+                }
+            }
+        });
+        return allowed;
+    }
+
+    /** Whether a service may get a unit now. */
+    boolean allows(ServiceId service, GpuState unit) {
+        return against(new Tenant.Service(service), List.of(unit.gpuId())).isEmpty();
+    }
+
+    /** Counts a unit for a service before the decision that binds it. */
+    void promise(ServiceId service, GpuState unit) {
+        queueOf(new Tenant.Service(service)).ifPresent(queue -> {
+            builder.ledger().add(unit.gpuId(), queue, unit.kind(), gpus(unit), false);
+            lacking().computeIfPresent(service, (any, replicas) -> Math.max(0, replicas - 1));
+        });
+    }
+
+    /** Whether a service could get a unit if its present tenant released it. */
+    boolean couldTake(ServiceId service, GpuState unit) {
+        Tenant tenant = new Tenant.Service(service);
+        return against(tenant, List.of(unit.gpuId()), List.of(unit.gpuId())).isEmpty();
+    }
+
+    /** The most replicas that GPUs should be freed for: the room of its quotas, and the loans of its queue's jobs. */
+    int most(ServiceId service) {
+        Tenant tenant = new Tenant.Service(service);
+        Optional<QueueId> queue = queueOf(tenant);
+        if (queue.isEmpty()) {
+            return Integer.MAX_VALUE;
+        }
+        int floors = floors(tenant, queue.get());
+        int most = 0;
+        for (QuotaUse use : builder.ledger().uses(queue.get())) {
+            most += use.keeping(floors).room();
+        }
+        for (GpuId loan : builder.clusterIndex().gpus().loans().values()) {
+            GpuState unit = builder.gpu(loan);
+            most += unit.isWhole() && builder.ledger().counts(loan, queue.get(), unit.kind()) ? 1 : 0;
+        }
+        return most;
+    }
+
+    /** The cause why a service gets no more replicas, with all quotas of its queue. */
+    Optional<QuotaRefusal> refusal(ServiceId service) {
+        Tenant tenant = new Tenant.Service(service);
+        return queueOf(tenant)
+                .map(queue -> new QuotaRefusal(queue, builder.ledger().uses(queue), floors(tenant, queue)));
+    }
+
+    /** GPUs of a queue that are kept for floors; none for a service that is under its own. */
+    private int floors(Tenant tenant, QueueId queue) {
+        Map<ServiceId, Integer> lacking = lacking();
+        boolean isUnderFloor = tenant.serviceId()
+                .filter(name -> lacking.getOrDefault(name, 0) > 0)
+                .isPresent();
+        if (isUnderFloor) {
+            return 0;
+        }
+        int floors = 0;
+        for (Map.Entry<ServiceId, Integer> service : lacking.entrySet()) {
+            Optional<QueueId> of = builder.services().require(service.getKey()).spec().queue();
+            floors += of.filter(queue::equals).isPresent() ? service.getValue() : 0;
+        }
+        return floors;
+    }
+
+    private Map<ServiceId, Integer> lacking() {
+        Map<ServiceId, Integer> known = lacking.orElseGet(this::countLacking);
+        lacking = Optional.of(known);
+        return known;
+    }
+
+    private Map<ServiceId, Integer> countLacking() {
+        Map<ServiceId, Integer> counts = new HashMap<>();
+        for (ServiceState service : builder.services().values()) {
+            if (service.spec().queue().isPresent() && service.spec().floorReplicas() > 0) {
+                counts.put(service.spec().service(), service.spec().floorReplicas());
+            }
+        }
+        if (!counts.isEmpty()) {
+            for (Map.Entry<Replica, GpuState> replica :
+                    builder.clusterIndex().gpus().replicas()) {
+                counts.computeIfPresent(
+                        replica.getKey().service(), (any, replicas) -> Math.max(0, replicas - 1));
+            }
+        }
+        return counts;
+    }
+
+    /** Decides a hold that names a queue and its numbers. */
+    void hold(QuotaRefusal refusal, Set<JobId> jobs, Set<ServiceId> services, int asked) {
+        Map<String, Double> numbers = new TreeMap<>(refusal.numbers());
+        numbers.put("asked", (double) asked);
+        Set<String> names = new HashSet<>();
+        jobs.forEach(job -> names.add(job.value()));
+        services.forEach(service -> names.add(service.value()));
+        String text = "%d more GPU%s for %s refused: %s"
+                .formatted(
+                        asked,
+                        asked == 1 ? "" : "s",
+                        names.stream().sorted().limit(3).reduce((one, other) -> one + ", " + other).orElse("")
+                                + (names.size() > 3 ? " and others" : "") + (asked == 1 ? " is" : " are"),
+                        refusal.inWords());
+        builder.decide(
+                builder.now(),
+                builder.because(ReasonCode.QUOTA, text, numbers, List.of()),
+                new Action.Hold(
+                        jobs.size() == 1 ? jobs.stream().findFirst() : Optional.empty(),
+                        services.size() == 1 ? services.stream().findFirst() : Optional.empty(),
+                        Optional.of(refusal.queue())));
+    }
+}

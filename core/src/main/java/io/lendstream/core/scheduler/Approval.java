@@ -27,11 +27,13 @@ final class Approval {
     private final StepBuilder builder;
     private final SchedulerSettings settings;
     private final Safety safety;
+    private final QuotaGuard quotas;
 
     Approval(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
         this.settings = settings;
         this.safety = new Safety(settings);
+        this.quotas = new QuotaGuard(builder);
     }
 
     void follow(ControlCommand command) {
@@ -129,6 +131,11 @@ final class Approval {
                     return Optional.of("%s is not free".formatted(gpu));
                 }
             }
+            Optional<QuotaRefusal> refusal =
+                    quotas.against(new Tenant.Job(name), gained.stream().sorted().toList());
+            if (refusal.isPresent()) {
+                return refusal.map(QuotaRefusal::inWords);
+            }
             if (!gained.isEmpty() && kinds(allocation.gpus()) > 1) {
                 return Optional.of("job %s would have GPUs of several kinds".formatted(name));
             }
@@ -154,7 +161,11 @@ final class Approval {
                             .filter(gpu -> serve.warm() ? !isWarm(gpu, serve.service()) : !isUsable(gpu))
                             .findFirst()
                             .map(gpu -> "%s is not %s"
-                                    .formatted(gpu, serve.warm() ? "warm for " + serve.service() : "free")));
+                                    .formatted(gpu, serve.warm() ? "warm for " + serve.service() : "free")))
+                    .or(() -> serve.warm()
+                            ? Optional.empty()
+                            : quotas.against(new Tenant.Service(serve.service()), serve.gpus())
+                                    .map(QuotaRefusal::inWords));
         }
 
         private boolean isWarm(GpuId id, ServiceId service) {

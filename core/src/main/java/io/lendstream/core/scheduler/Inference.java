@@ -124,7 +124,7 @@ final class Inference {
             }
         }
         builder.listener().needed(needs);
-        if (!missing.isEmpty()) {
+        if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
             supply.supply(missing, needs, someSleep);
         }
     }

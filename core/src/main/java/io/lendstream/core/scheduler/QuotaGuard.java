@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.id.GpuId;
@@ -16,19 +17,22 @@ import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Keeps decisions within the quotas of queues: none raises the use of a queue above its limit. The part of the limit
  * that the floors of the queue's services still need is kept for them. Tenants without a declared queue have no limit.
  */
 final class QuotaGuard {
+    private static final int NAMES_SHOWN = 3;
+
     private final StepBuilder builder;
     /** Replicas that services of queues lack to their floors; empty until needed. */
     private Optional<Map<ServiceId, Integer>> lacking = Optional.empty();
@@ -148,15 +152,15 @@ final class QuotaGuard {
 
     /** GPUs of a queue that are kept for floors; none for a service that is under its own. */
     private int floors(Tenant tenant, QueueId queue) {
-        Map<ServiceId, Integer> lacking = lacking();
+        Map<ServiceId, Integer> counts = lacking();
         boolean isUnderFloor = tenant.serviceId()
-                .filter(name -> lacking.getOrDefault(name, 0) > 0)
+                .filter(name -> counts.getOrDefault(name, 0) > 0)
                 .isPresent();
         if (isUnderFloor) {
             return 0;
         }
         int floors = 0;
-        for (Map.Entry<ServiceId, Integer> service : lacking.entrySet()) {
+        for (Map.Entry<ServiceId, Integer> service : counts.entrySet()) {
             Optional<QueueId> of = builder.services().require(service.getKey()).spec().queue();
             floors += of.filter(queue::equals).isPresent() ? service.getValue() : 0;
         }
@@ -190,15 +194,16 @@ final class QuotaGuard {
     void hold(QuotaRefusal refusal, Set<JobId> jobs, Set<ServiceId> services, int asked) {
         Map<String, Double> numbers = new TreeMap<>(refusal.numbers());
         numbers.put("asked", (double) asked);
-        Set<String> names = new HashSet<>();
+        TreeSet<String> names = new TreeSet<>();
         jobs.forEach(job -> names.add(job.value()));
         services.forEach(service -> names.add(service.value()));
-        String text = "%d more GPU%s for %s refused: %s"
+        String shown = names.stream().limit(NAMES_SHOWN).collect(Collectors.joining(", "));
+        String text = "%s for %s%s %s refused: %s"
                 .formatted(
-                        asked,
-                        asked == 1 ? "" : "s",
-                        names.stream().sorted().limit(3).reduce((one, other) -> one + ", " + other).orElse("")
-                                + (names.size() > 3 ? " and others" : "") + (asked == 1 ? " is" : " are"),
+                        Reason.counted(asked, "more GPU"),
+                        shown,
+                        names.size() > NAMES_SHOWN ? " and others" : "",
+                        asked == 1 ? "is" : "are",
                         refusal.inWords());
         builder.decide(
                 builder.now(),

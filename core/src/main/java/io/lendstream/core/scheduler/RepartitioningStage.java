@@ -234,7 +234,7 @@ final class RepartitioningStage {
                         .add(instance);
             }
         }
-        ready.forEach(this::serve);
+        new QuotaGuard(builder).allowed(ready).forEach(this::serve);
         missing.forEach((gpu, instances) -> cut(cuttable(gpu), instances));
     }
 

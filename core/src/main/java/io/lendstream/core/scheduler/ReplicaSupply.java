@@ -6,13 +6,17 @@ import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -22,6 +26,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -35,6 +40,8 @@ final class ReplicaSupply {
     private final InferencePool pool;
     /** The replicas of each service before this step. */
     private final Map<ServiceId, List<GpuState>> replicas;
+    /** The quotas of queues, with the replicas that this step is about to start. */
+    private final QuotaGuard quotas;
     /** Replicas that this step has started, by service. */
     private final Map<ServiceId, Integer> started = new LinkedHashMap<>();
 
@@ -45,6 +52,7 @@ final class ReplicaSupply {
         this.settings = settings;
         this.pool = new InferencePool(builder);
         this.replicas = replicas;
+        this.quotas = new QuotaGuard(builder);
     }
 
     /**
@@ -66,6 +74,9 @@ final class ReplicaSupply {
             }
             entry.setValue(entry.getValue() - taken.size());
         }
+        if (quotas.isOn()) {
+            refuse(missing);
+        }
         int claimed = freeForSelective(missing, needs, someSleep);
         long others = missing.values().stream().mapToLong(count -> count).sum()
                 - (pool.coming().size() - claimed);
@@ -73,6 +84,35 @@ final class ReplicaSupply {
             ServiceState service = latest(missing);
             int count = (int) Math.min(Integer.MAX_VALUE, others);
             free(service, needOf(service.spec().service(), needs), count, someSleep, false);
+        }
+    }
+
+    /**
+     * Removes from {@code missing} the replicas that no release of other tenants would allow, and decides a hold for
+     * each queue that refuses another number of replicas than before.
+     */
+    private void refuse(Map<ServiceId, Integer> missing) {
+        SortedMap<QueueId, SortedMap<ServiceId, Integer>> refused = new TreeMap<>();
+        for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
+            int most = Math.min(entry.getValue(), quotas.most(entry.getKey()));
+            int over = entry.getValue() - most;
+            quotas.queueOf(new Tenant.Service(entry.getKey()))
+                    .filter(any -> over > 0)
+                    .ifPresent(queue -> refused.computeIfAbsent(queue, any -> new TreeMap<>())
+                            .put(entry.getKey(), over));
+            entry.setValue(most);
+        }
+        for (QueueState queue : builder.entities().queues().values()) {
+            SortedMap<ServiceId, Integer> theirs =
+                    refused.getOrDefault(queue.spec().queue(), Collections.emptySortedMap());
+            int replicas = theirs.values().stream().mapToInt(count -> count).sum();
+            if (replicas != queue.refusedReplicas()) {
+                builder.put(queue.refusingReplicas(replicas));
+                theirs.keySet().stream()
+                        .findFirst()
+                        .flatMap(quotas::refusal)
+                        .ifPresent(refusal -> quotas.hold(refusal, Set.of(), theirs.keySet(), replicas));
+            }
         }
     }
 
@@ -98,7 +138,7 @@ final class ReplicaSupply {
     /** Claims GPUs that are about to be free for a service; returns how many. */
     private int claim(ServiceState service, int count, Set<GpuId> claimed) {
         List<GpuId> fitting = pool.coming().stream()
-                .filter(unit -> !claimed.contains(unit.gpuId()) && fits(service, unit))
+                .filter(unit -> !claimed.contains(unit.gpuId()) && suits(service, unit))
                 .limit(count)
                 .map(GpuState::gpuId)
                 .toList();
@@ -121,8 +161,14 @@ final class ReplicaSupply {
         }
     }
 
-    /** Whether a replica of the service needs more memory than some of several kinds of GPUs have. */
+    /**
+     * Whether a service cannot use every GPU: its queue has quotas, or a replica needs more memory than some of several
+     * kinds of GPUs have.
+     */
     private boolean isSelective(ServiceState service) {
+        if (isLimited(service)) {
+            return true;
+        }
         Optional<Long> memory = service.spec().sliceMemoryBytes();
         if (memory.isEmpty() || areAlike()) {
             return false;
@@ -134,6 +180,15 @@ final class ReplicaSupply {
             }
         }
         return false;
+    }
+
+    private boolean isLimited(ServiceState service) {
+        return quotas.queueOf(new Tenant.Service(service.spec().service())).isPresent();
+    }
+
+    /** Whether a service could use a GPU once its present tenant has released it. */
+    private boolean suits(ServiceState service, GpuState unit) {
+        return fits(service, unit) && quotas.couldTake(service.spec().service(), unit);
     }
 
     private boolean areAlike() {
@@ -155,7 +210,7 @@ final class ReplicaSupply {
     /** Free GPUs, each of which goes to one service at most. */
     private final class FreeUnits {
         private final Iterator<GpuState> next;
-        /** Units that were too small for a service. */
+        /** Units that a service could not use. */
         private final List<GpuState> passed = new ArrayList<>();
 
         FreeUnits(Iterator<GpuState> next) {
@@ -164,18 +219,22 @@ final class ReplicaSupply {
 
         Optional<GpuState> take(ServiceState service) {
             for (int i = 0; i < passed.size(); i++) {
-                if (fits(service, passed.get(i))) {
+                if (isFor(service, passed.get(i))) {
                     return Optional.of(passed.remove(i));
                 }
             }
             while (next.hasNext()) {
                 GpuState unit = next.next();
-                if (fits(service, unit)) {
+                if (isFor(service, unit)) {
                     return Optional.of(unit);
                 }
                 passed.add(unit);
             }
             return Optional.empty();
+        }
+
+        private boolean isFor(ServiceState service, GpuState unit) {
+            return fits(service, unit) && quotas.allows(service.spec().service(), unit);
         }
     }
 
@@ -200,6 +259,7 @@ final class ReplicaSupply {
                 break;
             }
             taken.add(unit.get().gpuId());
+            quotas.promise(name, unit.get());
         }
     }
 
@@ -234,7 +294,7 @@ final class ReplicaSupply {
             List<GpuState> mine = replicas.getOrDefault(name, List.of());
             List<GpuId> sleeping = mine.stream()
                     .map(gpu -> builder.gpu(gpu.gpuId()))
-                    .filter(gpu -> gpu.owner().isSleeping() && fits(forService, gpu))
+                    .filter(gpu -> gpu.owner().isSleeping() && suits(forService, gpu))
                     .limit(Math.max(0, count - stopped))
                     .map(GpuState::gpuId)
                     .toList();
@@ -259,17 +319,24 @@ final class ReplicaSupply {
 
     private void reclaim(ServiceState service, ReplicaNeed need, int count, boolean selective) {
         ClusterView whole = new TrainingView(builder, settings).view();
-        ClusterView view = selective ? whole.ofGpus(unit -> fits(service, unit)) : whole;
+        ClusterView view = selective ? whole.ofGpus(unit -> suits(service, unit)) : whole;
         List<GpuId> victims = policy.victims(view, count);
         builder.listener().reclaimed(view, count, victims);
         Shortage shortage = shortage(service, need);
         String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")") + "; policy "
                 + policy.info().name() + " takes these loans first"
-                + (selective ? " of those with the memory that a replica needs" : "");
+                + (selective ? among(service) : "");
         new JobChanges(builder, settings)
                 .takeBack(
                         victims,
                         back -> reason(service, need, shortage, back.inWords() + cause, back.numbers(Map.of())));
+    }
+
+    /** The loans that a reclaim chooses from, where it is not all of them. */
+    private String among(ServiceState service) {
+        return isLimited(service)
+                ? " of those that the quota of its queue allows"
+                : " of those with the memory that a replica needs";
     }
 
     private static ReplicaNeed needOf(ServiceId service, Map<ServiceId, ReplicaNeed> needs) {

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
@@ -51,6 +52,7 @@ final class SliceLoans {
             Optional<GpuState> unit = isWaiting(job)
                     ? free.stream()
                             .filter(each -> fits(job, each) && instance(each).share() <= left + ROUNDING)
+                            .filter(each -> refusal(job, each).isEmpty())
                             .findFirst()
                     : Optional.empty();
             if (unit.isPresent()) {
@@ -120,9 +122,18 @@ final class SliceLoans {
             return "it has %.1f GiB, and every waiting job needs at least %.1f GiB"
                     .formatted(gib(instance.memoryBytes()), least / (1L << 30));
         }
+        Optional<QuotaRefusal> refusal = refusal(fitting.get(), unit);
+        if (refusal.isPresent()) {
+            return "%s is not lent it: %s"
+                    .formatted(fitting.get().spec().job(), refusal.get().inWords());
+        }
         return full.orElseGet(() ->
                 "scheduler.max-share-lent is %s: %.2f inference GPUs may still be lent, and this instance is %.2f of a GPU; raise the setting to lend more"
                         .formatted(settings.changeLimits().maxShareLent(), Math.max(0, room), instance.share()));
+    }
+
+    private Optional<QuotaRefusal> refusal(JobState job, GpuState unit) {
+        return new QuotaGuard(builder).against(new Tenant.Job(job.spec().job()), List.of(unit.gpuId()));
     }
 
     private static MigInstance instance(GpuState unit) {

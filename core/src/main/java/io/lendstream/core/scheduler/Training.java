@@ -8,6 +8,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
@@ -36,12 +37,14 @@ final class Training {
     private final Policy policy;
     private final SchedulerSettings settings;
     private final Safety safety;
+    private final QuotaGuard quotas;
 
     Training(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         this.builder = builder;
         this.policy = policy;
         this.settings = settings;
         this.safety = new Safety(settings);
+        this.quotas = new QuotaGuard(builder);
     }
 
     /** Makes a new plan. The first time comes after that at which a domain is first seen. */
@@ -121,13 +124,14 @@ final class Training {
      * @param noLoans why nothing may be newly lent; empty when loans are allowed
      */
     private boolean adopt(Plan plan, Optional<String> noLoans) {
-        boolean all = true;
+        QuotaPlan within = QuotaPlan.of(builder, plan);
+        boolean all = within.refusals().isEmpty();
         plan.standings()
                 .forEach((job, standing) ->
                         builder.put(builder.jobs().require(job).standing(standing)));
         int loans = 0;
         LoanLimit limit = loanLimit();
-        for (Map.Entry<JobId, List<GpuId>> entry : plan.targets().entrySet()) {
+        for (Map.Entry<JobId, List<GpuId>> entry : within.targets().entrySet()) {
             JobState job = builder.jobs().require(entry.getKey());
             if (job.isOnSlice() && entry.getValue().isEmpty()) {
                 builder.put(job.aiming(job.allocation().gpus()));
@@ -155,7 +159,8 @@ final class Training {
                 builder.put(job.aiming(job.allocation().gpus()));
             }
         }
-        carryOut(plan.reasons());
+        carryOut(within.reasons());
+        within.hold(builder);
         return all;
     }
 
@@ -216,24 +221,45 @@ final class Training {
             builder.put(job.aiming(job.allocation().gpus()));
             return;
         }
-        List<GpuId> kept = job.target().stream().filter(held::contains).toList();
+        if (waitsForQuota(job, gained)) {
+            builder.invalidatePlan();
+            return;
+        }
         boolean allFree = gained.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesLoansBack = held.stream()
                 .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
         Supplier<PlanReason> why = () -> withLosses(job, because(job, reason, gained));
-        if (allFree && (!givesLoansBack || gained.isEmpty())) {
+        if (allFree && (!givesLoansBack || gained.isEmpty()) && hasQuota(job, gained)) {
             change(job, job.target(), ReasonCode.PLAN, why.get());
         } else {
             stopSleepers(gained, job);
-            if (!allFree && job.isOnSlice()) {
-                return;
+            if (allFree || !job.isOnSlice()) {
+                giveUpFirst(job, why);
             }
-            if (kept.size() < held.size()) {
-                List<GpuId> target = job.target();
-                List<GpuId> rest = canRunOn(job, kept.size()) ? kept : List.of();
-                change(job, rest, ReasonCode.PLAN, first(job, why.get(), held.size() - rest.size()));
-                builder.put(builder.jobs().require(job.spec().job()).aiming(target));
-            }
+        }
+    }
+
+    private boolean hasQuota(JobState job, List<GpuId> gained) {
+        return quotas.against(new Tenant.Job(job.spec().job()), gained).isEmpty();
+    }
+
+    /** Whether other tenants of the job's queue have to release units before it gains some. */
+    private boolean waitsForQuota(JobState job, List<GpuId> gained) {
+        List<GpuId> lost = job.allocation().gpus().stream()
+                .filter(gpu -> !job.target().contains(gpu))
+                .toList();
+        return quotas.against(new Tenant.Job(job.spec().job()), gained, lost).isPresent();
+    }
+
+    /** The first step of a change in which a job gives up GPUs: it gets the others once these are released. */
+    private void giveUpFirst(JobState job, Supplier<PlanReason> why) {
+        List<GpuId> target = job.target();
+        List<GpuId> held = job.allocation().gpus();
+        List<GpuId> kept = target.stream().filter(held::contains).toList();
+        if (kept.size() < held.size()) {
+            List<GpuId> rest = canRunOn(job, kept.size()) ? kept : List.of();
+            change(job, rest, ReasonCode.PLAN, first(job, why.get(), held.size() - rest.size()));
+            builder.put(builder.jobs().require(job.spec().job()).aiming(target));
         }
     }
 

@@ -20,6 +20,7 @@ enum Rule {
     LEND("lend"),
     LOG("log"),
     ONE_OWNER("one owner"),
+    QUOTA("quota"),
     RELEASE("release"),
     REPLAY("replay"),
     REPORTS("reports");

@@ -16,6 +16,7 @@ import io.lendstream.core.state.QuotaUse;
 import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,8 @@ import java.util.stream.Collectors;
  */
 final class QuotaGuard {
     private static final int NAMES_SHOWN = 3;
+    /** More GPUs than a domain has. */
+    private static final int UNLIMITED = 1_000_000_000;
 
     private final StepBuilder builder;
     /** Replicas that services of queues lack to their floors; empty until needed. */
@@ -118,36 +121,87 @@ final class QuotaGuard {
         });
     }
 
-    /** Whether a service could get a unit if its present tenant released it. */
+    /** Whether a service could get a unit once its present tenant has released it. */
     boolean couldTake(ServiceId service, GpuState unit) {
         Tenant tenant = new Tenant.Service(service);
-        return against(tenant, List.of(unit.gpuId()), List.of(unit.gpuId())).isEmpty();
+        Optional<QueueId> queue = queueOf(tenant);
+        return queue.isEmpty()
+                || builder.ledger().counts(unit.gpuId(), queue.get(), unit.kind())
+                || against(tenant, List.of(unit.gpuId())).isEmpty();
     }
 
-    /** The most replicas that GPUs should be freed for: the room of its quotas, and the loans of its queue's jobs. */
-    int most(ServiceId service) {
+    /** Whole GPUs that a service may get now. */
+    int room(ServiceId service) {
+        Tenant tenant = new Tenant.Service(service);
+        return queueOf(tenant).map(queue -> room(tenant, queue, false)).orElse(UNLIMITED);
+    }
+
+    private int room(Tenant tenant, QueueId queue, boolean afterReleases) {
+        int floors = floors(tenant, queue);
+        long room = 0;
+        for (QuotaUse use : builder.ledger().uses(queue)) {
+            room += (afterReleases ? use.freeing(use.leaving()) : use).keeping(floors).room();
+        }
+        return (int) Math.min(UNLIMITED, room);
+    }
+
+    /**
+     * The most replicas that GPUs should be freed for: the room of the quotas once all releases are reported, and the
+     * loans and sleeping replicas of the queue itself.
+     */
+    private int most(ServiceId service) {
         Tenant tenant = new Tenant.Service(service);
         Optional<QueueId> queue = queueOf(tenant);
         if (queue.isEmpty()) {
-            return Integer.MAX_VALUE;
+            return UNLIMITED;
         }
-        int floors = floors(tenant, queue.get());
-        int most = 0;
-        for (QuotaUse use : builder.ledger().uses(queue.get())) {
-            most += use.keeping(floors).room();
-        }
+        int most = room(tenant, queue.get(), true);
         for (GpuId loan : builder.clusterIndex().gpus().loans().values()) {
-            GpuState unit = builder.gpu(loan);
-            most += unit.isWhole() && builder.ledger().counts(loan, queue.get(), unit.kind()) ? 1 : 0;
+            most += isOf(queue.get(), builder.gpu(loan)) ? 1 : 0;
+        }
+        for (GpuState sleeping : builder.clusterIndex().gpus().sleeping().values()) {
+            most += isOf(queue.get(), sleeping) ? 1 : 0;
         }
         return most;
     }
 
-    /** The cause why a service gets no more replicas, with all quotas of its queue. */
-    Optional<QuotaRefusal> refusal(ServiceId service) {
-        Tenant tenant = new Tenant.Service(service);
-        return queueOf(tenant)
-                .map(queue -> new QuotaRefusal(queue, builder.ledger().uses(queue), floors(tenant, queue)));
+    private boolean isOf(QueueId queue, GpuState unit) {
+        return unit.isWhole() && builder.ledger().counts(unit.gpuId(), queue, unit.kind());
+    }
+
+    /**
+     * Removes from {@code missing} the replicas that no release of other tenants would allow, and decides a hold for
+     * each queue that refuses another number of replicas than before.
+     *
+     * @param missing how many replicas each service lacks
+     */
+    void withhold(Map<ServiceId, Integer> missing) {
+        SortedMap<QueueId, SortedMap<ServiceId, Integer>> refused = new TreeMap<>();
+        for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
+            int most = Math.min(entry.getValue(), most(entry.getKey()));
+            int over = entry.getValue() - most;
+            queueOf(new Tenant.Service(entry.getKey()))
+                    .filter(any -> over > 0)
+                    .ifPresent(queue -> refused.computeIfAbsent(queue, any -> new TreeMap<>())
+                            .put(entry.getKey(), over));
+            entry.setValue(most);
+        }
+        for (QueueState queue : builder.entities().queues().values()) {
+            QueueId name = queue.spec().queue();
+            SortedMap<ServiceId, Integer> theirs = refused.getOrDefault(name, Collections.emptySortedMap());
+            int replicas = theirs.values().stream().mapToInt(count -> count).sum();
+            if (replicas != queue.refusedReplicas()) {
+                builder.put(queue.refusingReplicas(replicas));
+                if (!theirs.isEmpty()) {
+                    int floors = floors(new Tenant.Service(theirs.firstKey()), name);
+                    hold(
+                            new QuotaRefusal(name, builder.ledger().uses(name), floors),
+                            Set.of(),
+                            theirs.keySet(),
+                            replicas);
+                }
+            }
+        }
     }
 
     /** GPUs of a queue that are kept for floors; none for a service that is under its own. */

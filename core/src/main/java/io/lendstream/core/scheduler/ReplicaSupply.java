@@ -6,17 +6,14 @@ import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
-import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
-import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -26,7 +23,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -75,7 +71,7 @@ final class ReplicaSupply {
             entry.setValue(entry.getValue() - taken.size());
         }
         if (quotas.isOn()) {
-            refuse(missing);
+            quotas.withhold(missing);
         }
         int claimed = freeForSelective(missing, needs, someSleep);
         long others = missing.values().stream().mapToLong(count -> count).sum()
@@ -84,35 +80,6 @@ final class ReplicaSupply {
             ServiceState service = latest(missing);
             int count = (int) Math.min(Integer.MAX_VALUE, others);
             free(service, needOf(service.spec().service(), needs), count, someSleep, false);
-        }
-    }
-
-    /**
-     * Removes from {@code missing} the replicas that no release of other tenants would allow, and decides a hold for
-     * each queue that refuses another number of replicas than before.
-     */
-    private void refuse(Map<ServiceId, Integer> missing) {
-        SortedMap<QueueId, SortedMap<ServiceId, Integer>> refused = new TreeMap<>();
-        for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
-            int most = Math.min(entry.getValue(), quotas.most(entry.getKey()));
-            int over = entry.getValue() - most;
-            quotas.queueOf(new Tenant.Service(entry.getKey()))
-                    .filter(any -> over > 0)
-                    .ifPresent(queue -> refused.computeIfAbsent(queue, any -> new TreeMap<>())
-                            .put(entry.getKey(), over));
-            entry.setValue(most);
-        }
-        for (QueueState queue : builder.entities().queues().values()) {
-            SortedMap<ServiceId, Integer> theirs =
-                    refused.getOrDefault(queue.spec().queue(), Collections.emptySortedMap());
-            int replicas = theirs.values().stream().mapToInt(count -> count).sum();
-            if (replicas != queue.refusedReplicas()) {
-                builder.put(queue.refusingReplicas(replicas));
-                theirs.keySet().stream()
-                        .findFirst()
-                        .flatMap(quotas::refusal)
-                        .ifPresent(refusal -> quotas.hold(refusal, Set.of(), theirs.keySet(), replicas));
-            }
         }
     }
 
@@ -253,7 +220,8 @@ final class ReplicaSupply {
     private void give(Map<ServiceId, List<GpuId>> given, ServiceId name, int count, FreeUnits free) {
         ServiceState service = builder.services().require(name);
         List<GpuId> taken = given.computeIfAbsent(name, any -> new ArrayList<>());
-        for (int size = taken.size(); size < count; size++) {
+        int most = Math.min(count, taken.size() + quotas.room(name));
+        for (int size = taken.size(); size < most; size++) {
             Optional<GpuState> unit = free.take(service);
             if (unit.isEmpty()) {
                 break;

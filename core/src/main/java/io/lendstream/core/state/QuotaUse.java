@@ -34,9 +34,9 @@ public record QuotaUse(
         return Math.max(0, used - nominal);
     }
 
-    /** Whole GPUs that the queue may have more, once those are gone that are being released. */
+    /** Whole GPUs that the queue may have more. */
     public int room() {
-        return (int) Math.max(0, Math.floor(limit - (used - leaving) + ROUNDING));
+        return (int) Math.max(0, Math.floor(limit - used + ROUNDING));
     }
 
     /** The same quota with part of its limit kept for others. */
@@ -46,7 +46,7 @@ public record QuotaUse(
 
     /** The same quota after units of it were released. */
     public QuotaUse freeing(double gpus) {
-        return new QuotaUse(queue, kind, nominal, used - gpus, leaving, limit);
+        return new QuotaUse(queue, kind, nominal, used - gpus, Math.max(0, leaving - gpus), limit);
     }
 
     /** For example {@code 6 of at most 8 GPUs of A100-SXM4-80GB (nominal quota 4)}. */

@@ -1,0 +1,84 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.state.ClusterEntities;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QuotaUse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * No decision raises a queue above its limit. The limit is that without the units that the same event gave to other
+ * queues, which may have come later. A queue may be above its limit for other causes, such as a lowered quota.
+ */
+final class QuotaRule implements HistoryRule {
+    private final Violations violations;
+
+    QuotaRule(Violations violations) {
+        this.violations = violations;
+    }
+
+    @Override
+    public void settled(ReplayedEvent replayed) {
+        ClusterEntities entities = replayed.state().entities();
+        if (entities.queues().isEmpty() || replayed.decisions().isEmpty()) {
+            return;
+        }
+        SortedMap<QueueId, List<GpuState>> gained = gained(replayed, entities);
+        if (gained.isEmpty()) {
+            return;
+        }
+        QueueLedger ledger = QueueLedger.of(entities);
+        gained.values().forEach(units -> units.forEach(unit -> ledger.remove(unit.gpuId())));
+        gained.forEach((queue, units) -> {
+            units.forEach(unit -> ledger.put(entities, unit));
+            check(ledger, queue, units, replayed);
+            units.forEach(unit -> ledger.remove(unit.gpuId()));
+        });
+    }
+
+    /** The units that the event's decisions gave to tenants of each queue. */
+    private static SortedMap<QueueId, List<GpuState>> gained(ReplayedEvent replayed, ClusterEntities entities) {
+        Set<DecisionId> decisions =
+                replayed.decisions().stream().map(Decision::id).collect(Collectors.toSet());
+        SortedMap<QueueId, List<GpuState>> gained = new TreeMap<>();
+        for (var id : replayed.changed().owners()) {
+            Optional<GpuState> unit = entities.gpus().get(id).filter(known -> known.owner()
+                    .asBinding()
+                    .filter(binding -> decisions.contains(binding.decision()))
+                    .isPresent());
+            Optional<QueueId> queue = unit.flatMap(known -> known.owner().holder())
+                    .flatMap(entities::queueOf)
+                    .map(ClusterQueue::queue);
+            if (unit.isPresent() && queue.isPresent()) {
+                gained.computeIfAbsent(queue.get(), any -> new ArrayList<>()).add(unit.get());
+            }
+        }
+        return gained;
+    }
+
+    private void check(QueueLedger ledger, QueueId queue, List<GpuState> units, ReplayedEvent replayed) {
+        for (GpuState unit : units) {
+            Optional<QuotaUse> use = ledger.use(queue, unit.kind());
+            if (use.isEmpty() || use.get().isOver()) {
+                violations.add(
+                        Rule.QUOTA,
+                        "event %d gave %s to queue %s, which uses %s"
+                                .formatted(
+                                        replayed.event().sequence(),
+                                        unit.gpuId(),
+                                        queue,
+                                        use.map(QuotaUse::inWords).orElse("GPUs without a quota for them")));
+            }
+        }
+    }
+}

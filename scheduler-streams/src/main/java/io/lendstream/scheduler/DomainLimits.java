@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
@@ -31,8 +32,9 @@ import java.util.Optional;
  * @param services most services of a domain
  * @param jobs most unfinished jobs of a domain; ten times as many including finished ones still remembered
  * @param sources most sources that report one service's rates; sources silent for ten minutes do not count
+ * @param queues most queues of a domain
  */
-record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int jobs, int sources) {
+record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int jobs, int sources, int queues) {
     private static final int UNITS_PER_GPU = 10;
     private static final int JOBS_REMEMBERED = 10;
 
@@ -70,6 +72,20 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                                     Reason.counted(state.services().size(), "service")),
                     SchedulerKeys.MAX_SERVICES.name(),
                     services,
+                    "Correct its name if that is wrong");
+        }
+    }
+
+    private void check(ClusterState state, ClusterQueue queue) throws Poison {
+        if (state.queues().size() >= queues && !state.queues().contains(queue.queue())) {
+            throw over(
+                    "queue %s is new, but domain %s already has %s"
+                            .formatted(
+                                    queue.queue(),
+                                    state.domain(),
+                                    Reason.counted(state.queues().size(), "queue")),
+                    SchedulerKeys.MAX_QUEUES.name(),
+                    queues,
                     "Correct its name if that is wrong");
         }
     }
@@ -235,6 +251,11 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         @Override
         public Check command(ControlCommand command) {
             return () -> {};
+        }
+
+        @Override
+        public Check clusterQueue(ClusterQueue queue) {
+            return () -> check(state, queue);
         }
 
         @Override

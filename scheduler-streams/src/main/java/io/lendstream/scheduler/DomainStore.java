@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps domains in a persistent store, so that a step writes only its changes. There is one entry for each node, last
- * sample, GPU, service, rate source and job, one header for each domain, and one position for each input partition.
+ * sample, GPU, service, rate source, job and queue, one header for each domain, and one position for each input partition.
  * The store also keeps the schemas of its entries.
  *
  * <p>All kinds share one store, so that a step's changes are adjacent in one changelog.
@@ -152,6 +152,14 @@ final class DomainStore {
                         key.value(),
                         codecs.jobs,
                         state.jobs().get(key)));
+        changed.queues()
+                .forEach(key -> put(
+                        changes,
+                        EntryKind.QUEUE,
+                        id,
+                        key.value(),
+                        codecs.queues,
+                        state.queues().get(key)));
         Optional<Advice> before = saved.advice.get(id);
         if (!state.advice().equals(before == null ? Optional.empty() : before)) {
             put(changes, EntryKind.ADVICE, id, "", codecs.advices, state.advice());

@@ -12,6 +12,7 @@ enum EntryKind {
     SERVICE,
     SOURCE,
     JOB,
+    QUEUE,
     ADVICE,
     POSITION,
     PROGRESS,

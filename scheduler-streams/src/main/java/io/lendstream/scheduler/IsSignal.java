@@ -1,6 +1,7 @@
 package io.lendstream.scheduler;
 
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
@@ -67,6 +68,11 @@ final class IsSignal implements Event.Cases<Boolean> {
 
     @Override
     public Boolean command(ControlCommand command) {
+        return false;
+    }
+
+    @Override
+    public Boolean clusterQueue(ClusterQueue queue) {
         return false;
     }
 

@@ -107,7 +107,7 @@ public final class SchedulerKeys {
             "30s",
             "In accelerated runs: wall-clock wait for a forecast before the run continues without it.");
     /** The limits of a domain by default. */
-    static final DomainLimits DEFAULT_LIMITS = new DomainLimits(1_000, 10_000, 1_024, 5_000, 50_000, 1_000);
+    static final DomainLimits DEFAULT_LIMITS = new DomainLimits(1_000, 10_000, 1_024, 5_000, 50_000, 1_000, 1_000);
 
     static final int DEFAULT_LABELLED_DOMAINS = 100;
 
@@ -135,6 +135,10 @@ public final class SchedulerKeys {
             "scheduler.max-rate-sources",
             DEFAULT_LIMITS.sources(),
             "Most sources of request rates of a service. A further source is refused; ten silent minutes free a place.");
+    static final Key<Integer> MAX_QUEUES = limit(
+            "scheduler.max-queues",
+            DEFAULT_LIMITS.queues(),
+            "Most queues of a domain. A further queue is refused.");
     static final Key<Integer> MAX_LABELLED_DOMAINS = Key.count(
             "scheduler.max-labelled-domains",
             0,
@@ -169,6 +173,7 @@ public final class SchedulerKeys {
             MAX_SERVICES,
             MAX_JOBS,
             MAX_RATE_SOURCES,
+            MAX_QUEUES,
             MAX_LABELLED_DOMAINS);
 
     private SchedulerKeys() {}
@@ -196,7 +201,8 @@ public final class SchedulerKeys {
                         settings.get(MAX_GPUS_PER_NODE),
                         settings.get(MAX_SERVICES),
                         settings.get(MAX_JOBS),
-                        settings.get(MAX_RATE_SOURCES)));
+                        settings.get(MAX_RATE_SOURCES),
+                        settings.get(MAX_QUEUES)));
     }
 
     private static Scheduler scheduler(Settings settings) {

@@ -38,7 +38,7 @@ final class SchedulerTopology {
      * Raised with every change after which old and new instances must not run together: changes of tasks, of internal
      * topics, or of state entries that older versions cannot read. The first topology had no number.
      */
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     static final String INTAKE = "intake";
     static final String DOMAIN = "domain";
@@ -70,6 +70,7 @@ final class SchedulerTopology {
             TopicCatalogue.NODES,
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
+            TopicCatalogue.QUEUES,
             TopicCatalogue.DEMAND_FORECASTS,
             TopicCatalogue.CONTROL,
             TopicCatalogue.PROGRESS);

@@ -5,6 +5,7 @@ import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SourceRate;
 
@@ -17,6 +18,7 @@ final class StateCodecs {
     final StateCodec<ServiceState> services = StateCodec.of(ServiceState.class);
     final StateCodec<SourceRate> sources = StateCodec.of(SourceRate.class);
     final StateCodec<JobState> jobs = StateCodec.of(JobState.class);
+    final StateCodec<QueueState> queues = StateCodec.of(QueueState.class);
     final StateCodec<Advice> advices = StateCodec.of(Advice.class);
     final StateCodec<Progress> progress = StateCodec.of(Progress.class);
 }

@@ -6,6 +6,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.Advice;
@@ -15,6 +16,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SourceRate;
 import io.lendstream.schemas.codec.mapping.InvalidRecordException;
@@ -103,7 +105,7 @@ final class StoredDomain {
                 .findFirst()
                 .flatMap(entry -> readable(EntryKind.ADVICE, "", codecs.advices, entry, schemas));
         saved.advice.put(header.domain(), advice);
-        return header.with(advice, new ClusterEntities(nodes, gpus, services, jobs));
+        return header.with(advice, new ClusterEntities(nodes, gpus, services, jobs, queues(schemas)));
     }
 
     private PersistentMap<NodeId, NodeState> nodes(Map<Long, Schema> schemas, Map<NodeId, Node> described) {
@@ -158,6 +160,18 @@ final class StoredDomain {
             Optional<JobState> job = readable(EntryKind.JOB, entry.getKey(), codecs.jobs, entry.getValue(), schemas);
             if (job.isPresent()) {
                 all = all.put(job.get().spec().job(), job.get());
+            }
+        }
+        return all;
+    }
+
+    private PersistentMap<QueueId, QueueState> queues(Map<Long, Schema> schemas) {
+        PersistentMap<QueueId, QueueState> all = PersistentMap.empty();
+        for (Map.Entry<String, byte[]> entry : of(EntryKind.QUEUE).entrySet()) {
+            Optional<QueueState> queue =
+                    readable(EntryKind.QUEUE, entry.getKey(), codecs.queues, entry.getValue(), schemas);
+            if (queue.isPresent()) {
+                all = all.put(queue.get().spec().queue(), queue.get());
             }
         }
         return all;

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
  * taken.
  */
 class DomainLimitsTest {
-    private static final DomainLimits LIMITS = new DomainLimits(2, 2, 3, 1, 2, 2);
+    private static final DomainLimits LIMITS = new DomainLimits(2, 2, 3, 1, 2, 2, 1);
 
     private final Loop loop = Loop.within(LIMITS);
     private final Scenario story =

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class NodeDomainsTest {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     private static final Topic<?> NODES = TopicCatalogue.NODES;
-    private static final DomainLimits TWO_NODES = new DomainLimits(1, 2, 3, 1, 2, 2);
+    private static final DomainLimits TWO_NODES = new DomainLimits(1, 2, 3, 1, 2, 2, 1);
     private static final DomainId EAST = new DomainId("east");
     private static final DomainId WEST = new DomainId("west");
 

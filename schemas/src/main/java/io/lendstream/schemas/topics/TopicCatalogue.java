@@ -3,6 +3,7 @@ package io.lendstream.schemas.topics;
 import io.lendstream.core.decision.BatchingDecision;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
@@ -55,6 +56,8 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             Duration.ofDays(7),
             TrainingProgress.class,
             "progress of a training job");
+    public static final Topic<ClusterQueue> QUEUES =
+            compacted(Role.INTAKE, "queues", "queue", ClusterQueue.class, "a queue with its quotas");
     public static final Topic<DemandForecast> DEMAND_FORECASTS = latestKept(
             Role.RESULT,
             "demand-forecasts",
@@ -108,6 +111,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             REQUEST_RATES,
             TRAINING_JOBS,
             TRAINING_PROGRESS,
+            QUEUES,
             DEMAND_FORECASTS,
             DOMAIN_EVENTS,
             DECISIONS,

@@ -24,6 +24,7 @@ final class TopicCatalogueTest {
                         "lendstream.request-rates delete",
                         "lendstream.training-jobs compact",
                         "lendstream.training-progress delete",
+                        "lendstream.queues compact",
                         "lendstream.demand-forecasts compact,delete",
                         "lendstream.domain-events delete",
                         "lendstream.decisions delete",

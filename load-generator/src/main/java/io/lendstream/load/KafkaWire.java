@@ -2,6 +2,7 @@ package io.lendstream.load;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
@@ -170,6 +171,11 @@ final class KafkaWire implements Wire {
         @Override
         public Runnable command(ControlCommand command) {
             return () -> writer.write(TopicCatalogue.CONTROL, command.domain().value(), command);
+        }
+
+        @Override
+        public Runnable clusterQueue(ClusterQueue queue) {
+            return () -> writer.write(TopicCatalogue.QUEUES, queue.queue().value(), queue);
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
@@ -15,7 +16,9 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.state.QuotaUse;
 import io.lendstream.service.text.Times;
+import java.util.stream.Collectors;
 
 /** One line for each kind of event. */
 final class EventGist implements Event.Cases<String> {
@@ -106,6 +109,22 @@ final class EventGist implements Event.Cases<String> {
     @Override
     public String command(ControlCommand command) {
         return "%s ordered: %s".formatted(command.issuer(), EventText.order(command));
+    }
+
+    @Override
+    public String clusterQueue(ClusterQueue queue) {
+        return "queue %s%s: %s"
+                .formatted(
+                        queue.queue(),
+                        queue.cohort().map(cohort -> " of cohort " + cohort).orElse(""),
+                        queue.quotas().stream()
+                                .map(quota -> "nominal quota %s GPUs%s"
+                                        .formatted(
+                                                QuotaUse.text(quota.nominalQuota()),
+                                                quota.kind()
+                                                        .map(kind -> " of " + kind)
+                                                        .orElse("")))
+                                .collect(Collectors.joining(", ")));
     }
 
     @Override

@@ -15,6 +15,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -40,6 +41,7 @@ final class Overview {
     private final SortedMap<GpuId, Lease> leases = new TreeMap<>();
     private final GpuNames names = new GpuNames();
     private final SeenWorkload workload = new SeenWorkload();
+    private final SeenQueues queues = new SeenQueues();
     private final StandingCommands commands = new StandingCommands();
     private final SortedMap<DomainId, InOffice> schedulers = new TreeMap<>();
     private final Deque<Decision> decisions = new ArrayDeque<>();
@@ -63,6 +65,7 @@ final class Overview {
             leases.put(lease.gpuId(), lease);
         } else if (record instanceof Event event) {
             workload.tell(event);
+            queues.tell(event);
             event.asNode().ifPresent(names::take);
             event.asReport().ifPresent(report -> actuators.ifPresent(watch -> watch.takeReport(report)));
             event.asStarted().ifPresent(this::tell);
@@ -166,6 +169,15 @@ final class Overview {
         return decisions;
     }
 
+    SeenQueues queues() {
+        return queues;
+    }
+
+    /** The use of all quotas, by the leases. */
+    QueueLedger ledger() {
+        return queues.ledger(leases.values(), workload);
+    }
+
     WorkloadFigures figures() {
         return new WorkloadFigures(leases, workload);
     }
@@ -175,6 +187,7 @@ final class Overview {
         List<String> alarms = new ArrayList<>();
         actuators.ifPresent(watch -> watch.problems(now).forEach(finding -> alarms.add(finding.text())));
         alarms.addAll(commands.lines());
+        alarms.addAll(queues.alarms(workload));
         leases.values().stream()
                 .filter(lease -> lease.owner().isQuarantined())
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease.owner()))));

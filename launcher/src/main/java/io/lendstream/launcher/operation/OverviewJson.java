@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.QueueLedger;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -26,6 +27,7 @@ final class OverviewJson {
         putGpus(json.putArray("gpus"));
         putServices(json.putArray("services"), now);
         putJobs(json.putArray("jobs"));
+        putQueues(json.putArray("queues"));
         ArrayNode last = json.putArray("decisions");
         overview.decisions().forEach(decision -> last.add(Explained.json(decision)));
         return json;
@@ -101,6 +103,27 @@ final class OverviewJson {
             if (held.gpus() > 0) {
                 one.put("goodputSamplesPerSecond", WorkloadFigures.goodput(job, held));
             }
+        });
+    }
+
+    private void putQueues(ArrayNode all) {
+        QueueLedger ledger = overview.ledger();
+        overview.queues().queues().forEach(queue -> {
+            ObjectNode one = all.addObject()
+                    .put("queue", queue.queue().value())
+                    .put("domain", queue.domain().value())
+                    .put("weightedShare", ledger.weightedShare(queue.queue()));
+            queue.cohort().ifPresent(cohort -> one.put("cohort", cohort));
+            ArrayNode quotas = one.putArray("quotas");
+            ledger.uses(queue.queue()).forEach(use -> {
+                ObjectNode quota = quotas.addObject()
+                        .put("nominal", use.nominal())
+                        .put("used", use.used())
+                        .put("leaving", use.leaving())
+                        .put("borrowed", use.borrowed())
+                        .put("limit", use.limit());
+                use.kind().ifPresent(kind -> quota.put("kind", kind.value()));
+            });
         });
     }
 

@@ -37,6 +37,7 @@ final class SchedulerChecks {
             TopicCatalogue.NODES,
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
+            TopicCatalogue.QUEUES,
             TopicCatalogue.DEMAND_FORECASTS,
             TopicCatalogue.CONTROL,
             TopicCatalogue.GPU_TELEMETRY,

@@ -49,6 +49,7 @@ public final class TopCommand extends ClusterCommand {
             TopicCatalogue.NODES,
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
+            TopicCatalogue.QUEUES,
             TopicCatalogue.CONTROL,
             TopicCatalogue.PROGRESS);
     private static final List<Topic<?>> LATELY =

@@ -130,6 +130,7 @@ public final class World {
         outbox.clear();
         if (!announced && !to.isBefore(workload.start())) {
             announced = true;
+            happened.addAll(workload.queues());
             services.values().forEach(service -> happened.add(service.service()));
         }
         while (submitted < workload.tasks().size()

@@ -113,7 +113,9 @@ final class EventText implements Action.Cases<String> {
 
     @Override
     public String hold(Action.Hold hold) {
-        return "hold: no change";
+        return hold.queue()
+                .map(queue -> "hold: no quota left in queue " + queue)
+                .orElse("hold: no change");
     }
 
     /** A summary of an event. */

@@ -1,7 +1,10 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.event.Limits;
+import io.lendstream.core.id.QueueId;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /** A line of a CSV file, numbered as editors number it. */
 public record CsvRow(Path file, List<String> columns, int line, List<String> values) {
@@ -43,6 +46,16 @@ public record CsvRow(Path file, List<String> columns, int line, List<String> val
             // Falls through to the message that all bad values get.
         }
         throw bad(column, "a whole number of at least " + atLeast);
+    }
+
+    /** The name of a queue; empty where the line has none. */
+    Optional<QueueId> queue() {
+        String name = text("queue");
+        try {
+            return name.isEmpty() ? Optional.empty() : Optional.of(new QueueId(Limits.name("queue", name)));
+        } catch (IllegalArgumentException e) {
+            throw bad("queue", "a name: " + e.getMessage());
+        }
     }
 
     public IllegalArgumentException bad(String column, String expected) {

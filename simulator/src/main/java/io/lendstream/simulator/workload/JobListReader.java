@@ -11,9 +11,9 @@ import java.util.Set;
 
 /**
  * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known
- * {@code application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}) and {@code crashAtShare},
- * the share of its work at which the job crashes once, and those of {@link ListedKinds}. Times are seconds since the
- * start.
+ * {@code application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}), {@code crashAtShare}, the
+ * share of its work at which the job crashes once, {@code queue}, and those of {@link ListedKinds}. Times are seconds
+ * since the start.
  */
 final class JobListReader {
     /** Some thirty years. */
@@ -45,7 +45,9 @@ final class JobListReader {
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
-            tasks.add(ListedKinds.task(task, row).meeting(new JobOutcome(outcome(row), crash(row))));
+            TrainingTask whole =
+                    ListedKinds.task(task, row).meeting(new JobOutcome(outcome(row), crash(row)));
+            tasks.add(row.queue().map(whole::in).orElse(whole));
         }
         return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());
     }

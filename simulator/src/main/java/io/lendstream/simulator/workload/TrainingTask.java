@@ -5,6 +5,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import java.util.Map;
+import io.lendstream.core.id.QueueId;
 
 /**
  * A training job to arrive.
@@ -46,6 +47,11 @@ public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate, 
     /** How much faster its steps are on a kind than its truth says. */
     public double speedOn(KindId kind) {
         return speeds.getOrDefault(kind, 1.0);
+    }
+
+    /** The same job in a queue. */
+    TrainingTask in(QueueId queue) {
+        return new TrainingTask(job.in(queue), truth, fate, speeds);
     }
 
     TrainingTask named(String name) {

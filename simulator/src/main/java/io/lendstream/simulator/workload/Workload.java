@@ -1,5 +1,6 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.event.ClusterQueue;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -16,8 +17,10 @@ import java.util.Set;
  * @param start the moment that all its times count from
  * @param tasks training jobs in order of submission
  * @param loads inference services in order of their names
+ * @param queues queues in order of their names
  */
-public record Workload(String name, Instant start, List<TrainingTask> tasks, List<ServiceLoad> loads) {
+public record Workload(
+        String name, Instant start, List<TrainingTask> tasks, List<ServiceLoad> loads, List<ClusterQueue> queues) {
     /** The virtual moment at which workloads start unless told otherwise. */
     public static final Instant EPOCH = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -30,6 +33,14 @@ public record Workload(String name, Instant start, List<TrainingTask> tasks, Lis
         loads = loads.stream()
                 .sorted(Comparator.comparing(load -> load.service().service()))
                 .toList();
+        queues = queues.stream()
+                .sorted(Comparator.comparing(ClusterQueue::queue))
+                .toList();
+    }
+
+    /** A workload without queues. */
+    public Workload(String name, Instant start, List<TrainingTask> tasks, List<ServiceLoad> loads) {
+        this(name, start, tasks, loads, List.of());
     }
 
     /**
@@ -46,7 +57,15 @@ public record Workload(String name, Instant start, List<TrainingTask> tasks, Lis
         Set<String> names = new HashSet<>();
         List<TrainingTask> tasks = new ArrayList<>();
         List<ServiceLoad> loads = new ArrayList<>();
+        List<ClusterQueue> queues = new ArrayList<>();
         for (Workload part : parts) {
+            for (ClusterQueue queue : part.queues) {
+                if (!names.add("queue/" + queue.queue())) {
+                    throw new IllegalArgumentException(
+                            "queue %s is in two workloads; declare it in one".formatted(queue.queue()));
+                }
+                queues.add(queue);
+            }
             for (TrainingTask task : part.tasks) {
                 tasks.add(task.named(unused("job/", task.job().job().value(), names)));
             }
@@ -56,7 +75,8 @@ public record Workload(String name, Instant start, List<TrainingTask> tasks, Lis
         }
         Instant start =
                 parts.stream().map(Workload::start).min(Instant::compareTo).orElseThrow();
-        return new Workload(String.join(",", parts.stream().map(Workload::name).toList()), start, tasks, loads);
+        return new Workload(
+                String.join(",", parts.stream().map(Workload::name).toList()), start, tasks, loads, queues);
     }
 
     private static String unused(String kind, String name, Set<String> names) {

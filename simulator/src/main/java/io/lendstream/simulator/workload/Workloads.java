@@ -18,7 +18,8 @@ public final class Workloads {
             new Format("Philly's job list", PhillyReader::knows, PhillyReader::read),
             new Format("Alibaba's openb pods", OpenbReader::knows, OpenbReader::read),
             new Format("ServeGen's client rates", ServeGenReader::knows, ServeGenReader::read),
-            new Format("job,submitSeconds,gpus,runSeconds", JobListReader::knows, JobListReader::read));
+            new Format("job,submitSeconds,gpus,runSeconds", JobListReader::knows, JobListReader::read),
+            new Format("queue,nominalQuota", QueueListReader::knows, QueueListReader::read));
 
     private record Format(String name, Predicate<List<String>> knows, BiFunction<Path, Scene, Workload> read) {}
 

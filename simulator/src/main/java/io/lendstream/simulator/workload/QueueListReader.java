@@ -1,0 +1,73 @@
+package io.lendstream.simulator.workload;
+
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Limits;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Reads queues: a line for each quota, {@code queue,nominalQuota}, and where they are wanted {@code kind}, {@code
+ * borrowingLimit}, {@code lendingLimit}, {@code cohort} and {@code weight}. Cohort and weight are those of the queue's
+ * first line.
+ */
+final class QueueListReader {
+    private static final List<String> COLUMNS = List.of("queue", "nominalQuota");
+
+    private QueueListReader() {}
+
+    static boolean knows(List<String> header) {
+        return header.containsAll(COLUMNS);
+    }
+
+    static Workload read(Path file, Scene scene) {
+        Map<QueueId, List<CsvRow>> byQueue = new LinkedHashMap<>();
+        for (CsvRow row : CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows()) {
+            QueueId queue = row.queue().orElseThrow(() -> row.bad("queue", "a name"));
+            byQueue.computeIfAbsent(queue, any -> new ArrayList<>()).add(row);
+        }
+        List<ClusterQueue> queues = new ArrayList<>();
+        byQueue.forEach((queue, rows) -> queues.add(queue(queue, rows, scene)));
+        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), List.of(), queues);
+    }
+
+    private static ClusterQueue queue(QueueId queue, List<CsvRow> rows, Scene scene) {
+        CsvRow first = rows.get(0);
+        Optional<String> cohort = Optional.of(first.text("cohort")).filter(name -> !name.isEmpty());
+        double weight = first.text("weight").isEmpty() ? 1 : first.above("weight", 0);
+        try {
+            return new ClusterQueue(
+                    queue,
+                    scene.domain(),
+                    scene.start(),
+                    cohort,
+                    weight,
+                    rows.stream().map(QueueListReader::quota).toList());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("%s: %s".formatted(first.file(), e.getMessage()), e);
+        }
+    }
+
+    private static KindQuota quota(CsvRow row) {
+        return new KindQuota(
+                kind(row),
+                row.number("nominalQuota", 0),
+                limit(row, "borrowingLimit"),
+                limit(row, "lendingLimit"));
+    }
+
+    private static Optional<KindId> kind(CsvRow row) {
+        String name = row.text("kind");
+        return name.isEmpty() ? Optional.empty() : Optional.of(new KindId(Limits.name("kind", name)));
+    }
+
+    private static Optional<Double> limit(CsvRow row, String column) {
+        return row.text(column).isEmpty() ? Optional.empty() : Optional.of(row.number(column, 0));
+    }
+}

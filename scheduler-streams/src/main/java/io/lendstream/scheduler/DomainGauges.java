@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /** The gauges of each domain that this task has, read from the domain's state at each scrape. */
@@ -25,17 +26,24 @@ final class DomainGauges implements AutoCloseable {
     private final DomainLabels labels;
     private final Map<DomainId, Domain> watched = new HashMap<>();
     private final List<Gauge> gauges = new ArrayList<>();
+    /** By domain, of those with a label of their own. */
+    private final Map<DomainId, QueueGauges> queues = new HashMap<>();
 
     DomainGauges(MeterRegistry registry, DomainLabels labels) {
         this.registry = registry;
         this.labels = labels;
     }
 
-    /** Registers a domain's gauges, unless they are registered already. */
+    /** Registers a domain's gauges, unless they are registered already, and those of its new queues. */
     void watch(Domain domain) {
-        if (watched.putIfAbsent(domain.id(), domain) != null || !labels.take(domain)) {
-            return;
+        if (watched.putIfAbsent(domain.id(), domain) == null && labels.take(domain)) {
+            register(domain);
+            queues.put(domain.id(), new QueueGauges(registry, domain));
         }
+        Optional.ofNullable(queues.get(domain.id())).ifPresent(QueueGauges::watch);
+    }
+
+    private void register(Domain domain) {
         Tags tags = Tags.of("domain", domain.id().value());
         makeSums((name, more, value) -> gauge(name, domain, tags.and(more), value));
         gauge("lendstream.epoch", domain, tags, each -> each.state().epoch());
@@ -90,6 +98,8 @@ final class DomainGauges implements AutoCloseable {
     public void close() {
         gauges.forEach(registry::remove);
         gauges.clear();
+        queues.values().forEach(QueueGauges::close);
+        queues.clear();
         watched.values().forEach(labels::giveBack);
         watched.clear();
     }

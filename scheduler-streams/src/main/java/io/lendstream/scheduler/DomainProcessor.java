@@ -104,6 +104,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
             domain = Optional.of(known.isPresent() ? known.get() : begin(id));
             domain.get().heard(Instant.ofEpochMilli(record.timestamp()), wallClock());
             take(domain.get(), input, origin, record.timestamp());
+            gauges.watch(domain.get());
             metrics.taken(wallClock());
         } catch (Poison poison) {
             bury(id, topic, arrival, record.timestamp(), poison);

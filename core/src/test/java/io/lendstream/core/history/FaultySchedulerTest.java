@@ -116,6 +116,7 @@ class FaultySchedulerTest {
                         step.changed().gpus(),
                         step.changed().services(),
                         step.changed().jobs(),
+                        step.changed().queues(),
                         owners));
     }
 

@@ -186,7 +186,8 @@ class SchedulerChurnTest {
                 state.pacing(),
                 state.slices(),
                 state.advice(),
-                new ClusterEntities(state.nodes(), state.gpus(), state.services(), state.jobs()));
+                new ClusterEntities(
+                        state.nodes(), state.gpus(), state.services(), state.jobs(), state.queues()));
     }
 
     private static Scenario churn(Random random, String policy, double lossOfReports) {

@@ -118,9 +118,12 @@ record QuotaPlan(
             if (first.isPresent() && runs(job, allowed)) {
                 refuse(job, target, allowed, first.get());
             } else if (first.isPresent()) {
-                allowed.stream().filter(gpu -> !held.contains(gpu)).forEach(ledger::remove);
+                List<GpuId> gained =
+                        target.stream().filter(gpu -> !held.contains(gpu)).toList();
+                allowed.stream().filter(gained::contains).forEach(ledger::remove);
+                Optional<QuotaRefusal> whole = guard.against(ledger, tenant, gained, List.of());
                 lost(job, target).forEach(gpu -> count(gpu, queue.get()));
-                refuse(job, target, held, first.get());
+                refuse(job, target, held, whole.orElse(first.get()));
             }
         }
 

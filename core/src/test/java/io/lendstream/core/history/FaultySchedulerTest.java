@@ -20,6 +20,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.Policy;
@@ -327,6 +328,47 @@ class FaultySchedulerTest {
         assertThat(checker.verdict(mixed.decisions(), mixed.leases()).violations())
                 .extracting(Violation::text)
                 .anyMatch(text -> text.contains("gives a job GPUs of kind Tesla-T4-16GB, which it excludes"));
+    }
+
+    @Breaks("quota")
+    void noticesAQueueAboveItsLimit() {
+        QueueId team = new QueueId("team-a");
+        Scenario queued = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .queue("team-a", 1)
+                .job("a", 2, "team-a");
+        queued.after(ofMinutes(3)).settled().progress("a", JobPhase.RUNNING);
+        assertThat(queued.job("a").gpus()).isEqualTo(1);
+        long last = queued.log().get(queued.log().size() - 1).sequence();
+        Decision decision = new Decision(
+                DECISION,
+                queued.now(),
+                queued.now().plusSeconds(45),
+                false,
+                new Reason("test", "", Map.of(), List.of()),
+                new Action.Hold(Optional.empty(), Optional.empty(), Optional.of(team)));
+
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == last ? beyondQuota(step, decision) : step;
+        });
+        queued.log().forEach(checker::take);
+
+        assertThat(rules(checker.verdict(queued.decisions(), queued.leases()))).contains("quota");
+    }
+
+    /** The step in which a decision also gives the job {@code a} the free GPU. */
+    private static Step beyondQuota(Step step, Decision decision) {
+        String free = step.state().gpus().stream()
+                .filter(GpuState::isFree)
+                .findFirst()
+                .orElseThrow()
+                .gpuId()
+                .value();
+        Owner.Binding binding = new Owner.Binding(
+                new Tenant.Job(new JobId("a")), DECISION, decision.deadline(), Optional.empty(), 1);
+        Step bound = owned(step, free, binding);
+        return new Step(bound.state(), List.of(decision), bound.changed());
     }
 
     private static Scheduler scheduler(double share) {

@@ -4,19 +4,24 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.BatchTimes;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindNeeds;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
@@ -42,6 +47,7 @@ final class RandomHistory {
 
     private final Random random;
     private final List<String> products;
+    private final List<QueueId> queues;
     private final Scheduler scheduler;
     private final Scenario story;
     private final Deque<ActuationReport> reports = new ArrayDeque<>();
@@ -58,9 +64,11 @@ final class RandomHistory {
 
     private int jobs;
 
-    private RandomHistory(long seed, ClusterModel model, List<String> products, boolean needs) {
+    private RandomHistory(
+            long seed, ClusterModel model, List<String> products, boolean needs, List<QueueId> queues) {
         this.products = products;
         this.needs = needs;
+        this.queues = queues;
         random = new Random(seed);
         boolean repartitions = random.nextInt(3) == 0;
         advised = random.nextInt(4) == 0;
@@ -93,12 +101,17 @@ final class RandomHistory {
      * @param products of GPUs, drawn for each node; empty for those of {@link #of(long)}
      */
     static RandomHistory of(long seed, ClusterModel model, List<String> products) {
-        return new RandomHistory(seed, model, products, products.size() > 1).told();
+        return of(seed, model, products, List.of());
     }
 
     /** The same with jobs that declare nothing about kinds. */
     static RandomHistory withoutNeeds(long seed, ClusterModel model, List<String> products) {
-        return new RandomHistory(seed, model, products, false).told();
+        return new RandomHistory(seed, model, products, false, List.of()).told();
+    }
+
+    /** The same where most jobs and services name one of some queues, which are declared again and again. */
+    static RandomHistory of(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
+        return new RandomHistory(seed, model, products, products.size() > 1, queues).told();
     }
 
     private RandomHistory told() {
@@ -131,6 +144,7 @@ final class RandomHistory {
         if (scheduler.settings().repartition() || random.nextInt(3) == 0) {
             story.migNode("cut", Pool.INFERENCE, cuts);
         }
+        queues.stream().filter(queue -> random.nextInt(4) > 0).forEach(this::declare);
         services.forEach(this::service);
         queue(0);
     }
@@ -144,17 +158,38 @@ final class RandomHistory {
     /** A service; where GPUs differ, it may need more memory than some of them have. */
     private void service(String name) {
         int floor = random.nextInt(2);
-        if (products.isEmpty() || scheduler.settings().repartition() || random.nextBoolean()) {
-            story.service(name, floor);
-        } else {
-            story.service(name, floor, 20);
+        InferenceService service = story.serviceRecord(name, floor);
+        boolean isSmall = products.isEmpty() || scheduler.settings().repartition() || random.nextBoolean();
+        InferenceService sized = isSmall ? service : service.onSlicesOf(20L << 30);
+        story.tell(isQueued() ? sized.in(pick(queues)) : sized);
+    }
+
+    /** Never drawn where there are no queues, so that the other histories stay the same. */
+    private boolean isQueued() {
+        return !queues.isEmpty() && random.nextInt(5) > 0;
+    }
+
+    private void declare(QueueId queue) {
+        List<KindQuota> quotas = new ArrayList<>();
+        quotas.add(new KindQuota(Optional.empty(), random.nextInt(6), limit(), limit()));
+        if (scheduler.settings().model().kinds() && random.nextBoolean()) {
+            Optional<KindId> kind = Optional.of(new KindId("A100-SXM4-80GB"));
+            quotas.add(new KindQuota(kind, random.nextInt(6), limit(), limit()));
         }
+        Optional<String> cohort = random.nextInt(3) == 0 ? Optional.empty() : Optional.of("all");
+        story.tell(new ClusterQueue(queue, Scenario.DOMAIN, story.now(), cohort, 1 + random.nextInt(3), quotas));
+    }
+
+    private Optional<Double> limit() {
+        return random.nextBoolean() ? Optional.empty() : Optional.of((double) random.nextInt(4));
     }
 
     private void happen() {
         int answered = story.decisions().size();
         int dice = random.nextInt(100);
-        if (advised && random.nextInt(5) == 0) {
+        if (!queues.isEmpty() && random.nextInt(15) == 0) {
+            declare(pick(queues));
+        } else if (advised && random.nextInt(5) == 0) {
             adviseOrApprove();
         } else if (dice < 35) {
             rates();
@@ -217,14 +252,19 @@ final class RandomHistory {
     private void submit() {
         String name = "job-" + jobs++;
         if (needs && random.nextInt(2) == 0) {
-            story.job(name, 1 + random.nextInt(8), drawnNeeds());
+            TrainingJob fussy = story.jobRecord(name, 1 + random.nextInt(8), true).onKinds(drawnNeeds());
+            story.tell(isQueued() ? fussy.in(pick(queues)) : fussy);
             return;
         }
-        switch (random.nextInt(4)) {
-            case 0, 1 -> story.smallJob(name, 1 + random.nextInt(3), 1 + random.nextInt(40));
-            case 2 -> story.job(name, 1 + random.nextInt(8));
-            default -> story.rigidJob(name, 1 + random.nextInt(5));
-        }
+        TrainingJob job =
+                switch (random.nextInt(4)) {
+                    case 0, 1 ->
+                        story.jobRecord(name, 1 + random.nextInt(3), true)
+                                .onSlicesOf((1L + random.nextInt(40)) << 30);
+                    case 2 -> story.jobRecord(name, 1 + random.nextInt(8), true);
+                    default -> story.jobRecord(name, 1 + random.nextInt(5), false);
+                };
+        story.tell(isQueued() ? job.in(pick(queues)) : job);
     }
 
     private KindNeeds drawnNeeds() {

@@ -249,6 +249,9 @@ final class ShortcutOracle {
                     service(decision).filter(name -> isUnderFloor(state, name)).isPresent();
             return isOfFloor && !decision.advisory() ? Optional.empty() : Optional.of(Deferral.NEEDS_OF_OTHERS);
         }
+        if (reason.is(ReasonCode.QUOTA)) {
+            return Optional.of(isPlanDue ? Deferral.PLAN : Deferral.NEEDS_OF_OTHERS);
+        }
         if (OF_BATCHES.stream().anyMatch(reason::is)) {
             return Optional.of(Deferral.BATCHES_OF_OTHERS);
         }

@@ -1,0 +1,261 @@
+package io.lendstream.core.scheduler;
+
+import static java.time.Duration.ofMinutes;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.catalogue.Policies;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Decisions keep the quotas of queues, and a hold names the queue and its numbers. */
+class QuotaGuardTest {
+    private static final QueueId TEAM = new QueueId("team-a");
+
+    private static Scenario training(int gpus) {
+        return Scenario.of("deepboot").node("train", Pool.TRAINING, gpus);
+    }
+
+    private static Scenario planned(Scenario story) {
+        return story.after(ofSeconds(61)).settled();
+    }
+
+    private static List<Decision> refusals(Scenario story) {
+        return story.decisions().stream()
+                .filter(decision -> decision.reason().is(ReasonCode.QUOTA))
+                .toList();
+    }
+
+    @Test
+    void anElasticJobGetsTheQuotaOfItsQueue() {
+        Scenario story = planned(training(4).queue("team-a", 2).job("a", 4, "team-a"));
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(refusals(story)).hasSize(1);
+        Decision hold = refusals(story).get(0);
+        assertThat(hold.action())
+                .isEqualTo(new Action.Hold(Optional.of(new JobId("a")), Optional.empty(), Optional.of(TEAM)));
+        assertThat(hold.reason().text())
+                .isEqualTo(
+                        "2 more GPUs for a are refused: queue team-a uses 2 of at most 2 GPUs (nominal quota 2)");
+        assertThat(hold.reason().numbers())
+                .containsEntry("nominal", 2.0)
+                .containsEntry("used", 2.0)
+                .containsEntry("limit", 2.0)
+                .containsEntry("asked", 2.0);
+        Decision start = story.decisions().stream()
+                .filter(decision -> decision.action().jobChange().isPresent())
+                .findFirst()
+                .orElseThrow();
+        assertThat(start.reason().text())
+                .startsWith("a starts on 2 GPUs: queue team-a uses 2 of at most 2 GPUs (nominal quota 2); without its");
+    }
+
+    @Test
+    void aRigidJobWaitsUntilItsQuotaIsRaised() {
+        Scenario story = planned(training(4).queue("team-a", 2).rigidJob("a", 3, "team-a"));
+
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(refusals(story).get(0).reason().text())
+                .isEqualTo(
+                        "3 more GPUs for a are refused: queue team-a uses 0 of at most 2 GPUs (nominal quota 2)");
+
+        planned(story.queue("team-a", 3));
+
+        assertThat(story.job("a").gpus()).isEqualTo(3);
+        assertThat(story.state().queues().require(TEAM).refusedGpus()).isZero();
+    }
+
+    @Test
+    void theSameRefusalIsNotDecidedAgain() {
+        Scenario story = planned(training(4).queue("team-a", 2).rigidJob("a", 3, "team-a"));
+
+        story.after(ofMinutes(5));
+
+        assertThat(refusals(story)).hasSize(1);
+    }
+
+    @Test
+    void aQueueBorrowsWhatItsCohortDoesNotUse() {
+        Scenario story = training(4)
+                .queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), 1))
+                .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), 2))
+                .job("a", 4, "team-a");
+
+        planned(story);
+
+        assertThat(story.job("a").gpus()).isEqualTo(3);
+    }
+
+    @Test
+    void aJobWithoutADeclaredQueueHasNoQuota() {
+        Scenario story = planned(training(4).queue("team-a", 1).job("a", 2).job("b", 2, "team-z"));
+
+        assertThat(story.job("a").gpus() + story.job("b").gpus()).isEqualTo(4);
+        assertThat(refusals(story)).isEmpty();
+    }
+
+    @Test
+    void anEarlierJobComesFirst() {
+        Scenario story = training(4).queue("team-a", 2).rigidJob("z", 2, "team-a");
+        story.withoutTicks(ofSeconds(1)).rigidJob("a", 2, "team-a");
+
+        planned(story);
+
+        assertThat(story.job("z").gpus()).isEqualTo(2);
+        assertThat(story.job("a").gpus()).isZero();
+    }
+
+    @Test
+    void aServiceGetsReplicasUpToItsQuota() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4)
+                .queue("team-a", 1)
+                .service("chat", 0, "team-a")
+                .rate("chat", 25);
+
+        assertThat(story.lastKinds()).containsExactly("serve", "hold");
+        Decision hold = refusals(story).get(0);
+        assertThat(hold.action())
+                .isEqualTo(new Action.Hold(Optional.empty(), Optional.of(new ServiceId("chat")), Optional.of(TEAM)));
+        assertThat(hold.reason().text())
+                .isEqualTo(
+                        "2 more GPUs for chat are refused: queue team-a uses 1 of at most 1 GPUs (nominal quota 1)");
+        assertThat(story.count("binding")).isEqualTo(1);
+
+        story.settled().rate("chat", 25);
+
+        assertThat(story.last()).isEmpty();
+        assertThat(story.state().queues().require(TEAM).refusedReplicas()).isEqualTo(2);
+    }
+
+    @Test
+    void aRaisedQuotaGivesReplicasAtOnce() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4)
+                .queue("team-a", 1)
+                .service("chat", 0, "team-a")
+                .rate("chat", 25)
+                .settled();
+
+        story.queue("team-a", 3);
+
+        assertThat(story.lastKinds()).containsExactly("serve");
+        assertThat(story.count("binding")).isEqualTo(2);
+        assertThat(story.state().queues().require(TEAM).refusedReplicas()).isZero();
+    }
+
+    @Test
+    void floorsOfServicesKeepTheirPartOfTheQuota() {
+        Scenario story = planned(
+                training(4).queue("team-a", 2).service("chat", 1, "team-a").job("a", 4, "team-a"));
+
+        assertThat(story.job("a").gpus()).isEqualTo(1);
+        assertThat(refusals(story).get(refusals(story).size() - 1).reason().text())
+                .contains("of which it keeps 1 GPU for floors of its services");
+    }
+
+    @Test
+    void aServiceReclaimsLoansOfItsOwnQueueAtTheLimit() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .queue("team-a", 2)
+                .service("chat", 0, "team-a")
+                .job("a", 2, "team-a");
+        lend(story, 2);
+
+        story.rate("chat", 5);
+
+        assertThat(story.lastKinds()).containsExactly("reclaim");
+        story.settled();
+        assertThat(story.count("serving") + story.count("binding")).isEqualTo(1);
+    }
+
+    @Test
+    void aServiceReclaimsNoLoansThatItsQuotaWouldNotAllow() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .queue("team-a", 0)
+                .service("chat", 0, "team-a")
+                .job("a", 2);
+        lend(story, 2);
+
+        story.rate("chat", 5);
+
+        assertThat(story.lastKinds()).containsExactly("hold");
+    }
+
+    /** Lends GPUs to job {@code a} while the service {@code chat} has no demand. */
+    private static void lend(Scenario story, int gpus) {
+        for (int i = 0; i < 40 && story.count("lent") < gpus; i++) {
+            story.rate("chat", 0).settled().after(ofSeconds(15)).settled();
+            if (story.job("a").gpus() > 0) {
+                story.progress("a", JobPhase.RUNNING).settled();
+            }
+        }
+        assertThat(story.count("lent")).isEqualTo(gpus);
+    }
+
+    @Test
+    void migInstancesCountByComputeSlices() {
+        Scenario story = Scenario.of("deepboot")
+                .migNode("cut", Pool.INFERENCE, "3g.40gb@0 3g.40gb@4")
+                .queue("team-a", 0.5);
+        for (String job : List.of("a", "b")) {
+            story.tell(story.jobRecord(job, 1, true).onSlicesOf(20L << 30).in(TEAM));
+        }
+
+        planned(story);
+
+        assertThat(story.count("lent")).isEqualTo(1);
+        planned(story.queue("team-a", 1));
+        assertThat(story.count("lent")).isEqualTo(2);
+    }
+
+    @Test
+    void adviceIsNotApprovedBeyondTheQuota() {
+        Scenario story = training(4).queue("team-a", 4).rigidJob("a", 3, "team-a");
+        story.control(ControlCommand.Kind.ADVISORY_ON).after(ofSeconds(61));
+        Decision advice = story.decisions().stream()
+                .filter(decision -> decision.action().jobChange().isPresent())
+                .findFirst()
+                .orElseThrow();
+
+        story.queue("team-a", 2).approve(advice.id());
+
+        assertThat(story.last()).hasSize(1);
+        assertThat(story.last().get(0).reason().text())
+                .endsWith("cannot be carried out any more: queue team-a uses 0 of at most 2 GPUs (nominal quota 2)");
+    }
+
+    @Test
+    void theReviewOfAGpuNamesTheQuota() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .queue("team-a", 1)
+                .service("chat", 0)
+                .job("a", 2, "team-a");
+        lend(story, 1);
+
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
+        List<UnitReview> reviews =
+                LendingReview.of(scheduler, story.state(), story.now()).inference();
+
+        assertThat(reviews).anySatisfy(review -> {
+            assertThat(review.cause()).isEqualTo(UnitReview.Cause.LIMIT);
+            assertThat(review.reason()).contains("queue team-a uses 1 of at most 1 GPUs (nominal quota 1)");
+        });
+    }
+}

@@ -1,0 +1,168 @@
+package io.lendstream.core.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.history.Violation;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.seeds.Seeds;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QueueState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Queues in random histories: jobs and services of three queues, whose quotas change again and again. */
+class QuotaHistoriesTest {
+    private static final List<QueueId> QUEUES =
+            List.of(new QueueId("team-a"), new QueueId("team-b"), new QueueId("team-c"));
+    private static final List<String> PRODUCTS = List.of("NVIDIA A100-SXM4-80GB", "Tesla T4");
+
+    private static RandomHistory history(long seed) {
+        return seed % 2 == 0
+                ? RandomHistory.of(seed, ClusterModel.KINDS, PRODUCTS, QUEUES)
+                : RandomHistory.of(seed, ClusterModel.ALIKE, List.of(), QUEUES);
+    }
+
+    @Seeds(200)
+    void noDecisionRaisesAQueueAboveItsLimit(long seed) {
+        RandomHistory history = history(seed);
+        HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
+        history.log().forEach(checker::take);
+
+        assertThat(checker.verdict(history.decisions(), List.of()).violations())
+                .extracting(Violation::rule)
+                .doesNotContain("quota", "kind", "one owner", "gang", "bind before release", "replay");
+    }
+
+    /** Counted in another way than by the ledger: whole GPUs of queues without a cohort, one by one. */
+    @Seeds(100)
+    void aQueueWithoutACohortNeverGrowsBeyondItsNominalQuota(long seed) {
+        RandomHistory history = RandomHistory.of(seed, ClusterModel.ALIKE, List.of(), QUEUES);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            ClusterState before = state;
+            Step step = history.scheduler().step(state, event);
+            state = step.state();
+            for (QueueState queue : state.queues().values()) {
+                double nominal = queue.spec()
+                        .quota(Optional.empty())
+                        .map(KindQuota::nominalQuota)
+                        .orElse(0.0);
+                long uses = wholeGpus(state, queue.spec());
+                boolean hasGained = step.changed().owners().stream()
+                        .anyMatch(gpu -> isGained(before, step.state(), gpu, queue.spec()));
+                if (queue.spec().cohort().isEmpty() && hasGained) {
+                    assertThat((double) uses)
+                            .as("queue %s after event %d, seed %d", queue.spec(), event.sequence(), seed)
+                            .isLessThanOrEqualTo(nominal);
+                }
+            }
+        }
+    }
+
+    private static boolean isGained(ClusterState before, ClusterState after, GpuId gpu, ClusterQueue queue) {
+        boolean wasFree = before.gpus().get(gpu).filter(GpuState::isFree).isPresent();
+        return wasFree
+                && after.gpus()
+                        .get(gpu)
+                        .filter(unit -> unit.isWhole() && unit.owner().isBinding() && isOf(after, unit, queue))
+                        .isPresent();
+    }
+
+    private static long wholeGpus(ClusterState state, ClusterQueue queue) {
+        return state.gpus().stream()
+                .filter(unit -> unit.isWhole() && isOf(state, unit, queue))
+                .count();
+    }
+
+    private static boolean isOf(ClusterState state, GpuState unit, ClusterQueue queue) {
+        Optional<QueueId> ofJob = unit.owner()
+                .holdingJob()
+                .flatMap(state.jobs()::get)
+                .flatMap(job -> job.spec().queue());
+        Optional<QueueId> ofService = unit.owner()
+                .holdingService()
+                .flatMap(state.services()::get)
+                .flatMap(service -> service.spec().queue());
+        return ofJob.or(() -> ofService).filter(queue.queue()::equals).isPresent();
+    }
+
+    @Seeds(100)
+    void shortcutsHoldForQueues(long seed) {
+        RandomHistory history = history(seed);
+        ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
+
+        assertThat(oracle.firstError(history.log())).as("seed %d", seed).isEmpty();
+    }
+
+    /** The ledger that a step keeps up to date counts as one that is built from scratch. */
+    @Seeds(60)
+    void aLedgerFollowsChangesOfOwners(long seed) {
+        RandomHistory history = history(seed);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            state = history.scheduler().step(state, event).state();
+            QueueLedger followed = QueueLedger.of(state.entities());
+            for (GpuState unit : state.gpus().values()) {
+                followed.remove(unit.gpuId());
+                followed.put(state.entities(), unit);
+            }
+            for (QueueId queue : QUEUES) {
+                assertThat(followed.uses(queue))
+                        .usingRecursiveComparison()
+                        .withComparatorForType((one, other) -> Math.abs(one - other) < 1e-9 ? 0 : 1, Double.class)
+                        .isEqualTo(QueueLedger.of(state.entities()).uses(queue));
+            }
+        }
+    }
+
+    @Seeds(100)
+    void aQueueThatNoTenantNamesChangesNoDecision(long seed) {
+        RandomHistory history = RandomHistory.of(seed);
+        ClusterQueue idle = new ClusterQueue(
+                new QueueId("idle"), Scenario.DOMAIN, Scenario.START, Optional.empty(), 1, List.of());
+        List<Decision> again = new ArrayList<>();
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            Step step = history.scheduler().step(state, moved(state, event));
+            state = step.state();
+            again.addAll(step.decisions());
+            if (event.event().asStarted().isPresent()) {
+                state = history.scheduler()
+                        .step(
+                                state,
+                                new DomainEvent(
+                                        Scenario.DOMAIN,
+                                        state.epoch(),
+                                        state.eventSequence() + 1,
+                                        event.at(),
+                                        Optional.empty(),
+                                        idle))
+                        .state();
+            }
+        }
+
+        assertThat(again).extracting(Decision::action).isEqualTo(actions(history));
+    }
+
+    private static List<Object> actions(RandomHistory history) {
+        List<Object> actions = new ArrayList<>();
+        history.decisions().forEach(decision -> actions.add(decision.action()));
+        return actions;
+    }
+
+    /** The event as the next one of a log. */
+    private static DomainEvent moved(ClusterState state, DomainEvent event) {
+        return new DomainEvent(
+                event.domain(), event.epoch(), state.eventSequence() + 1, event.at(), event.origin(), event.event());
+    }
+}

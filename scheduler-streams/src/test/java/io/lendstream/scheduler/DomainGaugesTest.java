@@ -42,4 +42,31 @@ class DomainGaugesTest {
 
         assertThat(registry.getMeters()).as("of a domain that went elsewhere").isEmpty();
     }
+
+    @Test
+    void showTheQuotasOfQueuesOnceTheseAreDeclared() {
+        Scenario story = Scenario.of("deepboot").node("infer", Pool.INFERENCE, 3);
+        try (DomainGauges gauges = new DomainGauges(registry, new DomainLabels(registry, 2))) {
+            Domain domain = new Domain(story.state(), Scenario.START);
+            gauges.watch(domain);
+            assertThat(registry.find("lendstream.queue.used.gpus").gauge()).isNull();
+
+            domain.state(story.queue("team-a", 2)
+                    .service("chat", 0, "team-a")
+                    .rate("chat", 25)
+                    .state());
+            gauges.watch(domain);
+
+            assertThat(value("lendstream.queue.nominal.gpus", "queue", "team-a")).isEqualTo(2);
+            assertThat(value("lendstream.queue.limit.gpus", "queue", "team-a")).isEqualTo(2);
+            assertThat(value("lendstream.queue.used.gpus", "queue", "team-a")).isEqualTo(2);
+            assertThat(value("lendstream.queue.refused.gpus", "queue", "team-a"))
+                    .isEqualTo(1);
+            domain.state(story.queue("team-a", 3).state());
+            assertThat(value("lendstream.queue.refused.gpus", "queue", "team-a"))
+                    .isZero();
+        }
+
+        assertThat(registry.getMeters()).isEmpty();
+    }
 }

@@ -135,6 +135,20 @@ class DomainLimitsTest {
     }
 
     @Test
+    void oneQueueTooManyIsRefusedAndOneThatIsThereMayChange() {
+        loop.tell(story.queue("team-a", 4).log().get(1).event())
+                .tell(story.queue("team-b", 4).log().get(2).event());
+
+        assertThat(refusal(TopicCatalogue.QUEUES))
+                .get()
+                .asString()
+                .startsWith("queue team-b is new, but domain test already has 1 queue: scheduler.max-queues is 1.");
+        loop.tell(story.queue("team-a", 8).log().get(3).event());
+        assertThat(refusal(TopicCatalogue.QUEUES)).isEmpty();
+        assertReplays(loop.events(), loop);
+    }
+
+    @Test
     void oneJobTooManyIsRefusedUntilAnotherIsOver() {
         loop.tell(story.jobRecord("one", 1, true)).tell(story.jobRecord("two", 1, true));
 

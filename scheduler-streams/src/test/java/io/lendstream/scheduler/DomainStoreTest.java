@@ -3,12 +3,15 @@ package io.lendstream.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterState;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
 import java.util.Optional;
@@ -52,6 +55,34 @@ class DomainStoreTest {
                         .get(Scenario.DOMAIN)
                         .state())
                 .isEqualTo(after.state());
+    }
+
+    @Test
+    void queuesAreKept() {
+        Scenario story = Scenario.of("deepboot");
+        KeyValueStore<String, byte[]> entries = entries();
+        DomainStore written = new DomainStore(entries, METRICS);
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        story.node("infer", Pool.INFERENCE, 2)
+                .queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), 1))
+                .service("chat", 0, "team-a")
+                .rate("chat", 25);
+
+        for (DomainEvent event : story.log()) {
+            Step step = scheduler.step(state, event);
+            state = step.state();
+            written.commit(written.prepare(state, Optional.empty(), step.changed(), false));
+        }
+
+        ClusterState loaded = new DomainStore(entries, METRICS)
+                .load(Scenario.START)
+                .get(Scenario.DOMAIN)
+                .state();
+        assertThat(loaded.queues()).isEqualTo(state.queues());
+        assertThat(loaded.queues().require(new QueueId("team-a")).refusedReplicas())
+                .isEqualTo(2);
+        assertThat(loaded).isEqualTo(story.state());
     }
 
     private static boolean isEmpty(KeyValueStore<String, byte[]> entries) {

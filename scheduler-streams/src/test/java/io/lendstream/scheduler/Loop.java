@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
@@ -304,6 +305,9 @@ final class Loop implements AutoCloseable {
         }
         if (event instanceof TrainingJob job) {
             return new Addressed<>(TopicCatalogue.TRAINING_JOBS, job.job().value(), job);
+        }
+        if (event instanceof ClusterQueue queue) {
+            return new Addressed<>(TopicCatalogue.QUEUES, queue.queue().value(), queue);
         }
         if (event instanceof TrainingProgress progress) {
             return new Addressed<>(

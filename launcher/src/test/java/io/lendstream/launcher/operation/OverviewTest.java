@@ -15,6 +15,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Timings;
@@ -142,6 +143,32 @@ class OverviewTest {
                 .filter(line -> line.startsWith("  " + service + " "))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    @Test
+    void showsTheUseOfQueues() {
+        Scenario queued = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4)
+                .queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), 1))
+                .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), 1))
+                .service("chat", 0, "team-a")
+                .service("code", 0, "team-z")
+                .rate("chat", 25)
+                .settled();
+
+        for (boolean backwards : List.of(false, true)) {
+            Overview overview = overview(queued, backwards);
+            assertThat(overview.lines(queued.now(), false))
+                    .contains(
+                            "QUEUES",
+                            "  team-a               uses 2 of at most 2 GPUs (nominal quota 1); weighted share 0.50 of cohort all",
+                            "  team-b               uses 0 of at most 1 GPUs (nominal quota 1); weighted share 0.00 of cohort all",
+                            "  service code names queue team-z, which is not declared: it has no quota");
+            JsonNode json = overview.json(queued.now());
+            assertThat(json.at("/queues/0/queue").asText()).isEqualTo("team-a");
+            assertThat(json.at("/queues/0/quotas/0/used").asDouble()).isEqualTo(2);
+            assertThat(json.at("/queues/0/quotas/0/borrowed").asDouble()).isEqualTo(1);
+        }
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
@@ -21,6 +22,7 @@ import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.service.ServiceForecaster;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
@@ -93,6 +95,10 @@ class ExtremesTest {
     private static Map<Topic<?>, GenericRecord> bases() {
         Scenario other = new Scenario(SCHEDULER, STORY.now())
                 .migNode("other", Pool.INFERENCE, "3g.40gb@0 3g.40gb@4", "7g.80gb@0")
+                .queue(
+                        "other",
+                        Optional.of("all"),
+                        new KindQuota(Optional.of(new KindId("A100")), 4, Optional.of(2.0), Optional.of(1.0)))
                 .service("other", 0)
                 .settled()
                 .sample("other", Optional.of(13))

@@ -4,12 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -117,6 +122,55 @@ class ListReadersTest {
                         ((Demand.Rates) load.demand()).peak() / (load.service().replicaCapacityPerSecond() * 0.85))
                 .sum();
         assertThat(peakReplicas).isCloseTo(15, within(1e-9));
+    }
+
+    @Test
+    void readsQueuesWithAQuotaForEachLine() throws IOException {
+        Workload read = read(
+                scene,
+                "queue,nominalQuota,cohort,borrowingLimit,lendingLimit,kind,weight",
+                "team-a,8,research,4,,,2",
+                "team-a,2,,,,Tesla-T4-16GB,",
+                "team-b,16");
+
+        assertThat(read.queues())
+                .containsExactly(
+                        new ClusterQueue(
+                                new QueueId("team-a"),
+                                scene.domain(),
+                                scene.start(),
+                                Optional.of("research"),
+                                2,
+                                List.of(
+                                        new KindQuota(Optional.empty(), 8, Optional.of(4.0), Optional.empty()),
+                                        KindQuota.of(Optional.of(new KindId("Tesla-T4-16GB")), 2))),
+                        new ClusterQueue(
+                                new QueueId("team-b"),
+                                scene.domain(),
+                                scene.start(),
+                                Optional.empty(),
+                                1,
+                                List.of(KindQuota.of(Optional.empty(), 16))));
+    }
+
+    @Test
+    void jobsNameTheirQueues() throws IOException {
+        Workload read = read(scene, "job,submitSeconds,gpus,runSeconds,queue", "a,0,1,10,team-a", "b,0,1,10,");
+
+        assertThat(read.tasks())
+                .extracting(task -> task.job().queue())
+                .containsExactly(Optional.of(new QueueId("team-a")), Optional.empty());
+    }
+
+    @Test
+    void refusesQueuesThatCannotBe() {
+        assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team-a,-1"))
+                .hasMessageEndingWith("line 2, column nominalQuota: found '-1', expected a number of at least 0");
+        assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team-a,1", "team-a,2"))
+                .hasMessageContaining("queue team-a has two quotas for other kinds");
+        assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team a,1"))
+                .hasMessageContaining("line 2, column queue: found 'team a', expected a name");
+        assertThatThrownBy(() -> read(scene, "queue,nominalQuota", ",1")).hasMessageContaining("expected a name");
     }
 
     @Test

@@ -80,6 +80,7 @@ final class PublishedExperiment {
     private Function<PublishedReplay, RunOutcome> list() {
         Workload list = play.load(workload, ReplayExperiment.DOMAIN);
         if (!list.loads().isEmpty()
+                || !list.queues().isEmpty()
                 || list.tasks().stream().anyMatch(task -> task.job().scaling().elastic())) {
             throw UserError.badUsage(
                     "--workload is '%s', but with --published-timing must be one file in the format of the DeepBoot or Pollux simulator (name,time,application,num_replicas,batch_size), or a list of rigid jobs."

@@ -37,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BoundsTest {
     private final Scenario story = Scenario.of("deepboot")
             .service("chat", 1)
+            .queue("team-a", 2)
             .job("bert", 2)
             .rate("chat", 1)
             .progress("bert", JobPhase.RUNNING);
@@ -67,6 +68,20 @@ class BoundsTest {
                 "InferenceService.warmUpMillis must be between 0 and 86400000, but was 9223372036854775807");
         InferenceService clamped = Codecs.decode(TopicCatalogue.SERVICES, record);
         assertThat(clamped.warmUp()).isEqualTo(Duration.ofDays(1));
+    }
+
+    @Test
+    void quotasAndWeightsAreBounded() {
+        GenericRecord record = record(TopicCatalogue.QUEUES);
+        record.put("weight", 0.0);
+        assertRefused(TopicCatalogue.QUEUES, record, "ClusterQueue.weight must be a number between");
+        assertThat(Codecs.decode(TopicCatalogue.QUEUES, record).weight()).isEqualTo(1e-6);
+
+        GenericRecord huge = record(TopicCatalogue.QUEUES);
+        ((GenericRecord) ((List<?>) huge.get("quotas")).get(0)).put("nominalQuota", 1e7);
+        assertRefused(TopicCatalogue.QUEUES, huge, "KindQuota.nominalQuota must be a number between");
+        assertThat(Codecs.decode(TopicCatalogue.QUEUES, huge).quotas().get(0).nominalQuota())
+                .isEqualTo(1e6);
     }
 
     @Test

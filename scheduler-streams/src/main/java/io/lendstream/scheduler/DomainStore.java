@@ -11,6 +11,7 @@ import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SourceRate;
 import java.nio.ByteBuffer;
@@ -32,8 +33,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps domains in a persistent store, so that a step writes only its changes. There is one entry for each node, last
- * sample, GPU, service, rate source, job and queue, one header for each domain, and one position for each input partition.
- * The store also keeps the schemas of its entries.
+ * sample, GPU, service, rate source, job and queue, one header for each domain, and one position for each input
+ * partition. The store also keeps the schemas of its entries.
  *
  * <p>All kinds share one store, so that a step's changes are adjacent in one changelog.
  */
@@ -152,14 +153,7 @@ final class DomainStore {
                         key.value(),
                         codecs.jobs,
                         state.jobs().get(key)));
-        changed.queues()
-                .forEach(key -> put(
-                        changes,
-                        EntryKind.QUEUE,
-                        id,
-                        key.value(),
-                        codecs.queues,
-                        state.queues().get(key)));
+        changed.queues().forEach(key -> add(changes, id, state.queues().require(key)));
         Optional<Advice> before = saved.advice.get(id);
         if (!state.advice().equals(before == null ? Optional.empty() : before)) {
             put(changes, EntryKind.ADVICE, id, "", codecs.advices, state.advice());
@@ -223,6 +217,10 @@ final class DomainStore {
             put(changes, EntryKind.SERVICE, domain, name.value(), codecs.services, Optional.of(rest));
         }
         changes.afterwards(() -> ofDomain.put(name, service));
+    }
+
+    private void add(Changes changes, DomainId domain, QueueState queue) {
+        put(changes, EntryKind.QUEUE, domain, queue.spec().queue().value(), codecs.queues, Optional.of(queue));
     }
 
     void saveHeader(Domain domain) {

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** Handles events about services, jobs and queues; events about nodes, actuators, commands and schedulers are ignored. */
+/** Handles events about services, jobs and queues; ignores those about nodes, actuators, commands and schedulers. */
 public abstract class WorkloadReader implements Event.Cases<Runnable> {
     @Override
     public final Runnable node(Node node) {

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** Handles events about services, jobs and queues; ignores those about nodes, actuators, commands and schedulers. */
+/** Handles events about services and jobs; ignores those about nodes, queues, actuators, commands and schedulers. */
 public abstract class WorkloadReader implements Event.Cases<Runnable> {
     @Override
     public final Runnable node(Node node) {
@@ -27,9 +27,8 @@ public abstract class WorkloadReader implements Event.Cases<Runnable> {
         return () -> {};
     }
 
-    /** Queues have no effect, unless a reader says otherwise. */
     @Override
-    public Runnable clusterQueue(ClusterQueue queue) {
+    public final Runnable clusterQueue(ClusterQueue queue) {
         return () -> {};
     }
 

@@ -12,6 +12,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.QuotaUse;
 import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;

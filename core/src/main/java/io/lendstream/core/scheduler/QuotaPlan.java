@@ -11,6 +11,7 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,9 @@ import java.util.TreeMap;
  */
 record QuotaPlan(
         Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons, SortedMap<JobId, Refused> refusals) {
+    /** The plan of a domain without open jobs. */
+    static final QuotaPlan NONE = new QuotaPlan(Map.of(), Map.of(), Collections.emptySortedMap());
+
     /** GPUs that a job does not get. */
     record Refused(QuotaRefusal refusal, int gpus) {}
 

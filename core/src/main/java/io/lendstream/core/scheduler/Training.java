@@ -56,6 +56,7 @@ final class Training {
         }
         if (builder.clusterIndex().jobs().open().isEmpty()) {
             builder.listener().jobless();
+            QuotaPlan.NONE.hold(builder);
             rest(Instant.MAX);
             return;
         }

@@ -32,6 +32,17 @@ class QuotaGuardTest {
         return story.after(ofSeconds(61)).settled();
     }
 
+    /** An elastic job may double its GPUs at each plan, so that it takes some to have all that it may have. */
+    private static Scenario grown(Scenario story) {
+        for (int i = 0; i < 12; i++) {
+            planned(story);
+            if (story.job("a").gpus() > 0) {
+                story.progress("a", JobPhase.RUNNING).settled();
+            }
+        }
+        return story;
+    }
+
     private static List<Decision> refusals(Scenario story) {
         return story.decisions().stream()
                 .filter(decision -> decision.reason().is(ReasonCode.QUOTA))
@@ -40,27 +51,27 @@ class QuotaGuardTest {
 
     @Test
     void anElasticJobGetsTheQuotaOfItsQueue() {
-        Scenario story = planned(training(4).queue("team-a", 2).job("a", 4, "team-a"));
+        Scenario story = grown(training(4).queue("team-a", 3).job("a", 4, "team-a"));
 
-        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.job("a").gpus()).isEqualTo(3);
         assertThat(refusals(story)).hasSize(1);
         Decision hold = refusals(story).get(0);
         assertThat(hold.action())
                 .isEqualTo(new Action.Hold(Optional.of(new JobId("a")), Optional.empty(), Optional.of(TEAM)));
         assertThat(hold.reason().text())
-                .isEqualTo(
-                        "2 more GPUs for a are refused: queue team-a uses 2 of at most 2 GPUs (nominal quota 2)");
+                .isEqualTo("1 more GPU for a is refused: queue team-a uses 3 of at most 3 GPUs (nominal quota 3)");
         assertThat(hold.reason().numbers())
-                .containsEntry("nominal", 2.0)
-                .containsEntry("used", 2.0)
-                .containsEntry("limit", 2.0)
-                .containsEntry("asked", 2.0);
-        Decision start = story.decisions().stream()
-                .filter(decision -> decision.action().jobChange().isPresent())
-                .findFirst()
-                .orElseThrow();
-        assertThat(start.reason().text())
-                .startsWith("a starts on 2 GPUs: queue team-a uses 2 of at most 2 GPUs (nominal quota 2); without its");
+                .containsEntry("nominal", 3.0)
+                .containsEntry("used", 3.0)
+                .containsEntry("limit", 3.0)
+                .containsEntry("asked", 1.0);
+        assertThat(story.decisions())
+                .filteredOn(decision -> decision.action().jobChange().isPresent())
+                .last()
+                .satisfies(
+                        last -> assertThat(last.reason().text())
+                                .startsWith(
+                                        "a grows from 2 to 3 GPUs: queue team-a uses 3 of at most 3 GPUs (nominal quota 3); without its quota: a grows"));
     }
 
     @Test
@@ -94,14 +105,14 @@ class QuotaGuardTest {
                 .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), 2))
                 .job("a", 4, "team-a");
 
-        planned(story);
+        grown(story);
 
         assertThat(story.job("a").gpus()).isEqualTo(3);
     }
 
     @Test
     void aJobWithoutADeclaredQueueHasNoQuota() {
-        Scenario story = planned(training(4).queue("team-a", 1).job("a", 2).job("b", 2, "team-z"));
+        Scenario story = planned(training(4).queue("team-a", 1).rigidJob("a", 2).rigidJob("b", 2, "team-z"));
 
         assertThat(story.job("a").gpus() + story.job("b").gpus()).isEqualTo(4);
         assertThat(refusals(story)).isEmpty();
@@ -159,8 +170,8 @@ class QuotaGuardTest {
 
     @Test
     void floorsOfServicesKeepTheirPartOfTheQuota() {
-        Scenario story = planned(
-                training(4).queue("team-a", 2).service("chat", 1, "team-a").job("a", 4, "team-a"));
+        Scenario story =
+                grown(training(4).queue("team-a", 2).service("chat", 1, "team-a").job("a", 4, "team-a"));
 
         assertThat(story.job("a").gpus()).isEqualTo(1);
         assertThat(refusals(story).get(refusals(story).size() - 1).reason().text())
@@ -248,6 +259,10 @@ class QuotaGuardTest {
                 .service("chat", 0)
                 .job("a", 2, "team-a");
         lend(story, 1);
+        for (int i = 0; i < 12; i++) {
+            story.rate("chat", 0).settled().after(ofSeconds(30)).settled();
+            story.progress("a", JobPhase.RUNNING).settled();
+        }
 
         Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
         List<UnitReview> reviews =

@@ -90,7 +90,7 @@ class StepBuilderTest {
                 .extracting(StepBuilder::isTick)
                 .containsExactly(true, false, false, false);
         assertThat(List.of(tick, report, rate, forecast))
-                .extracting(StepBuilder::isReport)
+                .extracting(step -> step.event().asReport().isPresent())
                 .containsExactly(false, true, false, false);
         assertThat(List.of(tick, report)).extracting(StepBuilder::heard).containsOnly(Optional.empty());
         assertThat(List.of(rate, forecast))

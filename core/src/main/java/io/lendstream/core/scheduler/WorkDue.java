@@ -16,6 +16,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import java.util.EnumSet;
 import java.util.Set;
@@ -278,10 +279,10 @@ class WorkDue {
 
         /**
          * Whether a service may want something other than it has. Those on slices and those that batch are always
-         * looked at.
+         * looked at, and all while a queue refuses replicas.
          */
         private boolean wants(ServiceId service) {
-            if (it.step().slices().isPresent() || it.scheduler().settings().repartition()) {
+            if (it.step().slices().isPresent() || it.scheduler().settings().repartition() || isRefusing()) {
                 return true;
             }
             return it.step()
@@ -289,6 +290,16 @@ class WorkDue {
                     .get(service)
                     .filter(known -> known.batches().isPresent() || !isContent(known))
                     .isPresent();
+        }
+
+        /** Whether a queue refuses replicas: a lower rate may end that. */
+        private boolean isRefusing() {
+            for (QueueState queue : it.step().entities().queues().values()) {
+                if (queue.refusedReplicas() > 0) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         private boolean isContent(ServiceState service) {

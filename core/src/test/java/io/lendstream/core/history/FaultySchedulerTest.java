@@ -337,7 +337,7 @@ class FaultySchedulerTest {
                 .node("train", Pool.TRAINING, 2)
                 .queue("team-a", 1)
                 .job("a", 2, "team-a");
-        queued.after(ofMinutes(3)).settled().progress("a", JobPhase.RUNNING);
+        queued.after(Duration.ofSeconds(61)).settled().progress("a", JobPhase.RUNNING);
         assertThat(queued.job("a").gpus()).isEqualTo(1);
         long last = queued.log().get(queued.log().size() - 1).sequence();
         Decision decision = new Decision(

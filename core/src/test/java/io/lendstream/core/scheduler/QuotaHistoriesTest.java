@@ -2,7 +2,7 @@ package io.lendstream.core.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Action;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.KindQuota;
@@ -125,39 +125,40 @@ class QuotaHistoriesTest {
         }
     }
 
-    @Seeds(100)
+    /** With all phases at every event, because queues make some shortcuts unsound. */
+    @Seeds(60)
     void aQueueThatNoTenantNamesChangesNoDecision(long seed) {
         RandomHistory history = RandomHistory.of(seed);
         ClusterQueue idle = new ClusterQueue(
                 new QueueId("idle"), Scenario.DOMAIN, Scenario.START, Optional.empty(), 1, List.of());
-        List<Decision> again = new ArrayList<>();
-        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
-        for (DomainEvent event : history.log()) {
-            Step step = history.scheduler().step(state, moved(state, event));
-            state = step.state();
-            again.addAll(step.decisions());
-            if (event.event().asStarted().isPresent()) {
-                state = history.scheduler()
-                        .step(
-                                state,
-                                new DomainEvent(
-                                        Scenario.DOMAIN,
-                                        state.epoch(),
-                                        state.eventSequence() + 1,
-                                        event.at(),
-                                        Optional.empty(),
-                                        idle))
-                        .state();
-            }
-        }
 
-        assertThat(again).extracting(Decision::action).isEqualTo(actions(history));
+        assertThat(actions(history, Optional.of(idle))).isEqualTo(actions(history, Optional.empty()));
     }
 
-    private static List<Object> actions(RandomHistory history) {
-        List<Object> actions = new ArrayList<>();
-        history.decisions().forEach(decision -> actions.add(decision.action()));
+    /** What a log leads to, if a queue is declared when it begins. */
+    private static List<Action> actions(RandomHistory history, Optional<ClusterQueue> declared) {
+        List<Action> actions = new ArrayList<>();
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            Step step = step(history, state, moved(state, event));
+            state = step.state();
+            step.decisions().forEach(decision -> actions.add(decision.action()));
+            if (event.event().asStarted().isPresent() && declared.isPresent()) {
+                DomainEvent next = new DomainEvent(
+                        Scenario.DOMAIN,
+                        state.epoch(),
+                        state.eventSequence() + 1,
+                        event.at(),
+                        Optional.empty(),
+                        declared.get());
+                state = step(history, state, next).state();
+            }
+        }
         return actions;
+    }
+
+    private static Step step(RandomHistory history, ClusterState state, DomainEvent event) {
+        return history.scheduler().step(state, event, StepListener.NONE, WorkDue.ALWAYS);
     }
 
     /** The event as the next one of a log. */

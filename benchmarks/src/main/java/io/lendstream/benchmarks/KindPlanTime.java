@@ -61,7 +61,8 @@ public class KindPlanTime {
     private static ClusterView kept(ClusterView drawn) {
         List<JobView> jobs = new ArrayList<>();
         for (JobView job : drawn.jobs()) {
-            jobs.add(described(job, job.gpus(), new RememberedGoodput(job.goodput().orElseThrow(), new HashMap<>())));
+            jobs.add(described(
+                    job, job.gpus(), new RememberedGoodput(job.goodput().orElseThrow(), new HashMap<>())));
         }
         return new ClusterView(
                 drawn.now(), jobs, drawn.gpus(), Set.of(), drawn.nodes(), drawn.gpusPerNode(), drawn.waiting());

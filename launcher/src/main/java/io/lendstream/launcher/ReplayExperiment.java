@@ -243,8 +243,8 @@ final class ReplayExperiment {
                                         task.job().job(),
                                         task.job().scaling().minGpus(),
                                         task.job().kindNeeds().equals(KindNeeds.ANY)
-                                        ? layout.kinds().size() > 1 ? " of one kind" : ""
-                                        : " of one kind that it may use",
+                                                ? layout.kinds().size() > 1 ? " of one kind" : ""
+                                                : " of one kind that it may use",
                                         most,
                                         run.lends ? "on" : "off"));
             }

@@ -271,8 +271,21 @@ class ReplayCommandTest {
     @Test
     void thePresetHeteroHasKindsOfItsOwn() throws IOException {
         String[] arguments = {
-            "replay", "--workload", "hetero", "--nodes", "4", "--gpus-per-node", "1", "--plots", "off", "--references", "off",
-            "--policy", "deepboot,deepboot:kinds=blind", "--out", directory.resolve("out").toString()
+            "replay",
+            "--workload",
+            "hetero",
+            "--nodes",
+            "4",
+            "--gpus-per-node",
+            "1",
+            "--plots",
+            "off",
+            "--references",
+            "off",
+            "--policy",
+            "deepboot,deepboot:kinds=blind",
+            "--out",
+            directory.resolve("out").toString()
         };
 
         assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))

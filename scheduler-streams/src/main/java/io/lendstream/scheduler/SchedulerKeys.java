@@ -136,9 +136,7 @@ public final class SchedulerKeys {
             DEFAULT_LIMITS.sources(),
             "Most sources of request rates of a service. A further source is refused; ten silent minutes free a place.");
     static final Key<Integer> MAX_QUEUES = limit(
-            "scheduler.max-queues",
-            DEFAULT_LIMITS.queues(),
-            "Most queues of a domain. A further queue is refused.");
+            "scheduler.max-queues", DEFAULT_LIMITS.queues(), "Most queues of a domain. A further queue is refused.");
     static final Key<Integer> MAX_LABELLED_DOMAINS = Key.count(
             "scheduler.max-labelled-domains",
             0,

@@ -57,7 +57,8 @@ class DomainGaugesTest {
                     .state());
             gauges.watch(domain);
 
-            assertThat(value("lendstream.queue.nominal.gpus", "queue", "team-a")).isEqualTo(2);
+            assertThat(value("lendstream.queue.nominal.gpus", "queue", "team-a"))
+                    .isEqualTo(2);
             assertThat(value("lendstream.queue.limit.gpus", "queue", "team-a")).isEqualTo(2);
             assertThat(value("lendstream.queue.used.gpus", "queue", "team-a")).isEqualTo(2);
             assertThat(value("lendstream.queue.refused.gpus", "queue", "team-a"))

@@ -49,8 +49,9 @@ record AllocatedJob(TrainingTask task, GpuPlaces places, Allocation allocation) 
 
     private Set<KindId> kinds() {
         Set<KindId> kinds = new TreeSet<>();
-        allocation.gpus().forEach(gpu -> Optional.ofNullable(places.kinds().get(gpu))
-                .ifPresent(kinds::add));
+        allocation
+                .gpus()
+                .forEach(gpu -> Optional.ofNullable(places.kinds().get(gpu)).ifPresent(kinds::add));
         return kinds;
     }
 

@@ -14,7 +14,10 @@ import java.util.Optional;
  * @param kindTraits what its owner knows of it on other kinds
  */
 public record KindNeeds(
-        List<KindId> allowedKinds, Optional<KindId> profileKind, Optional<Long> memoryBytes, List<KindTraits> kindTraits) {
+        List<KindId> allowedKinds,
+        Optional<KindId> profileKind,
+        Optional<Long> memoryBytes,
+        List<KindTraits> kindTraits) {
     /** Each kind will do, and nothing is known of its speed there. */
     public static final KindNeeds ANY = new KindNeeds(List.of(), Optional.empty(), Optional.empty(), List.of());
 

@@ -142,21 +142,13 @@ public record TrainingJob(
     /** The same job with other needs of kinds. */
     public TrainingJob onKinds(KindNeeds needs) {
         return new TrainingJob(
-                job,
-                domain,
-                submittedAt,
-                application,
-                scaling,
-                precedence,
-                traits,
-                driver,
-                sliceMemoryBytes,
-                needs);
+                job, domain, submittedAt, application, scaling, precedence, traits, driver, sliceMemoryBytes, needs);
     }
 
     /** Whether it may never use a kind: its owner leaves it out, or a replica does not fit. */
     public boolean excludes(KindId kind) {
-        return !kindNeeds.equals(KindNeeds.ANY) && (!kindNeeds.allows(kind) || batchOn(kind).isEmpty());
+        return !kindNeeds.equals(KindNeeds.ANY)
+                && (!kindNeeds.allows(kind) || batchOn(kind).isEmpty());
     }
 
     /** The batch sizes that it may train with on a kind; empty if the smallest batch does not fit. */
@@ -168,24 +160,14 @@ public record TrainingJob(
         }
         return localMax < range.localMin()
                 ? Optional.empty()
-                : Optional.of(
-                        new BatchRange(range.initial(), range.max(), range.localMin(), localMax, range.fixed()));
+                : Optional.of(new BatchRange(range.initial(), range.max(), range.localMin(), localMax, range.fixed()));
     }
 
     /** The same job in a queue. */
     public TrainingJob in(QueueId queue) {
         Precedence queued = new Precedence(precedence.priority(), precedence.deadline(), Optional.of(queue));
         return new TrainingJob(
-                job,
- domain,
- submittedAt,
- application,
- scaling,
- queued,
- traits,
- driver,
- sliceMemoryBytes,
- kindNeeds);
+                job, domain, submittedAt, application, scaling, queued, traits, driver, sliceMemoryBytes, kindNeeds);
     }
 
     /** The queue whose quota its GPUs count in. */

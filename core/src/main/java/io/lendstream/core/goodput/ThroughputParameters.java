@@ -29,7 +29,13 @@ public record ThroughputParameters(
     /** The parameters of steps that take this much less time. */
     public ThroughputParameters fasterBy(double factor) {
         return new ThroughputParameters(
-                alphaC / factor, betaC / factor, alphaN / factor, betaN / factor, alphaR / factor, betaR / factor, gamma);
+                alphaC / factor,
+                betaC / factor,
+                alphaN / factor,
+                betaN / factor,
+                alphaR / factor,
+                betaR / factor,
+                gamma);
     }
 
     /** Seconds of one accumulation step of {@code local} samples. */

@@ -52,10 +52,12 @@ final class QuotaRule implements HistoryRule {
                 replayed.decisions().stream().map(Decision::id).collect(Collectors.toSet());
         SortedMap<QueueId, List<GpuState>> gained = new TreeMap<>();
         for (var id : replayed.changed().owners()) {
-            Optional<GpuState> unit = entities.gpus().get(id).filter(known -> known.owner()
-                    .asBinding()
-                    .filter(binding -> decisions.contains(binding.decision()))
-                    .isPresent());
+            Optional<GpuState> unit = entities.gpus()
+                    .get(id)
+                    .filter(known -> known.owner()
+                            .asBinding()
+                            .filter(binding -> decisions.contains(binding.decision()))
+                            .isPresent());
             Optional<QueueId> queue = unit.flatMap(known -> known.owner().holder())
                     .flatMap(entities::queueOf)
                     .map(ClusterQueue::queue);

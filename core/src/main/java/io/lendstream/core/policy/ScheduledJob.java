@@ -121,7 +121,10 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
     @Override
     public Pace pace() {
         return new ModelPace(
-                state.goodput().on(on.kind), gpusPerNode, state.progress(), state.work().totalProgress());
+                state.goodput().on(on.kind),
+                gpusPerNode,
+                state.progress(),
+                state.work().totalProgress());
     }
 
     @Override

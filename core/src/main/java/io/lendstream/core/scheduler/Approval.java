@@ -131,8 +131,8 @@ final class Approval {
                     return Optional.of("%s is not free".formatted(gpu));
                 }
             }
-            Optional<QuotaRefusal> refusal =
-                    quotas.against(new Tenant.Job(name), gained.stream().sorted().toList());
+            Optional<QuotaRefusal> refusal = quotas.against(
+                    new Tenant.Job(name), gained.stream().sorted().toList());
             if (refusal.isPresent()) {
                 return refusal.map(QuotaRefusal::inWords);
             }

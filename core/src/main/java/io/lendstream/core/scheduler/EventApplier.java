@@ -76,9 +76,10 @@ final class EventApplier implements Event.Cases<Runnable> {
     public Runnable service(InferenceService service) {
         return () -> {
             Optional<ServiceState> known = builder.services().get(service.service());
-            builder.put(
-                    known.map(before -> before.describedBy(service)).orElseGet(() -> ServiceState.of(service)));
-            if (service.queue().or(() -> known.flatMap(before -> before.spec().queue())).isPresent()) {
+            builder.put(known.map(before -> before.describedBy(service)).orElseGet(() -> ServiceState.of(service)));
+            if (service.queue()
+                    .or(() -> known.flatMap(before -> before.spec().queue()))
+                    .isPresent()) {
                 builder.invalidatePlan(); // its floor is a part of its queue's quota
             }
         };
@@ -136,7 +137,8 @@ final class EventApplier implements Event.Cases<Runnable> {
         for (GpuId gpu : job.allocation().gpus()) {
             held.add(builder.gpus().get(gpu).flatMap(GpuState::kind));
         }
-        boolean isClear = job.changing().isEmpty() && held.size() == 1 && progress.kind().isEmpty();
+        boolean isClear =
+                job.changing().isEmpty() && held.size() == 1 && progress.kind().isEmpty();
         return isClear ? progress.on(held.iterator().next()) : progress.withoutStep();
     }
 

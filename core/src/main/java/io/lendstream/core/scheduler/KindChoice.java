@@ -88,8 +88,8 @@ final class KindChoice {
         JobState state = builder.jobs().require(job.job());
         Optional<KindId> kind =
                 state.isOnSlice() ? Optional.empty() : most(state.allocation().gpus());
-        Optional<KindId> kept = kind.or(() -> most(state.target()))
-                .filter(own -> !state.spec().excludes(own));
+        Optional<KindId> kept =
+                kind.or(() -> most(state.target())).filter(own -> !state.spec().excludes(own));
         kept.ifPresent(own -> {
             kinds.put(job.job(), own);
             rooms.computeIfAbsent(own, any -> new Room()).used += job.requestedGpus();

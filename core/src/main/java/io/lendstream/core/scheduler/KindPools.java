@@ -169,8 +169,8 @@ final class KindPools {
     }
 
     private static String unfit(TrainingJob spec) {
-        Optional<Long> slice =
-                spec.sliceMemoryBytes().filter(any -> spec.kindNeeds().memoryBytes().isEmpty());
+        Optional<Long> slice = spec.sliceMemoryBytes()
+                .filter(any -> spec.kindNeeds().memoryBytes().isEmpty());
         Optional<Long> bytes = spec.kindNeeds().memoryBytes().or(() -> slice);
         String allowed = spec.kindNeeds().allowedKinds().isEmpty()
                 ? "no kind of GPU of the domain"

@@ -141,7 +141,9 @@ final class QuotaGuard {
         int floors = floors(tenant, queue);
         long room = 0;
         for (QuotaUse use : builder.ledger().uses(queue)) {
-            room += (afterReleases ? use.freeing(use.leaving()) : use).keeping(floors).room();
+            room += (afterReleases ? use.freeing(use.leaving()) : use)
+                    .keeping(floors)
+                    .room();
         }
         return (int) Math.min(UNLIMITED, room);
     }
@@ -216,7 +218,8 @@ final class QuotaGuard {
         }
         int floors = 0;
         for (Map.Entry<ServiceId, Integer> service : counts.entrySet()) {
-            Optional<QueueId> of = builder.services().require(service.getKey()).spec().queue();
+            Optional<QueueId> of =
+                    builder.services().require(service.getKey()).spec().queue();
             floors += of.filter(queue::equals).isPresent() ? service.getValue() : 0;
         }
         return floors;
@@ -238,8 +241,7 @@ final class QuotaGuard {
         if (!counts.isEmpty()) {
             for (Map.Entry<Replica, GpuState> replica :
                     builder.clusterIndex().gpus().replicas()) {
-                counts.computeIfPresent(
-                        replica.getKey().service(), (any, replicas) -> Math.max(0, replicas - 1));
+                counts.computeIfPresent(replica.getKey().service(), (any, replicas) -> Math.max(0, replicas - 1));
             }
         }
         return counts;

@@ -27,8 +27,7 @@ import java.util.TreeMap;
  *
  * @param refusals the jobs that do not get all GPUs of the plan
  */
-record QuotaPlan(
-        Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons, SortedMap<JobId, Refused> refusals) {
+record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons, SortedMap<JobId, Refused> refusals) {
     /** The plan of a domain without open jobs. */
     static final QuotaPlan NONE = new QuotaPlan(Map.of(), Map.of(), Collections.emptySortedMap());
 
@@ -82,8 +81,9 @@ record QuotaPlan(
         }
 
         QuotaPlan select() {
-            plan.targets().forEach((job, target) -> lost(builder.jobs().require(job), target)
-                    .forEach(ledger::remove));
+            plan.targets()
+                    .forEach((job, target) ->
+                            lost(builder.jobs().require(job), target).forEach(ledger::remove));
             plan.targets().keySet().stream()
                     .map(job -> builder.jobs().require(job))
                     .sorted(Comparator.comparing((JobState job) -> job.spec().submittedAt())
@@ -134,8 +134,8 @@ record QuotaPlan(
         private void count(GpuId id, QueueId queue) {
             builder.gpus()
                     .get(id)
-                    .ifPresent(unit -> ledger.add(
-                            id, queue, unit.kind(), QueueLedger.gpus(builder.entities(), unit), false));
+                    .ifPresent(unit ->
+                            ledger.add(id, queue, unit.kind(), QueueLedger.gpus(builder.entities(), unit), false));
         }
 
         /** Whether a job runs on a part of its GPUs of the plan, and has more than now. */
@@ -146,13 +146,11 @@ record QuotaPlan(
         private void refuse(JobState job, List<GpuId> target, List<GpuId> given, QuotaRefusal refusal) {
             JobId name = job.spec().job();
             targets.put(name, List.copyOf(given));
-            int gpus =
-                    (int) target.stream().filter(gpu -> !given.contains(gpu)).count();
+            int gpus = (int) target.stream().filter(gpu -> !given.contains(gpu)).count();
             refusals.put(name, new Refused(refusal, gpus));
             builder.listener().vetoed(name, refusal.inWords());
             Optional.ofNullable(reasons.get(name))
-                    .ifPresent(why ->
-                            reasons.put(name, PlanReason.later(() -> cut(job, given.size(), refusal, why))));
+                    .ifPresent(why -> reasons.put(name, PlanReason.later(() -> cut(job, given.size(), refusal, why))));
         }
 
         /** The reason for a job that gets a part of its GPUs of the plan. */
@@ -161,8 +159,7 @@ record QuotaPlan(
             numbers.putAll(refusal.numbers());
             String does = Wording.resized(job.gpus(), given, job.usage().largestRun() > 0);
             return new PlanReason(
-                    "%s %s: %s; without its quota: %s"
-                            .formatted(job.spec().job(), does, refusal.inWords(), why.text()),
+                    "%s %s: %s; without its quota: %s".formatted(job.spec().job(), does, refusal.inWords(), why.text()),
                     numbers);
         }
     }

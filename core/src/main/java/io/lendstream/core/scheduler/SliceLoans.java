@@ -109,10 +109,9 @@ final class SliceLoans {
         }
         Optional<JobState> fitting =
                 waiting.stream().filter(job -> fits(job, unit)).findFirst();
-        if (fitting.isEmpty()
-                && unit.kind().isPresent()
-                && waiting.stream().noneMatch(job -> isAllowed(job, unit))) {
-            return "it is of kind %s, which no waiting job may use".formatted(unit.kind().orElseThrow());
+        if (fitting.isEmpty() && unit.kind().isPresent() && waiting.stream().noneMatch(job -> isAllowed(job, unit))) {
+            return "it is of kind %s, which no waiting job may use"
+                    .formatted(unit.kind().orElseThrow());
         }
         if (fitting.isEmpty()) {
             double least = waiting.stream()

@@ -61,12 +61,7 @@ public record ClusterEntities(
     /** Without a node. */
     public ClusterEntities without(NodeId id) {
         return new ClusterEntities(
-                nodes.remove(id),
-                gpus,
-                services,
-                jobs,
-                queues,
-                clusterIndex.withNode(nodes.get(id), Optional.empty()));
+                nodes.remove(id), gpus, services, jobs, queues, clusterIndex.withNode(nodes.get(id), Optional.empty()));
     }
 
     /** With a GPU that is new or has changed. */

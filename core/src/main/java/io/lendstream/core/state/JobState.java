@@ -182,16 +182,7 @@ public record JobState(
     public JobState described(TrainingJob next, long event) {
         LearnedTraits traits = learned.redeclared(spec, next);
         return new JobState(
-                next,
-                work,
-                traits,
-                grant,
-                change,
-                usage,
-                lastProgressAt,
-                standing,
-                event,
-                goodput.with(next, traits));
+                next, work, traits, grant, change, usage, lastProgressAt, standing, event, goodput.with(next, traits));
     }
 
     public JobState observed(TrainingProgress said, long event) {

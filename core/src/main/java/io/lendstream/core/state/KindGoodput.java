@@ -81,7 +81,8 @@ public final class KindGoodput {
 
     /** The ratio by which its speed on a kind follows from its profile; empty if it is known otherwise. */
     public Optional<KindRatio> ratioOn(KindId kind) {
-        boolean isKnown = traits.isOfProfile(kind, spec.kindNeeds()) || own(kind).isPresent();
+        boolean isKnown =
+                traits.isOfProfile(kind, spec.kindNeeds()) || own(kind).isPresent();
         return isKnown ? Optional.empty() : Optional.of(LearnedTraits.ratio(kind, spec.kindNeeds()));
     }
 

@@ -51,8 +51,8 @@ public final class QueueLedger {
 
     /** The ledger of a domain. */
     public static QueueLedger of(ClusterEntities entities) {
-        QueueLedger ledger = new QueueLedger(
-                entities.queues().stream().map(QueueState::spec).toList());
+        QueueLedger ledger =
+                new QueueLedger(entities.queues().stream().map(QueueState::spec).toList());
         for (GpuState unit : entities.gpus().values()) {
             ledger.put(entities, unit);
         }
@@ -69,9 +69,11 @@ public final class QueueLedger {
     }
 
     private static Optional<Gpu> gpu(ClusterEntities entities, NodeId node, GpuId id) {
-        return entities.nodes().get(node).flatMap(known -> known.node().gpus().stream()
-                .filter(gpu -> gpu.gpuId().equals(id))
-                .findFirst());
+        return entities.nodes()
+                .get(node)
+                .flatMap(known -> known.node().gpus().stream()
+                        .filter(gpu -> gpu.gpuId().equals(id))
+                        .findFirst());
     }
 
     /** The same without the units that are being released. */
@@ -90,7 +92,11 @@ public final class QueueLedger {
         Optional<ClusterQueue> queue = unit.owner().holder().flatMap(entities::queueOf);
         remove(unit.gpuId());
         queue.ifPresent(of -> add(
-                unit.gpuId(), of.queue(), unit.kind(), gpus(entities, unit), unit.owner().isReleasing()));
+                unit.gpuId(),
+                of.queue(),
+                unit.kind(),
+                gpus(entities, unit),
+                unit.owner().isReleasing()));
     }
 
     /** Counts a unit for a queue; not at all if the queue is not declared or has no quota for the kind. */
@@ -127,7 +133,8 @@ public final class QueueLedger {
     /** Whether a unit counts in the quota of a queue for a kind. */
     public boolean counts(GpuId unit, QueueId queue, Optional<KindId> kind) {
         Charge charge = charges.get(unit);
-        return charge != null && account(queue, kind).filter(charge.account()::equals).isPresent();
+        return charge != null
+                && account(queue, kind).filter(charge.account()::equals).isPresent();
     }
 
     /** The quota of a queue for a kind; empty if it has none. */

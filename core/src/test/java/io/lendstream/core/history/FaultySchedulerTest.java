@@ -302,7 +302,8 @@ class FaultySchedulerTest {
 
     @Test
     void aDecisionThatGivesAJobAKindThatItExcludesIsFound() {
-        Scheduler kinds = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
+        Scheduler kinds =
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
         KindNeeds onlyBig =
                 new KindNeeds(List.of(new KindId("A100-SXM4-80GB")), Optional.empty(), Optional.empty(), List.of());
         Scenario mixed = new Scenario(kinds)
@@ -365,8 +366,8 @@ class FaultySchedulerTest {
                 .orElseThrow()
                 .gpuId()
                 .value();
-        Owner.Binding binding = new Owner.Binding(
-                new Tenant.Job(new JobId("a")), DECISION, decision.deadline(), Optional.empty(), 1);
+        Owner.Binding binding =
+                new Owner.Binding(new Tenant.Job(new JobId("a")), DECISION, decision.deadline(), Optional.empty(), 1);
         Step bound = owned(step, free, binding);
         return new Step(bound.state(), List.of(decision), bound.changed());
     }

@@ -204,9 +204,8 @@ final class ScriptedHistory {
                 slices,
                 Optional.empty(),
                 new ClusterEntities(PersistentMap.empty(), gpus, services, jobs, PersistentMap.empty()));
-        Step.Changed changed =
-                new Step.Changed(
-                        Set.of(), Set.of(), Set.of(), new TreeSet<>(changedJobs), Set.of(), new TreeSet<>(owners));
+        Step.Changed changed = new Step.Changed(
+                Set.of(), Set.of(), Set.of(), new TreeSet<>(changedJobs), Set.of(), new TreeSet<>(owners));
         steps.put(logged.sequence(), new Step(state, decided, changed));
         log.add(logged);
         decided.clear();

@@ -29,7 +29,8 @@ class ModelPaceTest {
 
     @Test
     void aJobThatDidNotHasAsMuchBeforeItAsBehindIt() {
-        assertThat(new ModelPace(new SpeedOnKind(new KnownGoodput(model), 1), 4, 30, Optional.empty()).remainingIterations())
+        assertThat(new ModelPace(new SpeedOnKind(new KnownGoodput(model), 1), 4, 30, Optional.empty())
+                        .remainingIterations())
                 .isEqualTo(30);
     }
 }

@@ -77,11 +77,11 @@ class KindAwareTest {
 
     private static Set<KindId> kinds(Scenario story, String job) {
         Set<KindId> kinds = new TreeSet<>();
-        story.job(job).allocation().gpus().forEach(gpu -> story.state()
+        story.job(job)
+                .allocation()
                 .gpus()
-                .get(gpu)
-                .flatMap(GpuState::kind)
-                .ifPresent(kinds::add));
+                .forEach(gpu ->
+                        story.state().gpus().get(gpu).flatMap(GpuState::kind).ifPresent(kinds::add));
         return kinds;
     }
 
@@ -105,7 +105,8 @@ class KindAwareTest {
         assertThat(story.decisions())
                 .extracting(decision -> decision.reason().text())
                 .anyMatch(text -> text.startsWith("a ")
-                        && text.contains("not measured on A100-SXM4-80GB, which counts as 6.00 x its profile, less 20"));
+                        && text.contains(
+                                "not measured on A100-SXM4-80GB, which counts as 6.00 x its profile, less 20"));
     }
 
     @Test
@@ -120,9 +121,8 @@ class KindAwareTest {
 
     @Test
     void aJobThatRunsMovesToABetterKindByARestart() {
-        Scenario story = story("deepboot")
-                .node("train-t", Pool.TRAINING, 2, T4, 16)
-                .job("fast", 2, fasterOnBig(6));
+        Scenario story =
+                story("deepboot").node("train-t", Pool.TRAINING, 2, T4, 16).job("fast", 2, fasterOnBig(6));
         pass(story, 20);
         assertThat(kinds(story, "fast")).containsExactly(SMALL);
         assertThat(story.job("fast").gpus()).isEqualTo(2);
@@ -144,17 +144,14 @@ class KindAwareTest {
 
     @Test
     void aDoubtfulGainMovesNoJob() {
-        Scenario story = story("deepboot")
-                .node("train-t", Pool.TRAINING, 2, T4, 16)
-                .job("slow", 2, fasterOnBig(1.2));
+        Scenario story =
+                story("deepboot").node("train-t", Pool.TRAINING, 2, T4, 16).job("slow", 2, fasterOnBig(1.2));
         pass(story, 20);
 
         story.node("train-a", Pool.TRAINING, 2, A100, 80);
         pass(story, 10);
 
-        assertThat(kinds(story, "slow"))
-                .as("1.2 less 20 % is less than 1")
-                .containsExactly(SMALL);
+        assertThat(kinds(story, "slow")).as("1.2 less 20 % is less than 1").containsExactly(SMALL);
     }
 
     @Test
@@ -244,8 +241,7 @@ class KindAwareTest {
                 gpu.owner()
                         .holdingJob()
                         .flatMap(job -> state.jobs().get(job))
-                        .ifPresent(job -> assertThat(
-                                        gpu.kind().filter(job.spec()::excludes))
+                        .ifPresent(job -> assertThat(gpu.kind().filter(job.spec()::excludes))
                                 .as("%s on %s", job.spec().job(), gpu.gpuId())
                                 .isEmpty());
             }

@@ -80,8 +80,7 @@ class QuotaGuardTest {
 
         assertThat(story.job("a").gpus()).isZero();
         assertThat(refusals(story).get(0).reason().text())
-                .isEqualTo(
-                        "3 more GPUs for a are refused: queue team-a uses 0 of at most 2 GPUs (nominal quota 2)");
+                .isEqualTo("3 more GPUs for a are refused: queue team-a uses 0 of at most 2 GPUs (nominal quota 2)");
 
         planned(story.queue("team-a", 3));
 
@@ -142,8 +141,7 @@ class QuotaGuardTest {
         assertThat(hold.action())
                 .isEqualTo(new Action.Hold(Optional.empty(), Optional.of(new ServiceId("chat")), Optional.of(TEAM)));
         assertThat(hold.reason().text())
-                .isEqualTo(
-                        "2 more GPUs for chat are refused: queue team-a uses 1 of at most 1 GPUs (nominal quota 1)");
+                .isEqualTo("2 more GPUs for chat are refused: queue team-a uses 1 of at most 1 GPUs (nominal quota 1)");
         assertThat(story.count("binding")).isEqualTo(1);
 
         story.settled().rate("chat", 25);
@@ -170,8 +168,8 @@ class QuotaGuardTest {
 
     @Test
     void floorsOfServicesKeepTheirPartOfTheQuota() {
-        Scenario story =
-                grown(training(4).queue("team-a", 2).service("chat", 1, "team-a").job("a", 4, "team-a"));
+        Scenario story = grown(
+                training(4).queue("team-a", 2).service("chat", 1, "team-a").job("a", 4, "team-a"));
 
         assertThat(story.job("a").gpus()).isEqualTo(1);
         assertThat(refusals(story).get(refusals(story).size() - 1).reason().text())

@@ -129,8 +129,8 @@ class QuotaHistoriesTest {
     @Seeds(60)
     void aQueueThatNoTenantNamesChangesNoDecision(long seed) {
         RandomHistory history = RandomHistory.of(seed);
-        ClusterQueue idle = new ClusterQueue(
-                new QueueId("idle"), Scenario.DOMAIN, Scenario.START, Optional.empty(), 1, List.of());
+        ClusterQueue idle =
+                new ClusterQueue(new QueueId("idle"), Scenario.DOMAIN, Scenario.START, Optional.empty(), 1, List.of());
 
         assertThat(actions(history, Optional.of(idle))).isEqualTo(actions(history, Optional.empty()));
     }

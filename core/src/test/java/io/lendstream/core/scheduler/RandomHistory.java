@@ -64,8 +64,7 @@ final class RandomHistory {
 
     private int jobs;
 
-    private RandomHistory(
-            long seed, ClusterModel model, List<String> products, boolean needs, List<QueueId> queues) {
+    private RandomHistory(long seed, ClusterModel model, List<String> products, boolean needs, List<QueueId> queues) {
         this.products = products;
         this.needs = needs;
         this.queues = queues;
@@ -252,25 +251,23 @@ final class RandomHistory {
     private void submit() {
         String name = "job-" + jobs++;
         if (needs && random.nextInt(2) == 0) {
-            TrainingJob fussy = story.jobRecord(name, 1 + random.nextInt(8), true).onKinds(drawnNeeds());
+            TrainingJob fussy =
+                    story.jobRecord(name, 1 + random.nextInt(8), true).onKinds(drawnNeeds());
             story.tell(isQueued() ? fussy.in(pick(queues)) : fussy);
             return;
         }
-        TrainingJob job =
-                switch (random.nextInt(4)) {
-                    case 0, 1 ->
-                        story.jobRecord(name, 1 + random.nextInt(3), true)
-                                .onSlicesOf((1L + random.nextInt(40)) << 30);
-                    case 2 -> story.jobRecord(name, 1 + random.nextInt(8), true);
-                    default -> story.jobRecord(name, 1 + random.nextInt(5), false);
-                };
+        TrainingJob job = switch (random.nextInt(4)) {
+            case 0, 1 -> story.jobRecord(name, 1 + random.nextInt(3), true).onSlicesOf((1L + random.nextInt(40)) << 30);
+            case 2 -> story.jobRecord(name, 1 + random.nextInt(8), true);
+            default -> story.jobRecord(name, 1 + random.nextInt(5), false);
+        };
         story.tell(isQueued() ? job.in(pick(queues)) : job);
     }
 
     private KindNeeds drawnNeeds() {
         List<KindId> kinds = products.stream()
-                .map(product -> GpuKinds.PLAIN.of(Gpu.whole(
-                        new GpuId("any"), 0, product, (long) MEMORY_GIB.getOrDefault(product, 80) << 30)))
+                .map(product -> GpuKinds.PLAIN.of(
+                        Gpu.whole(new GpuId("any"), 0, product, (long) MEMORY_GIB.getOrDefault(product, 80) << 30)))
                 .toList();
         List<KindTraits> traits = new ArrayList<>();
         for (KindId kind : kinds) {

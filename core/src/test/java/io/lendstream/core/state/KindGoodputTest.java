@@ -102,8 +102,9 @@ class KindGoodputTest {
                         within(0.02 * job.traits().profile().throughput().stepSeconds(1, 2, 64)));
         assertThat(after.goodput().ratioOn(A100)).isEmpty();
         assertThat(after.model()).as("the speed on T4").isEqualTo(before.model());
-        assertThat(after.learned().byKind()).singleElement().satisfies(known -> assertThat(known.kind())
-                .isEqualTo(A100));
+        assertThat(after.learned().byKind())
+                .singleElement()
+                .satisfies(known -> assertThat(known.kind()).isEqualTo(A100));
     }
 
     @Test

@@ -45,7 +45,13 @@ class QueueLedgerTest {
 
     private static void use(QueueLedger ledger, QueueId queue, Optional<KindId> kind, int gpus) {
         for (int i = 0; i < gpus; i++) {
-            ledger.add(new GpuId("%s-%s-%d".formatted(queue, kind.map(KindId::value).orElse("any"), i)), queue, kind, 1, false);
+            ledger.add(
+                    new GpuId(
+                            "%s-%s-%d".formatted(queue, kind.map(KindId::value).orElse("any"), i)),
+                    queue,
+                    kind,
+                    1,
+                    false);
         }
     }
 
@@ -83,7 +89,9 @@ class QueueLedgerTest {
         use(ledger, B, ANY, 4);
 
         assertThat(ledger.use(A, ANY).orElseThrow().limit()).isEqualTo(2);
-        assertThat(ledger.use(C, ANY).orElseThrow().limit()).as("never less than nominal").isEqualTo(4);
+        assertThat(ledger.use(C, ANY).orElseThrow().limit())
+                .as("never less than nominal")
+                .isEqualTo(4);
     }
 
     @Test
@@ -132,8 +140,8 @@ class QueueLedgerTest {
 
     @Test
     void theWeightedShareIsWhatWasBorrowedOfWhatTheCohortLends() {
-        QueueLedger ledger = new QueueLedger(List.of(
-                queue(A, Optional.of("all"), 2, quota(1, -1, -1)), queue(B, quota(4, -1, 3))));
+        QueueLedger ledger =
+                new QueueLedger(List.of(queue(A, Optional.of("all"), 2, quota(1, -1, -1)), queue(B, quota(4, -1, 3))));
         use(ledger, A, ANY, 3);
 
         assertThat(ledger.weightedShare(A)).as("2 of 1 + 3, by weight 2").isEqualTo(0.25);
@@ -146,11 +154,9 @@ class QueueLedgerTest {
                 .node("infer", Pool.INFERENCE, 3)
                 .queue("a", 2)
                 .service("chat", 1, "a");
-        QuotaUse binding =
-                QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow();
+        QuotaUse binding = QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow();
         story.settled();
-        QuotaUse serving =
-                QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow();
+        QuotaUse serving = QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow();
 
         assertThat(binding.used()).isEqualTo(1);
         assertThat(serving.used()).isEqualTo(1);
@@ -166,7 +172,10 @@ class QueueLedgerTest {
                 .after(ofSeconds(61))
                 .settled();
 
-        assertThat(QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow().used())
+        assertThat(QueueLedger.of(story.state().entities())
+                        .use(A, ANY)
+                        .orElseThrow()
+                        .used())
                 .isCloseTo(3.0 / 7, within(1e-9));
     }
 

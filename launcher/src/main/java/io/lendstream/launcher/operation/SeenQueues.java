@@ -59,7 +59,9 @@ final class SeenQueues {
                             tenants.put(new Tenant.Service(service.spec().service()), queue));
         }
         for (JobState job : workload.jobs()) {
-            job.spec().queue().ifPresent(queue -> tenants.put(new Tenant.Job(job.spec().job()), queue));
+            job.spec()
+                    .queue()
+                    .ifPresent(queue -> tenants.put(new Tenant.Job(job.spec().job()), queue));
         }
         QueueLedger ledger = new QueueLedger(queues.values());
         for (Lease lease : leases) {
@@ -81,8 +83,7 @@ final class SeenQueues {
     }
 
     private static String line(ClusterQueue queue, QueueLedger ledger) {
-        String uses =
-                ledger.uses(queue.queue()).stream().map(QuotaUse::inWords).collect(Collectors.joining("; "));
+        String uses = ledger.uses(queue.queue()).stream().map(QuotaUse::inWords).collect(Collectors.joining("; "));
         return "%-20s uses %s%s"
                 .formatted(
                         queue.queue(),

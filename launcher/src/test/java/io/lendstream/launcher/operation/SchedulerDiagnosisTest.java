@@ -117,10 +117,9 @@ class SchedulerDiagnosisTest {
                                 lease("g2", "east", Optional.of(new KindId("A100-SXM4-80GB"))),
                                 lease("g3", "west", Optional.of(new KindId("L4-24GB")))))
                         .line())
-                .isEqualTo(
-                        "ok   kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; each kind is planned apart, and a"
-                                + " job uses one kind at a time; of the policies, [deepboot] choose kinds by the speeds"
-                                + " that jobs declare");
+                .isEqualTo("ok   kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; each kind is planned apart, and a"
+                        + " job uses one kind at a time; of the policies, [deepboot] choose kinds by the speeds"
+                        + " that jobs declare");
     }
 
     private static Lease lease(String gpu, String domain, Optional<KindId> kind) {

@@ -90,7 +90,8 @@ final class RoundTripTest {
 
     @Seeds(100)
     void progressThatWasWrittenBeforeThereWereKindsNamesNone(long seed) throws IOException {
-        TrainingProgress progress = new AnyRecord(seed).of(TrainingProgress.class).on(Optional.empty());
+        TrainingProgress progress =
+                new AnyRecord(seed).of(TrainingProgress.class).on(Optional.empty());
         Schema now = Codecs.schema(TopicCatalogue.TRAINING_PROGRESS);
         Schema before = without(now, "kind");
         byte[] old =

@@ -75,10 +75,7 @@ final class HeteroPreset {
         double gpuHours = WORK_SHARE * HOURS * gpus * meanSpeed();
         List<TrainingTask> tasks = new TrainingGenerator(whole, chance).generate(JOBS, ARRIVAL_HOURS, gpuHours);
         return new Workload(
-                NAME,
-                scene.start(),
-                tasks.stream().map(HeteroPreset::onKinds).toList(),
-                List.of());
+                NAME, scene.start(), tasks.stream().map(HeteroPreset::onKinds).toList(), List.of());
     }
 
     /** The mean speed of jobs over all GPUs, where a T4 has 1. */
@@ -99,8 +96,8 @@ final class HeteroPreset {
 
     private static TrainingTask onKinds(TrainingTask task) {
         Speeds speeds = speeds(task.job().application());
-        Map<KindId, Double> real = new TreeMap<>(
-                Map.of(SimulatedGpu.RTX6000.kind(), speeds.rtx, SimulatedGpu.A100.kind(), speeds.a100));
+        Map<KindId, Double> real =
+                new TreeMap<>(Map.of(SimulatedGpu.RTX6000.kind(), speeds.rtx, SimulatedGpu.A100.kind(), speeds.a100));
         List<KindTraits> traits = new ArrayList<>();
         real.forEach((kind, factor) -> traits.add(KindTraits.of(kind, new KindRatio(factor, UNCERTAINTY))));
         return task.onKinds(

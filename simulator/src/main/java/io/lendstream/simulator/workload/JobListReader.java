@@ -45,8 +45,7 @@ final class JobListReader {
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
-            TrainingTask whole =
-                    ListedKinds.task(task, row).meeting(new JobOutcome(outcome(row), crash(row)));
+            TrainingTask whole = ListedKinds.task(task, row).meeting(new JobOutcome(outcome(row), crash(row)));
             tasks.add(row.queue().map(whole::in).orElse(whole));
         }
         return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());

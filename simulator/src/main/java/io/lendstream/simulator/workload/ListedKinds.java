@@ -59,9 +59,7 @@ final class ListedKinds {
     }
 
     private static List<String> parts(CsvRow row, String column) {
-        return row.text(column).isEmpty()
-                ? List.of()
-                : List.of(row.text(column).split(";", -1));
+        return row.text(column).isEmpty() ? List.of() : List.of(row.text(column).split(";", -1));
     }
 
     private static KindId kind(CsvRow row, String column, String name) {

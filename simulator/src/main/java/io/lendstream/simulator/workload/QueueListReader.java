@@ -56,10 +56,7 @@ final class QueueListReader {
 
     private static KindQuota quota(CsvRow row) {
         return new KindQuota(
-                kind(row),
-                row.number("nominalQuota", 0),
-                limit(row, "borrowingLimit"),
-                limit(row, "lendingLimit"));
+                kind(row), row.number("nominalQuota", 0), limit(row, "borrowingLimit"), limit(row, "lendingLimit"));
     }
 
     private static Optional<KindId> kind(CsvRow row) {

@@ -4,8 +4,8 @@ import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
-import java.util.Map;
 import io.lendstream.core.id.QueueId;
+import java.util.Map;
 
 /**
  * A training job to arrive.

@@ -75,8 +75,7 @@ public record Workload(
         }
         Instant start =
                 parts.stream().map(Workload::start).min(Instant::compareTo).orElseThrow();
-        return new Workload(
-                String.join(",", parts.stream().map(Workload::name).toList()), start, tasks, loads, queues);
+        return new Workload(String.join(",", parts.stream().map(Workload::name).toList()), start, tasks, loads, queues);
     }
 
     private static String unused(String kind, String name, Set<String> names) {

@@ -74,9 +74,7 @@ class KindsReplayTest {
         Workload some = new Workload("some", hetero.start(), hetero.tasks().subList(0, 6), List.of());
 
         Replayed replayed = replay(
-                some,
-                "deepboot",
-                new SimulatedNodes.Layout(DOMAIN, 3, 4, 3, 1).withKinds(Presets.kinds("hetero", 3)));
+                some, "deepboot", new SimulatedNodes.Layout(DOMAIN, 3, 4, 3, 1).withKinds(Presets.kinds("hetero", 3)));
 
         assertThat(replayed.log().stream()
                         .map(DomainEvent::event)

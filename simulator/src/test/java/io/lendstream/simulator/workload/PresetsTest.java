@@ -89,9 +89,8 @@ class PresetsTest {
             assertThat(task.job().kindNeeds().profileKind()).contains(SimulatedGpu.T4.kind());
             assertThat(task.job().kindNeeds().kindTraits())
                     .hasSize(2)
-                    .allSatisfy(traits -> assertThat(
-                                    traits.ratio().orElseThrow().factor())
-                            .isEqualTo(task.speedOn(traits.kind())));
+                    .allSatisfy(traits ->
+                            assertThat(traits.ratio().orElseThrow().factor()).isEqualTo(task.speedOn(traits.kind())));
             assertThat(task.speedOn(SimulatedGpu.T4.kind())).isEqualTo(1);
         });
         assertThat(hetero).isEqualTo(Presets.create("hetero", scene(3)));

@@ -122,8 +122,7 @@ public final class Ats {
                 name,
                 List.of(),
                 next,
-                idealSpeedup(job, next) * changed(job)
-                        + best(others, cluster.capacity() - next),
+                idealSpeedup(job, next) * changed(job) + best(others, cluster.capacity() - next),
                 SPEEDS,
                 false,
                 why)));

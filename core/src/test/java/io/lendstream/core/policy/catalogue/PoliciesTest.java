@@ -25,7 +25,8 @@ class PoliciesTest {
 
     @Test
     void anUnknownSettingIsAnsweredWithTheKnownOnes() {
-        assertThatThrownBy(() -> Policies.parse("deepboot:protect=2")).hasMessageContaining("[protect-scale, place, kinds]");
+        assertThatThrownBy(() -> Policies.parse("deepboot:protect=2"))
+                .hasMessageContaining("[protect-scale, place, kinds]");
         assertThatThrownBy(() -> Policies.parse("deepboot:protect-scale=often"))
                 .hasMessageContaining("must be a number of at least 0, but was 'often'");
         assertThatThrownBy(() -> Policies.parse("lendstream:plan-every=soon")).hasMessageContaining("such as 60s");

@@ -34,9 +34,15 @@ class PooledKnapsackTest {
 
         List<PoolChoice> choices = PooledKnapsack.choose(List.of(jobs, jobs), new int[] {10, 10});
 
-        assertThat(choices.stream().filter(choice -> choice.pool() == 0).mapToInt(PoolChoice::size).sum())
+        assertThat(choices.stream()
+                        .filter(choice -> choice.pool() == 0)
+                        .mapToInt(PoolChoice::size)
+                        .sum())
                 .isEqualTo(10);
-        assertThat(choices.stream().filter(choice -> choice.pool() == 1).mapToInt(PoolChoice::size).sum())
+        assertThat(choices.stream()
+                        .filter(choice -> choice.pool() == 1)
+                        .mapToInt(PoolChoice::size)
+                        .sum())
                 .isEqualTo(10);
         assertThat(choices).allMatch(choice -> choice.size() >= 3);
     }

@@ -12,9 +12,9 @@ import java.util.Set;
 /**
  * The declaration of a queue: the quotas of the jobs and services that name it.
  *
- * @param cohort queues that name the same cohort lend each other what they do not use; empty to lend and borrow nothing
- * @param weight its share of what the cohort lends, relative to other queues; greater than 0
- * @param quotas at most one for each kind; other kinds of GPUs may not be used
+ * @param cohort queues that name the same cohort lend each other unused quota; empty to lend and borrow nothing
+ * @param weight its share of borrowed GPUs, relative to other queues; greater than 0
+ * @param quotas at most one for each kind; its tenants may use no other kinds
  * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/">Kueue, ClusterQueue</a>
  */
 public record ClusterQueue(

@@ -193,7 +193,7 @@ public final class QueueLedger {
 
     /**
      * The weighted share of a queue: GPUs that it has borrowed, divided by those that its cohort lends, divided by its
-     * weight. The queue with the least share is the furthest from its part of what the cohort lends.
+     * weight. The queue with the least share is the furthest from its part of those GPUs.
      *
      * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/fair_sharing/">Kueue, fair sharing: share value</a>
      */

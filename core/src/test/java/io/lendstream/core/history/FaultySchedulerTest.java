@@ -331,6 +331,7 @@ class FaultySchedulerTest {
                 .anyMatch(text -> text.contains("gives a job GPUs of kind Tesla-T4-16GB, which it excludes"));
     }
 
+    @Test
     @Breaks("quota")
     void noticesAQueueAboveItsLimit() {
         QueueId team = new QueueId("team-a");

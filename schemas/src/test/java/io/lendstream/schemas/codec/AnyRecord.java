@@ -86,10 +86,15 @@ public final class AnyRecord {
                 .orElseGet(() -> within(record, component.getName(), value(component.getGenericType(), magnitude)));
     }
 
-    /** Whole numbers reach beyond bounds, which the codec would clamp. */
+    /** Numbers reach beyond bounds, which the codec would clamp. */
     private static Object within(Class<?> record, String component, Object value) {
         if (value instanceof Optional<?> optional) {
             return optional.map(inner -> within(record, component, inner));
+        }
+        if (value instanceof Double real) {
+            return Limits.reals(record, component)
+                    .map(bound -> bound.nearest(real))
+                    .orElse(real);
         }
         return value instanceof Long number
                 ? (Object) Limits.wholes(record, component, Long.class).nearest(number)

@@ -80,7 +80,7 @@ class BoundsTest {
 
         GenericRecord huge = record(TopicCatalogue.QUEUES);
         ((GenericRecord) ((List<?>) huge.get("quotas")).get(0)).put("nominalQuota", 1e7);
-        assertRefused(TopicCatalogue.QUEUES, huge, "KindQuota.nominalQuota must be a number between");
+        assertRefused(TopicCatalogue.QUEUES, huge, "ClusterQueue.quotas[].nominalQuota must be a number between");
         assertThat(Codecs.decode(TopicCatalogue.QUEUES, huge).quotas().get(0).nominalQuota())
                 .isEqualTo(1e6);
     }

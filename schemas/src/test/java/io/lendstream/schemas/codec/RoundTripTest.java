@@ -14,6 +14,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -142,7 +143,7 @@ final class RoundTripTest {
         GenericRecord traits = (GenericRecord) ((List<?>) encoded.get("kindTraits")).get(0);
         ((GenericRecord) traits.get("ratio")).put("factor", 1e6);
 
-        assertThatThrownBy(() -> Codecs.decode(TopicCatalogue.TRAINING_JOBS, encoded))
+        assertThatThrownBy(() -> Codecs.decode(TopicCatalogue.TRAINING_JOBS, encoded, Strictness.REFUSE))
                 .hasMessageContaining("factor must be a number between 0.001 and 1000.0");
     }
 

@@ -32,7 +32,7 @@ final class DocumentedExamplesTest {
                 .results()
                 .toList();
 
-        assertThat(examples).hasSize(5).allSatisfy(example -> {
+        assertThat(examples).hasSize(6).allSatisfy(example -> {
             Topic<?> topic = TopicCatalogue.standard().find(example.group(1)).orElseThrow();
             assertThat(Codecs.decode(topic, PlainJson.read(Codecs.schema(topic), json(example.group(2)), Map.of())))
                     .isNotNull();

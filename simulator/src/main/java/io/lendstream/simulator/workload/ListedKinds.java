@@ -63,12 +63,19 @@ final class ListedKinds {
     }
 
     private static KindId kind(CsvRow row, String column, String name) {
-        Optional<SimulatedGpu> product = SimulatedGpu.named(name.strip());
-        try {
-            return product.isPresent() ? product.get().kind() : new KindId(name.strip());
-        } catch (IllegalArgumentException e) {
-            throw row.bad(column, "kinds between semicolons, such as %s".formatted(SimulatedGpu.names()));
+        String kind = name.strip();
+        Optional<SimulatedGpu> product = SimulatedGpu.named(kind);
+        if (product.isPresent()) {
+            return product.get().kind();
         }
+        try {
+            if (kind.chars().noneMatch(Character::isWhitespace)) {
+                return new KindId(kind);
+            }
+        } catch (IllegalArgumentException e) {
+            // empty or too long: said below
+        }
+        throw row.bad(column, "kinds between semicolons, such as %s".formatted(SimulatedGpu.names()));
     }
 
     private static Optional<Long> memory(CsvRow row) {

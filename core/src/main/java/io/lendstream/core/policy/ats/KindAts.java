@@ -28,14 +28,14 @@ final class KindAts implements KindChooser {
         List<KindId> names = List.copyOf(kinds.keySet());
         List<Map<JobId, JobView>> open = new ArrayList<>();
         Map<JobId, JobView> jobs = new HashMap<>();
-        Set<JobId> running = new HashSet<>();
+        Map<JobId, Integer> homes = new HashMap<>();
         for (ClusterView pool : kinds.values()) {
             Map<JobId, JobView> here = new HashMap<>();
             for (JobView job : pool.open()) {
                 here.put(job.job(), job);
                 jobs.putIfAbsent(job.job(), job);
                 if (!job.gpus().isEmpty()) {
-                    running.add(job.job());
+                    homes.putIfAbsent(job.job(), open.size());
                 }
             }
             open.add(here);
@@ -46,13 +46,16 @@ final class KindAts implements KindChooser {
                         .thenComparing(JobView::job))
                 .toList();
         List<PooledKnapsack.PoolChoice> choices = PooledKnapsack.choose(
-                values(List.copyOf(kinds.values()), open, order, running),
-                kinds.values().stream().mapToInt(ClusterView::capacity).toArray());
+                values(List.copyOf(kinds.values()), open, order, homes.keySet()),
+                kinds.values().stream().mapToInt(ClusterView::capacity).toArray(),
+                order.stream()
+                        .mapToInt(job -> homes.getOrDefault(job.job(), -1))
+                        .toArray());
         Map<JobId, KindId> chosen = new HashMap<>();
         for (int j = 0; j < choices.size(); j++) {
             JobId job = order.get(j).job();
             PooledKnapsack.PoolChoice choice = choices.get(j);
-            boolean goes = choice.size() > 0 || !running.contains(job);
+            boolean goes = choice.size() > 0 || !homes.containsKey(job);
             if (goes && choice.pool() >= 0) {
                 chosen.put(job, names.get(choice.pool()));
             }

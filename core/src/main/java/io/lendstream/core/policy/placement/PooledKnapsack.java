@@ -1,43 +1,37 @@
 package io.lendstream.core.policy.placement;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
  * Chooses one pool and a size there for every job so that the sum of values is large and the sizes fit their pools.
  *
- * <p>A price per GPU of each pool rises while jobs that buy what suits them best want more than the pool has, and falls
- * while they want less. At these prices, jobs with the most to lose choose first from what is left. Each pool is then
- * solved exactly by {@link GroupKnapsack}. At last single jobs are moved, and pairs exchanged, while that is worth
- * more: few jobs are tried often, thousands not at all. The result is not always the best, as the choice of pools is an
- * assignment problem.
+ * <p>Once the pool of each job is known, each pool is solved exactly by {@link GroupKnapsack}. For few jobs all
+ * divisions among the pools are compared, for small pools {@link RoomProgram} finds the best one. Otherwise there are
+ * several divisions to start from: where jobs are now; the pool where each is worth the most; and prices. A price per GPU of each pool rises while jobs that buy what
+ * suits them best want more than the pool has, and falls while they want less; jobs with the most to lose choose first.
+ * Then jobs are moved, alone or in pairs, while that is worth more, and the best result counts. Hundreds of jobs are
+ * not moved: there, prices come close to the best. Jobs stay where they are if nothing else is worth more.
  *
  * @see <a href="https://doi.org/10.1007/978-3-540-24777-7">Kellerer, Pferschy, Pisinger: Knapsack Problems, sections
  *     10 and 11: several knapsacks, and classes of items</a>
  */
 public final class PooledKnapsack {
-    private static final int ROUNDS = 40;
-    private static final double FIRST_STEP = 0.5;
-    private static final double NEXT_STEP = 0.9;
     /** Trials of moves, times jobs. */
     private static final int TRIALS = 4000;
+    /** So many jobs are not moved. */
+    private static final int MANY = 500;
+    /** Sets of jobs, times pools, for which all divisions are tried. */
+    private static final int MOST_SETS = 256;
 
     private static final double ROUNDING = 1e-9;
 
-    private final List<List<double[]>> values;
-    private final int[] capacities;
+    private final PooledValues values;
     private final int jobs;
-    private final double[] prices;
-    /** By pool and job: the sizes that are worth the most at some price. */
-    private final int[][][] corners;
-
-    private int[] pool;
-    private int[] size;
-    private final double[] worth;
-    private int trials;
+    private final int pools;
 
     /**
      * What was chosen for a job.
@@ -47,21 +41,10 @@ public final class PooledKnapsack {
      */
     public record PoolChoice(int pool, int size) {}
 
-    private PooledKnapsack(List<List<double[]>> values, int[] capacities) {
+    private PooledKnapsack(PooledValues values) {
         this.values = values;
-        this.capacities = capacities.clone();
-        this.jobs = values.get(0).size();
-        this.prices = new double[capacities.length];
-        this.pool = new int[jobs];
-        this.size = new int[jobs];
-        this.worth = new double[capacities.length];
-        this.trials = TRIALS / Math.max(1, jobs);
-        this.corners = new int[capacities.length][jobs][];
-        for (int k = 0; k < capacities.length; k++) {
-            for (int j = 0; j < jobs; j++) {
-                corners[k][j] = corners(values.get(k).get(j), capacities[k]);
-            }
-        }
+        this.jobs = values.jobs();
+        this.pools = values.pools();
     }
 
     /**
@@ -71,222 +54,276 @@ public final class PooledKnapsack {
      *     of the pool, and nothing is worth 0. A size that is not allowed is negative infinity; a pool that is not
      *     allowed has no sizes
      * @param capacities GPUs of each pool
+     * @param now the pool in which each job is; -1 for none
      */
-    public static List<PoolChoice> choose(List<List<double[]>> values, int[] capacities) {
-        if (values.isEmpty()) {
-            return List.of();
-        }
-        PooledKnapsack knapsack = new PooledKnapsack(values, capacities);
-        knapsack.findPrices();
-        knapsack.assign();
-        for (int k = 0; k < capacities.length; k++) {
-            knapsack.worth[k] = knapsack.solve(k, knapsack.pool, knapsack.size);
-        }
-        while (knapsack.moves() || knapsack.exchanges()) {
-            // Each pass is worth more than the one before.
-        }
-        return IntStream.range(0, knapsack.jobs)
-                .mapToObj(j -> new PoolChoice(knapsack.pool[j], knapsack.size[j]))
-                .toList();
+    public static List<PoolChoice> choose(List<List<double[]>> values, int[] capacities, int[] now) {
+        return values.isEmpty()
+                ? List.of()
+                : new PooledKnapsack(new PooledValues(values, capacities)).best(now);
     }
 
-    /** The sizes on the concave hull of the values. */
-    private static int[] corners(double[] values, int capacity) {
-        int[] hull = new int[values.length];
-        int count = 0;
-        for (int w = 1; w < values.length && w <= capacity; w++) {
-            if (values[w] <= (count == 0 ? 0 : values[hull[count - 1]])) {
-                continue;
-            }
-            while (count > 0 && !isAbove(values, count == 1 ? 0 : hull[count - 2], hull[count - 1], w)) {
-                count--;
-            }
-            hull[count++] = w;
+    private List<PoolChoice> best(int[] now) {
+        int[] priced = new PoolPrices(values).division();
+        List<int[]> starts = new ArrayList<>();
+        if (IntStream.of(now).anyMatch(pool -> pool >= 0)) {
+            starts.add(kept(now, priced));
         }
-        return Arrays.copyOf(hull, count);
+        Optional<int[]> exact = exact(priced);
+        exact.ifPresentOrElse(starts::add, () -> starts.add(priced));
+        boolean isSearched = exact.isEmpty() && jobs < MANY;
+        if (isSearched) {
+            starts.add(valued(priced));
+        }
+        List<Division> divisions = starts.stream().map(Division::new).toList();
+        if (isSearched) {
+            improve(divisions);
+        }
+        Division best = divisions.get(0);
+        for (Division next : divisions) {
+            best = isMore(next.sum(), best.sum()) ? next : best;
+        }
+        return best.choices();
     }
 
-    /** Whether the middle size is above the line from the first to the last. */
-    private static boolean isAbove(double[] values, int first, int middle, int last) {
-        double from = first == 0 ? 0 : values[first];
-        return (values[middle] - from) * (last - first) > (values[last] - from) * (middle - first);
+    /** The best pool of each job; empty if it would take long to find. */
+    private Optional<int[]> exact(int[] priced) {
+        int[] movable = IntStream.range(0, jobs).filter(this::isMovable).toArray();
+        if (movable.length < Integer.SIZE - 1 && pools <= MOST_SETS >> movable.length) {
+            return Optional.of(divided(movable, priced));
+        }
+        return RoomProgram.isShort(values) ? Optional.of(RoomProgram.division(values, priced)) : Optional.empty();
     }
 
-    private void findPrices() {
-        double most = 0;
-        int room = 0;
-        for (int capacity : capacities) {
-            room += capacity;
-        }
-        for (int j = 0; j < jobs; j++) {
-            double best = 0;
-            for (int k = 0; k < capacities.length; k++) {
-                int[] sizes = corners[k][j];
-                best = Math.max(best, sizes.length == 0 ? 0 : values.get(k).get(j)[sizes[sizes.length - 1]]);
-            }
-            most += best;
-        }
-        Arrays.fill(prices, most / Math.max(1, room));
-        double step = FIRST_STEP;
-        for (int round = 0; round < ROUNDS; round++) {
-            long[] wanted = wanted();
-            for (int k = 0; k < capacities.length; k++) {
-                double excess = (double) (wanted[k] - capacities[k]) / Math.max(1, capacities[k]);
-                prices[k] *= Math.exp(step * Math.max(-1, Math.min(1, excess)));
-            }
-            step *= NEXT_STEP;
+    /** Spends the trials on the best division first. */
+    private void improve(List<Division> divisions) {
+        int trials = TRIALS / jobs;
+        for (Division division : divisions.stream()
+                .sorted(Comparator.comparingDouble(Division::sum).reversed())
+                .toList()) {
+            trials = division.improve(trials);
         }
     }
 
-    /** How much jobs want of each pool at the prices. */
-    private long[] wanted() {
-        long[] wanted = new long[capacities.length];
-        for (int j = 0; j < jobs; j++) {
-            double most = 0;
-            int from = 0;
-            int takes = 0;
-            for (int k = 0; k < capacities.length; k++) {
-                double[] own = values.get(k).get(j);
-                for (int w : corners[k][j]) {
-                    if (own[w] - prices[k] * w > most) {
-                        most = own[w] - prices[k] * w;
-                        from = k;
-                        takes = w;
-                    }
-                }
-            }
-            wanted[from] += takes;
-        }
-        return wanted;
+    private static boolean isMore(double sum, double before) {
+        return sum > before + ROUNDING * (1 + before);
     }
 
-    /** Gives each job the pool where it is worth the most beyond the price, in the room that is left there. */
-    private void assign() {
-        int[] left = capacities.clone();
-        double[] regrets = new double[jobs];
-        for (int j = 0; j < jobs; j++) {
-            regrets[j] = regret(j);
-        }
-        IntStream.range(0, jobs)
-                .boxed()
-                .sorted(Comparator.comparingDouble((Integer j) -> regrets[j])
-                        .reversed()
-                        .thenComparing(Comparator.naturalOrder()))
-                .forEachOrdered(j -> assign(j, left));
-    }
-
-    private void assign(int job, int[] left) {
-        pool[job] = -1;
-        double most = 0;
-        int takes = 0;
-        double leastBad = Double.NEGATIVE_INFINITY;
-        for (int k = 0; k < capacities.length; k++) {
-            double[] own = values.get(k).get(job);
-            for (int w = 1; w < own.length && w <= capacities[k]; w++) {
-                double surplus = own[w] - prices[k] * w;
-                boolean fits = w <= left[k] && surplus > most;
-                if (fits || (takes == 0 && surplus > leastBad)) {
-                    pool[job] = k;
-                    takes = fits ? w : 0;
-                    most = fits ? surplus : most;
-                    leastBad = surplus;
-                }
-            }
-        }
-        if (takes > 0) {
-            left[pool[job]] -= takes;
-        }
-    }
-
-    /** What a job loses with its second-best pool. */
-    private double regret(int job) {
-        double best = 0;
-        double second = 0;
-        for (int k = 0; k < capacities.length; k++) {
-            double[] own = values.get(k).get(job);
-            double most = 0;
-            for (int w : corners[k][job]) {
-                most = Math.max(most, own[w] - prices[k] * w);
-            }
-            second = Math.max(second, Math.min(best, most));
-            best = Math.max(best, most);
-        }
-        return best - second;
-    }
-
-    /** The best sizes in a pool; returns their worth. */
-    private double solve(int wanted, int[] pools, int[] sizes) {
-        List<double[]> mine = new ArrayList<>();
-        List<Integer> names = new ArrayList<>();
-        for (int j = 0; j < jobs; j++) {
-            if (pools[j] == wanted) {
-                mine.add(values.get(wanted).get(j));
-                names.add(j);
-            }
-        }
-        if (mine.isEmpty()) {
-            return 0;
-        }
-        int[] chosen = GroupKnapsack.choose(mine, capacities[wanted]);
-        double sum = 0;
-        for (int i = 0; i < chosen.length; i++) {
-            sizes[names.get(i)] = chosen[i];
-            sum += chosen[i] == 0 ? 0 : mine.get(i)[chosen[i]];
-        }
-        return sum;
-    }
-
-    private boolean moves() {
-        boolean moved = false;
-        for (int j = 0; j < jobs; j++) {
-            for (int k = 0; k < capacities.length && pool[j] >= 0; k++) {
-                if (k != pool[j] && corners[k][j].length > 0 && trials > 0) {
-                    int[] next = pool.clone();
-                    next[j] = k;
-                    moved |= isBetter(next, pool[j], k);
-                }
-            }
-        }
-        return moved;
-    }
-
-    private boolean exchanges() {
-        for (int i = 0; i < jobs; i++) {
-            for (int j = i + 1; j < jobs && trials > 0; j++) {
-                int one = pool[i];
-                int other = pool[j];
-                boolean may = one != other
-                        && one >= 0
-                        && other >= 0
-                        && corners[other][i].length > 0
-                        && corners[one][j].length > 0;
-                if (may) {
-                    int[] next = pool.clone();
-                    next[i] = other;
-                    next[j] = one;
-                    if (isBetter(next, one, other)) {
-                        return true;
-                    }
-                }
+    /** Whether a job is worth anything in some pool. */
+    private boolean isMovable(int job) {
+        for (int k = 0; k < pools; k++) {
+            if (values.isWorth(k, job)) {
+                return true;
             }
         }
         return false;
     }
 
-    /** Takes over other pools for jobs if that is worth more. */
-    private boolean isBetter(int[] next, int one, int other) {
-        trials--;
-        int[] sizes = size.clone();
-        double ofOne = solve(one, next, sizes);
-        double ofOther = solve(other, next, sizes);
-        double before = worth[one] + worth[other];
-        if (ofOne + ofOther <= before + ROUNDING * (1 + before)) {
+    /** The pools in which jobs are; for other jobs those by prices. */
+    private int[] kept(int[] now, int[] priced) {
+        int[] start = priced.clone();
+        for (int j = 0; j < jobs; j++) {
+            if (now[j] >= 0 && values.isWorth(now[j], j)) {
+                start[j] = now[j];
+            }
+        }
+        return start;
+    }
+
+    /** The pools in which each job alone is worth the most. */
+    private int[] valued(int[] priced) {
+        int[] start = priced.clone();
+        for (int j = 0; j < jobs; j++) {
+            double most = 0;
+            for (int k = 0; k < pools; k++) {
+                if (values.most(k, j) > most) {
+                    most = values.most(k, j);
+                    start[j] = k;
+                }
+            }
+        }
+        return start;
+    }
+
+    /**
+     * The best of all divisions of a few jobs among the pools: for each set of jobs, the most that the first pools are
+     * worth with it.
+     */
+    private int[] divided(int[] movable, int[] priced) {
+        int sets = 1 << movable.length;
+        double[] sums = new double[sets];
+        int[][] taken = new int[pools][sets];
+        for (int k = 0; k < pools; k++) {
+            int allowed = allowed(k, movable);
+            double[] here = worthOfSets(k, movable, allowed);
+            double[] next = sums.clone();
+            for (int set = 0; set < sets; set++) {
+                int most = set & allowed;
+                for (int part = most; part > 0; part = (part - 1) & most) {
+                    double sum = sums[set & ~part] + here[part];
+                    if (sum > next[set]) {
+                        next[set] = sum;
+                        taken[k][set] = part;
+                    }
+                }
+            }
+            sums = next;
+        }
+        int[] start = priced.clone();
+        int left = sets - 1;
+        for (int k = pools - 1; k >= 0; k--) {
+            int part = taken[k][left];
+            for (int i = 0; i < movable.length; i++) {
+                if (has(part, i)) {
+                    start[movable[i]] = k;
+                }
+            }
+            left &= ~part;
+        }
+        return start;
+    }
+
+    private static boolean has(int set, int member) {
+        return ((set >> member) & 1) == 1;
+    }
+
+    /** The set of the jobs that are worth anything in a pool. */
+    private int allowed(int pool, int[] movable) {
+        int allowed = 0;
+        for (int i = 0; i < movable.length; i++) {
+            if (values.isWorth(pool, movable[i])) {
+                allowed |= 1 << i;
+            }
+        }
+        return allowed;
+    }
+
+    /** What a pool is worth with each set of the jobs that may use it. */
+    private double[] worthOfSets(int pool, int[] movable, int allowed) {
+        double[] worth = new double[1 << movable.length];
+        int[] sizes = new int[jobs];
+        for (int set = allowed; set > 0; set = (set - 1) & allowed) {
+            List<Integer> those = new ArrayList<>();
+            for (int i = 0; i < movable.length; i++) {
+                if (has(set, i)) {
+                    those.add(movable[i]);
+                }
+            }
+            worth[set] = values.solve(pool, those, sizes);
+        }
+        return worth;
+    }
+
+    /** A pool for each job, and the best sizes there. */
+    private final class Division {
+        private int[] poolOf;
+        private int[] sizes = new int[jobs];
+        private double[] worth = new double[pools];
+        private int trials;
+
+        private Division(int[] start) {
+            this.poolOf = start.clone();
+            for (int k = 0; k < pools; k++) {
+                worth[k] = values.solve(k, in(k, poolOf), sizes);
+            }
+        }
+
+        private List<Integer> in(int pool, int[] of) {
+            List<Integer> those = new ArrayList<>();
+            for (int j = 0; j < jobs; j++) {
+                if (of[j] == pool) {
+                    those.add(j);
+                }
+            }
+            return those;
+        }
+
+        private double sum() {
+            double sum = 0;
+            for (double each : worth) {
+                sum += each;
+            }
+            return sum;
+        }
+
+        private List<PoolChoice> choices() {
+            return IntStream.range(0, jobs)
+                    .mapToObj(j -> new PoolChoice(poolOf[j], sizes[j]))
+                    .toList();
+        }
+
+        /** Moves jobs while that is worth more; returns the trials that are left. */
+        private int improve(int most) {
+            trials = most;
+            while (moves() || chains()) {
+                // Each pass is worth more than the one before.
+            }
+            return trials;
+        }
+
+        private boolean moves() {
+            boolean moved = false;
+            for (int j = 0; j < jobs; j++) {
+                for (int k = 0; k < pools && poolOf[j] >= 0 && trials > 0; k++) {
+                    if (k != poolOf[j] && values.isWorth(k, j)) {
+                        int[] next = poolOf.clone();
+                        next[j] = k;
+                        moved |= isBetter(next, poolOf[j], k);
+                    }
+                }
+            }
+            return moved;
+        }
+
+        /** Moves a job, and one of those in its next pool to a third one or, in exchange, to the first. */
+        private boolean chains() {
+            for (int i = 0; i < jobs; i++) {
+                for (int j = 0; j < jobs && trials > 0; j++) {
+                    int from = poolOf[i];
+                    int over = poolOf[j];
+                    if (from >= 0 && over >= 0 && from != over && values.isWorth(over, i) && chain(i, j)) {
+                        return true;
+                    }
+                }
+            }
             return false;
         }
-        pool = next;
-        size = sizes;
-        worth[one] = ofOne;
-        worth[other] = ofOther;
-        return true;
+
+        private boolean chain(int first, int second) {
+            int from = poolOf[first];
+            int over = poolOf[second];
+            for (int to = 0; to < pools && trials > 0; to++) {
+                boolean isKnown = to == from && second < first && values.isWorth(from, second);
+                if (to != over && values.isWorth(to, second) && !isKnown) {
+                    int[] next = poolOf.clone();
+                    next[first] = over;
+                    next[second] = to;
+                    if (to == from ? isBetter(next, from, over) : isBetter(next, from, over, to)) {
+                        return true;
+                    }
+                }
+            }
+            return false;
+        }
+
+        /** Takes over other pools for jobs if that is worth more. */
+        private boolean isBetter(int[] next, int... changed) {
+            trials--;
+            int[] then = sizes.clone();
+            double[] worths = worth.clone();
+            double before = 0;
+            double after = 0;
+            for (int k : changed) {
+                worths[k] = values.solve(k, in(k, next), then);
+                before += worth[k];
+                after += worths[k];
+            }
+            if (!isMore(after, before)) {
+                return false;
+            }
+            poolOf = next;
+            sizes = then;
+            worth = worths;
+            return true;
+        }
     }
 }

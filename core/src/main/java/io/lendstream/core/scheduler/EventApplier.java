@@ -126,19 +126,18 @@ final class EventApplier implements Event.Cases<Runnable> {
     private TrainingProgress ofKind(TrainingProgress progress, JobState job) {
         PersistentMap<KindId, Integer> known =
                 builder.clusterIndex().trainingCapacity().kinds();
+        Optional<KindId> named = progress.kind().filter(any -> model.kinds()).map(model.gpuKinds()::counted);
+        if (named.isPresent()) {
+            return known.contains(named.get()) ? progress.on(named) : progress.withoutStep();
+        }
         if (known.size() < 2) {
             return progress.on(known.firstKey());
-        }
-        Optional<KindId> kind = progress.kind().map(model.gpuKinds()::counted).filter(known::contains);
-        if (kind.isPresent()) {
-            return progress.on(kind);
         }
         Set<Optional<KindId>> held = new HashSet<>();
         for (GpuId gpu : job.allocation().gpus()) {
             held.add(builder.gpus().get(gpu).flatMap(GpuState::kind));
         }
-        boolean isClear =
-                job.changing().isEmpty() && held.size() == 1 && progress.kind().isEmpty();
+        boolean isClear = job.changing().isEmpty() && held.size() == 1;
         return isClear ? progress.on(held.iterator().next()) : progress.withoutStep();
     }
 

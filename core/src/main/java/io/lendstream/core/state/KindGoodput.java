@@ -45,7 +45,7 @@ public final class KindGoodput {
         if (same
                 && next.kindNeeds().equals(spec.kindNeeds())
                 && known.speedKind().equals(traits.speedKind())
-                && measured(known).equals(measured(traits))) {
+                && (known.byKind().equals(traits.byKind()) || measured(known).equals(measured(traits)))) {
             return this;
         }
         return new KindGoodput(same ? profile : new KnownGoodput(model), next, known);

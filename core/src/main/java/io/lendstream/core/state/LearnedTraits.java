@@ -46,19 +46,23 @@ public record LearnedTraits(
                 List.of());
     }
 
-    /** With a new declaration by the owner; measurements are kept if the declaration stays the same. */
+    /**
+     * With a new declaration by the owner; measurements are kept if the declaration stays the same. Steps that counted
+     * for the profile are dropped if the owner now declares the speed on their kind apart from it.
+     */
     LearnedTraits redeclared(TrainingJob before, TrainingJob now) {
         TrainingJob.Traits old = before.traits();
         TrainingJob.Traits next = now.traits();
         boolean sameSpeed = next.profile().throughput().equals(old.profile().throughput())
-                && now.kindNeeds().profileKind().equals(before.kindNeeds().profileKind());
+                && now.kindNeeds().profileKind().equals(before.kindNeeds().profileKind())
+                && speedKind.flatMap(now.kindNeeds()::traits).isEmpty();
         boolean sameKinds = sameSpeed
                 && now.kindNeeds().kindTraits().equals(before.kindNeeds().kindTraits());
         return new LearnedTraits(
                 sameSpeed ? speed : LearnedSpeed.declared(next.profile().throughput()),
                 noise,
                 next.costs().equals(old.costs()) ? costs : next.costs(),
-                sameKinds ? speedKind : Optional.empty(),
+                sameSpeed ? speedKind : Optional.empty(),
                 sameKinds ? byKind : List.of());
     }
 

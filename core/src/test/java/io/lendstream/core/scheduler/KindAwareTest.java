@@ -183,6 +183,18 @@ class KindAwareTest {
     }
 
     @Test
+    void aStepOnAnotherKindThanTheOnlyOneIsIgnored() {
+        Scenario story =
+                story("deepboot").node("train-t", Pool.TRAINING, 2, T4, 16).job("a", 2);
+        pass(story, 3);
+        JobState before = story.job("a");
+
+        story.progress("a", BIG, 3);
+
+        assertThat(story.job("a").learned()).isEqualTo(before.learned());
+    }
+
+    @Test
     void aStepIsLeftOutWhileAJobIsChanged() {
         Scenario story = two("deepboot");
         story.after(ofSeconds(90));

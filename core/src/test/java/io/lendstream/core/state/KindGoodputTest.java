@@ -162,6 +162,35 @@ class KindGoodputTest {
     }
 
     @Test
+    void aDeclarationOfOtherKindsKeepsTheKindOfTheProfile() {
+        TrainingJob job = job(KindNeeds.ANY);
+        JobState measured = JobState.of(job, 1).observed(step(job, T4, 3), 2);
+
+        JobState declared = measured.described(twiceAsFastOn(A100, job), 3);
+
+        assertThat(declared.learned().speedKind()).contains(T4);
+        assertThat(declared.goodput().on(T4).known()).isSameAs(declared.goodput().ofProfile());
+        assertThat(declared.goodput().on(L4).factor()).as("not the profile").isEqualTo(0.5);
+    }
+
+    @Test
+    void aRatioOfTheMeasuredKindIsNotAddedToItsSteps() {
+        TrainingJob job = job(KindNeeds.ANY);
+        JobState measured = JobState.of(job, 1).observed(step(job, T4, 0.5), 2);
+
+        JobState declared = measured.described(twiceAsFastOn(T4, job), 3);
+
+        assertThat(declared.model().throughput())
+                .isEqualTo(job.traits().profile().throughput());
+        assertThat(declared.goodput().on(T4).factor()).isEqualTo(2);
+    }
+
+    private static TrainingJob twiceAsFastOn(KindId kind, TrainingJob job) {
+        return job.onKinds(new KindNeeds(
+                List.of(), Optional.empty(), Optional.empty(), List.of(KindTraits.of(kind, new KindRatio(2, 0)))));
+    }
+
+    @Test
     void aNewDeclarationForgetsMeasurementsOfKinds() {
         TrainingJob job = job(onT4(KindTraits.of(A100, new KindRatio(2, 0.2))));
         JobState measured = JobState.of(job, 1).observed(step(job, A100, 0.25), 2);

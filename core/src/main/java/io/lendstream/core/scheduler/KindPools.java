@@ -34,6 +34,8 @@ final class KindPools {
     private final Policy policy;
     private final TrainingView training;
 
+    private record KindPlan(KindId kind, ClusterView view, Plan plan) {}
+
     KindPools(StepBuilder builder, Policy policy, TrainingView training) {
         this.builder = builder;
         this.policy = policy;
@@ -50,21 +52,59 @@ final class KindPools {
         Map<JobId, KindId> kinds = KindChoice.of(builder, view);
         Optional<KindChooser> chooser = policy.kinds().filter(any -> knowsSpeeds());
         KindViews views = new KindViews(builder, training, view, chooser.isPresent());
+        Map<JobId, KindId> before = Map.copyOf(kinds);
         chooser.ifPresent(choosing -> kinds.putAll(choosing.choose(views.of(
                 kinds,
                 (job, kind) -> view.fixed().contains(job)
                         ? kind.equals(kinds.get(job))
                         : KindChoice.mayUse(spec(job), kind)))));
+        List<KindPlan> parts = parts(views, kinds);
+        if (takeBack(parts, before, kinds)) {
+            parts = parts(views, kinds);
+        }
         explainUnfit(view, kinds);
         List<Plan> plans = new ArrayList<>();
-        views.of(kinds, (job, kind) -> kind.equals(kinds.get(job))).forEach((kind, part) -> {
-            Plan plan = policy.plan(part);
-            builder.listener().planned(part, plan);
-            Plan unmixed = unmixed(part, plan);
-            plans.add(chooser.isPresent() ? withRatios(unmixed, kind) : unmixed);
-        });
+        for (KindPlan part : parts) {
+            builder.listener().planned(part.view, part.plan);
+            Plan unmixed = unmixed(part.view, part.plan);
+            plans.add(chooser.isPresent() ? withRatios(unmixed, part.kind) : unmixed);
+        }
         plans.add(unfit(view, kinds));
         return merged(plans);
+    }
+
+    /** The plan of each kind with its jobs. */
+    private List<KindPlan> parts(KindViews views, Map<JobId, KindId> kinds) {
+        List<KindPlan> parts = new ArrayList<>();
+        views.of(kinds, (job, kind) -> kind.equals(kinds.get(job)))
+                .forEach((kind, part) -> parts.add(new KindPlan(kind, part, policy.plan(part))));
+        return parts;
+    }
+
+    /**
+     * Leaves jobs on their kind that would wait on the kind that was chosen for them: sizes are planned apart from
+     * kinds, so that a plan may have no GPU for a job there. Returns whether there are any.
+     *
+     * @param before the kinds of jobs before the policy chose
+     * @param kinds the chosen kinds, which are corrected
+     */
+    private static boolean takeBack(List<KindPlan> parts, Map<JobId, KindId> before, Map<JobId, KindId> kinds) {
+        boolean any = false;
+        for (KindPlan part : parts) {
+            for (JobView job : part.view.holding()) {
+                Optional<KindId> home = Optional.ofNullable(before.get(job.job()));
+                boolean moves = home.filter(kind -> !kind.equals(part.kind)).isPresent();
+                if (moves
+                        && part.plan
+                                .targets()
+                                .getOrDefault(job.job(), job.gpus())
+                                .isEmpty()) {
+                    kinds.put(job.job(), home.get());
+                    any = true;
+                }
+            }
+        }
+        return any;
     }
 
     private TrainingJob spec(JobId job) {

@@ -11,18 +11,28 @@ import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.Alternative;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.KindChooser;
+import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
@@ -152,6 +162,67 @@ class KindAwareTest {
         pass(story, 10);
 
         assertThat(kinds(story, "slow")).as("1.2 less 20 % is less than 1").containsExactly(SMALL);
+    }
+
+    @Test
+    void aJobThatWouldGetNothingOnABetterKindKeepsItsGpus() {
+        Policy policy = new GivesNoA100(Policies.parse("deepboot"));
+        Scenario story = new Scenario(new Scheduler(policy, KINDS))
+                .node("train-t", Pool.TRAINING, 2, T4, 16)
+                .node("train-a", Pool.TRAINING, 1, A100, 80)
+                .job("a", 2, fasterOnBig(6));
+
+        pass(story, 8);
+
+        assertThat(kinds(story, "a")).containsExactly(SMALL);
+        assertThat(story.decisions().stream()
+                        .flatMap(decision -> decision.action().jobChange().stream()))
+                .isNotEmpty()
+                .allMatch(change -> !change.allocation().gpus().isEmpty());
+    }
+
+    /** Chooses the A100 for each job that runs, but gives none of it. */
+    private record GivesNoA100(Policy plain) implements Policy {
+        @Override
+        public Optional<KindChooser> kinds() {
+            return Optional.of(views -> {
+                Map<JobId, KindId> chosen = new TreeMap<>();
+                views.values().forEach(view -> view.holding().forEach(job -> chosen.put(job.job(), BIG)));
+                return chosen;
+            });
+        }
+
+        @Override
+        public Plan plan(ClusterView cluster) {
+            boolean isBig =
+                    cluster.gpus().stream().anyMatch(gpu -> gpu.kind().equals(Optional.of(BIG)));
+            return isBig ? new Plan(Map.of(), Map.of()) : plain.plan(cluster);
+        }
+
+        @Override
+        public PolicyInfo info() {
+            return plain.info();
+        }
+
+        @Override
+        public Duration planEvery() {
+            return plain.planEvery();
+        }
+
+        @Override
+        public List<GpuId> victims(ClusterView cluster, int count) {
+            return plain.victims(cluster, count);
+        }
+
+        @Override
+        public List<Alternative> losses(ClusterView cluster, int count) {
+            return plain.losses(cluster, count);
+        }
+
+        @Override
+        public String spec() {
+            return plain.spec();
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -14,7 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 final class ProgressReports {
     private final Map<JobId, TrainingProgress> last = new ConcurrentHashMap<>();
 
-    TrainingProgress running(JobId job, DomainId domain, StepReport report, Instant now) {
+    /** @param kind the kind of GPU that the step was measured on; empty if it is not known */
+    TrainingProgress running(JobId job, DomainId domain, StepReport report, Optional<KindId> kind, Instant now) {
         var progress = new TrainingProgress(
                 job,
                 domain,
@@ -26,7 +28,8 @@ final class ProgressReports {
                 new TrainingProgress.StepTiming(
                         Optional.of(report.stepSeconds()).filter(seconds -> seconds > 0),
                         Optional.of(report.syncSeconds())),
-                new TrainingProgress.GradientStatistics(report.gradientSquared(), report.gradientVariance()));
+                new TrainingProgress.GradientStatistics(report.gradientSquared(), report.gradientVariance()),
+                kind);
         last.put(job, progress);
         return progress;
     }

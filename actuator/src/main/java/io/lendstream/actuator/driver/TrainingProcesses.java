@@ -17,6 +17,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Tenant;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -52,6 +53,7 @@ final class TrainingProcesses implements AutoCloseable {
 
     private final Set<JobId> starting = ConcurrentHashMap.newKeySet();
     private final ProgressReports progress = new ProgressReports();
+    private final JobKinds kinds;
     private final JobHost jobs;
 
     private record Ended(int code, List<String> lines, Instant at) {
@@ -80,6 +82,7 @@ final class TrainingProcesses implements AutoCloseable {
             Executor later) {
         this.programs = programs;
         this.surroundings = surroundings;
+        this.kinds = new JobKinds(surroundings);
         this.driverListener = driverListener;
         this.clock = clock;
         this.later = later;
@@ -125,6 +128,7 @@ final class TrainingProcesses implements AutoCloseable {
     /** Repeats the reports on a change, because the sender of the order may have lost them. */
     private void reportAgain(Order.Place place, JobHost.Running there) {
         if (there.settled()) {
+            kinds.inForce(there.job(), place.decision());
             List<GpuId> wanted = DeviceSlots.units(there.wanted());
             List<GpuId> lost =
                     place.units().stream().filter(gpu -> !wanted.contains(gpu)).toList();
@@ -241,6 +245,7 @@ final class TrainingProcesses implements AutoCloseable {
 
         @Override
         public void applied(JobId job, DecisionId change, ChangeTimings timings) {
+            kinds.inForce(job, change);
             Optional<Duration> pause = starting.remove(job) ? Optional.of(timings.sinceAsked()) : timings.pause();
             driverListener.tell(new DriverEvent.InForce(new Tenant.Job(job), change, pause));
         }
@@ -263,6 +268,7 @@ final class TrainingProcesses implements AutoCloseable {
 
         @Override
         public void exited(JobId job, int code, List<String> lastLines) {
+            kinds.over(job);
             Order.Place last = placed.remove(job);
             Ended end = new Ended(code, lastLines, now());
             if (last == null || !last.units().isEmpty()) {
@@ -277,7 +283,8 @@ final class TrainingProcesses implements AutoCloseable {
         public void progress(JobId job, StepReport report) {
             DomainId domain = domains.get(job);
             if (domain != null) {
-                driverListener.tell(progress.running(job, domain, report, now()));
+                Optional<KindId> kind = Optional.ofNullable(placed.get(job)).flatMap(last -> kinds.of(job, last));
+                driverListener.tell(progress.running(job, domain, report, kind, now()));
             }
         }
     }

@@ -23,7 +23,9 @@ class DeviceSlotsTest {
 
             @Override
             public Optional<Device> device(GpuId unit) {
-                return unit.equals(known) ? Optional.of(new Device(0, Optional.of(name))) : Optional.empty();
+                return unit.equals(known)
+                        ? Optional.of(new Device(0, Optional.of(name), Optional.empty()))
+                        : Optional.empty();
             }
         };
     }

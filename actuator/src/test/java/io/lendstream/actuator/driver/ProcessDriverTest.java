@@ -283,7 +283,7 @@ class ProcessDriverTest {
 
     @Test
     void aReplicaOnAMigInstanceIsGivenItsUuidAndANumberThatNoOtherHas() {
-        devices.put(Orders.gpus("GPU-a/4:4").get(0), new Device(20, Optional.of("MIG-7")));
+        devices.put(Orders.gpus("GPU-a/4:4").get(0), new Device(20, Optional.of("MIG-7"), Optional.empty()));
 
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a/4:4"), List.of()));
 

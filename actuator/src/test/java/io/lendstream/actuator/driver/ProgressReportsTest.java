@@ -7,12 +7,14 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ProgressReportsTest {
     private static final JobId JOB = new JobId("job");
+    private static final KindId T4 = new KindId("Tesla-T4-16GB");
     private static final DomainId DOMAIN = new DomainId("d");
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
 
@@ -24,7 +26,7 @@ class ProgressReportsTest {
 
     @Test
     void aRunningJobReportsItsLastStep() {
-        assertThat(reports.running(JOB, DOMAIN, report(10, 0.5), NOW))
+        assertThat(reports.running(JOB, DOMAIN, report(10, 0.5), Optional.of(T4), NOW))
                 .isEqualTo(new TrainingProgress(
                         JOB,
                         DOMAIN,
@@ -34,12 +36,13 @@ class ProgressReportsTest {
                         Optional.of(10.0),
                         new TrainingProgress.Parallelism(1, 2, 8, 2),
                         new TrainingProgress.StepTiming(Optional.of(0.5), Optional.of(0.1)),
-                        new TrainingProgress.GradientStatistics(Optional.of(1.5), Optional.empty())));
+                        new TrainingProgress.GradientStatistics(Optional.of(1.5), Optional.empty()),
+                        Optional.of(T4)));
     }
 
     @Test
     void whatAJobDoesNotKnowIsLeftOut() {
-        TrainingProgress progress = reports.running(JOB, DOMAIN, report(0, 0), NOW);
+        TrainingProgress progress = reports.running(JOB, DOMAIN, report(0, 0), Optional.empty(), NOW);
 
         assertThat(progress.totalProgress()).isEmpty();
         assertThat(progress.timing().stepSeconds()).isEmpty();
@@ -47,7 +50,7 @@ class ProgressReportsTest {
 
     @Test
     void aJobThatIsOverKeepsItsProgressAndComputesNoMore() {
-        reports.running(JOB, DOMAIN, report(10, 0.5), NOW);
+        reports.running(JOB, DOMAIN, report(10, 0.5), Optional.of(T4), NOW);
 
         TrainingProgress over = reports.over(JOB, DOMAIN, JobPhase.FINISHED, NOW);
 
@@ -55,6 +58,7 @@ class ProgressReportsTest {
         assertThat(over.progress()).isEqualTo(3.5);
         assertThat(over.totalProgress()).contains(10.0);
         assertThat(over.parallelism().replicas()).isZero();
+        assertThat(over.kind()).isEmpty();
         assertThat(reports.over(JOB, DOMAIN, JobPhase.FAILED, NOW).progress())
                 .as("it is forgotten")
                 .isZero();

@@ -8,6 +8,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.simulator.workload.GpusByNode;
 import io.lendstream.simulator.workload.StepTime;
 import io.lendstream.simulator.workload.TrainingTask;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -32,13 +33,16 @@ record AllocatedJob(TrainingTask task, GpuPlaces places, Allocation allocation) 
         return gain / iteration;
     }
 
-    /** A synchronised step, as fast as on the slowest kind of its GPUs. */
+    /** A synchronised step, as long as on the slowest kind of its GPUs. */
     StepTime step() {
-        StepTime step = task.truth().stepTime(placement(), allocation.localBatch());
+        GpusByNode placement = placement();
+        StepTime step = task.truth().stepTime(placement, allocation.localBatch());
         return task.speeds().isEmpty()
                 ? step
-                : step.fasterBy(
-                        kinds().stream().mapToDouble(task::speedOn).min().orElse(1));
+                : kinds().stream()
+                        .map(kind -> task.stepOn(kind, step, placement.nodes()))
+                        .max(Comparator.comparingDouble(StepTime::seconds))
+                        .orElse(step);
     }
 
     /** The kind of its GPUs; empty if they are of several. */

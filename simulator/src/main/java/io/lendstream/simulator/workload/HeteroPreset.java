@@ -16,8 +16,8 @@ import java.util.random.RandomGenerator;
 /**
  * The preset of three kinds of GPU: T4, RTX 6000 and A100, in about the shares of Sia's cluster. Jobs have the profiles
  * of the other presets, which were measured on T4. On other kinds their steps are faster by the ratio of step times on
- * one GPU in the public measurements of Sia, at one batch for each application. Owners declare the ratios with an
- * uncertainty.
+ * one GPU in the public measurements of Sia, at one batch for each application. Owners declare these ratios with an
+ * uncertainty. Synchronisation is faster or slower by the links of each kind, which only measured steps show.
  *
  * @see <a href="https://doi.org/10.1145/3600006.3613175">Sia, SOSP 2023</a>
  * @see <a href="https://github.com/siasosp23/artifacts">Its measurements</a>
@@ -42,6 +42,15 @@ final class HeteroPreset {
             "deepspeech2", new Speeds(1.7, 1.3),
             "imagenet", new Speeds(2.0, 3.4),
             "cifar10", new Speeds(2.2, 5.3));
+
+    /**
+     * Synchronisation times of bert, the application with the largest gradients, at a batch of 11 or 12: with four GPUs
+     * on a node T4 93 ms, RTX 6000 155 ms, A100 17 ms; with four on each of two nodes 1660, 510 and 18 ms. A100 have
+     * NVLink and InfiniBand, the others PCIe and Ethernet.
+     */
+    private static final Map<KindId, LinkSpeed> LINKS = Map.of(
+            SimulatedGpu.RTX6000.kind(), new LinkSpeed(0.6, 3.3),
+            SimulatedGpu.A100.kind(), new LinkSpeed(5.5, 90));
 
     private HeteroPreset() {}
 
@@ -101,6 +110,7 @@ final class HeteroPreset {
         List<KindTraits> traits = new ArrayList<>();
         real.forEach((kind, factor) -> traits.add(KindTraits.of(kind, new KindRatio(factor, UNCERTAINTY))));
         return task.onKinds(
-                new KindNeeds(List.of(), Optional.of(SimulatedGpu.T4.kind()), Optional.empty(), traits), real);
+                        new KindNeeds(List.of(), Optional.of(SimulatedGpu.T4.kind()), Optional.empty(), traits), real)
+                .withLinks(LINKS);
     }
 }

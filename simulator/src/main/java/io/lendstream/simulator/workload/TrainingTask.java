@@ -6,6 +6,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A training job to arrive.
@@ -13,15 +14,22 @@ import java.util.Map;
  * @param job what its owner submits
  * @param truth its real behaviour, which policies do not know
  * @param speeds how much faster its steps really are on a kind of GPU; 1 on kinds without an entry
+ * @param links how much faster it really synchronises on a kind; on kinds without an entry, as much as its steps
  */
-public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate, Map<KindId, Double> speeds) {
+public record TrainingTask(
+        TrainingJob job,
+        GroundTruth truth,
+        JobOutcome fate,
+        Map<KindId, Double> speeds,
+        Map<KindId, LinkSpeed> links) {
     public TrainingTask {
         speeds = Map.copyOf(speeds);
+        links = Map.copyOf(links);
     }
 
     /** A job that is as fast on all kinds of GPU. */
     public TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate) {
-        this(job, truth, fate, Map.of());
+        this(job, truth, fate, Map.of(), Map.of());
     }
 
     /** A job that finishes. */
@@ -31,7 +39,7 @@ public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate, 
 
     /** The same job with another fate. */
     public TrainingTask meeting(JobOutcome other) {
-        return new TrainingTask(job, truth, other, speeds);
+        return new TrainingTask(job, truth, other, speeds, links);
     }
 
     /**
@@ -41,7 +49,19 @@ public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate, 
      * @param real how much faster its steps really are on each
      */
     TrainingTask onKinds(KindNeeds needs, Map<KindId, Double> real) {
-        return new TrainingTask(job.onKinds(needs), truth, fate, real);
+        return new TrainingTask(job.onKinds(needs), truth, fate, real, links);
+    }
+
+    /** The same job where kinds have links of their own. */
+    TrainingTask withLinks(Map<KindId, LinkSpeed> real) {
+        return new TrainingTask(job, truth, fate, speeds, real);
+    }
+
+    /** A step of its truth as it really is on a kind. */
+    public StepTime stepOn(KindId kind, StepTime step, int nodes) {
+        return Optional.ofNullable(links.get(kind))
+                .map(link -> step.fasterBy(speedOn(kind), link.over(nodes)))
+                .orElseGet(() -> step.fasterBy(speedOn(kind)));
     }
 
     /** How much faster its steps are on a kind than its truth says. */
@@ -58,6 +78,6 @@ public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate, 
         if (job.job().value().equals(name)) {
             return this;
         }
-        return new TrainingTask(job.named(new JobId(name)), truth, fate, speeds);
+        return new TrainingTask(job.named(new JobId(name)), truth, fate, speeds, links);
     }
 }

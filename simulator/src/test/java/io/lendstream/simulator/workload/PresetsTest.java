@@ -97,6 +97,23 @@ class PresetsTest {
     }
 
     @Test
+    void heteroJobsSynchroniseByTheLinksOfEachKind() {
+        TrainingTask bert = Presets.create("hetero", scene(3)).tasks().stream()
+                .filter(task -> task.job().application().equals("bert"))
+                .findFirst()
+                .orElseThrow();
+        StepTime onT4 = new StepTime(1.55, 0.45);
+
+        assertThat(bert.stepOn(SimulatedGpu.T4.kind(), onT4, 2)).isEqualTo(onT4);
+        assertThat(bert.stepOn(SimulatedGpu.RTX6000.kind(), onT4, 1).syncSeconds())
+                .isCloseTo(0.75, within(1e-9));
+        assertThat(bert.stepOn(SimulatedGpu.A100.kind(), onT4, 1).seconds())
+                .isCloseTo(1.1 / 5.5 + 0.45 / 5.5, within(1e-9));
+        assertThat(bert.stepOn(SimulatedGpu.A100.kind(), onT4, 2).seconds())
+                .isCloseTo(0.2 + 0.005, within(1e-9));
+    }
+
+    @Test
     void heteroHasThreeKindsOfNodes() {
         assertThat(Presets.kinds("hetero", 16))
                 .isEqualTo(Map.of(SimulatedGpu.T4, 6, SimulatedGpu.RTX6000, 6, SimulatedGpu.A100, 4));

@@ -17,7 +17,9 @@ import java.util.random.RandomGenerator;
  * The preset of three kinds of GPU: T4, RTX 6000 and A100, in about the shares of Sia's cluster. Jobs have the profiles
  * of the other presets, which were measured on T4. On other kinds their steps are faster by the ratio of step times on
  * one GPU in the public measurements of Sia, at one batch for each application. Owners declare these ratios with an
- * uncertainty. Synchronisation is faster or slower by the links of each kind, which only measured steps show.
+ * uncertainty. Synchronisation is faster or slower by the links of each kind, which only measured steps show. RTX 6000
+ * stands for Sia's nodes {@code rtx}, A100 for its DGX nodes with NVLink, {@code dgx-ext}. The times of T4 are those of
+ * Pollux.
  *
  * @see <a href="https://doi.org/10.1145/3600006.3613175">Sia, SOSP 2023</a>
  * @see <a href="https://github.com/siasosp23/artifacts">Its measurements</a>
@@ -45,8 +47,8 @@ final class HeteroPreset {
 
     /**
      * Synchronisation times of bert, the application with the largest gradients, at a batch of 11 or 12: with four GPUs
-     * on a node T4 93 ms, RTX 6000 155 ms, A100 17 ms; with four on each of two nodes 1660, 510 and 18 ms. A100 have
-     * NVLink and InfiniBand, the others PCIe and Ethernet.
+     * on a node T4 93 ms, {@code rtx} 155 ms, {@code dgx-ext} 17 ms; with four on each of two nodes 1660, 510 and 18
+     * ms.
      */
     private static final Map<KindId, LinkSpeed> LINKS = Map.of(
             SimulatedGpu.RTX6000.kind(), new LinkSpeed(0.6, 3.3),

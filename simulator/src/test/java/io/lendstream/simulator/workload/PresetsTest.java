@@ -2,6 +2,7 @@ package io.lendstream.simulator.workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedGpu;

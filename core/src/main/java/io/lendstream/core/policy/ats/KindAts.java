@@ -23,6 +23,9 @@ import java.util.SortedMap;
  * a fair share. A change of the kind costs a restart.
  */
 final class KindAts implements KindChooser {
+    /** A job that waits prefers a faster kind even if it is so young that its speedup does not count yet. */
+    private static final double LEAST_LEFT = 0.01;
+
     @Override
     public Map<JobId, KindId> choose(SortedMap<KindId, ClusterView> kinds) {
         List<KindId> names = List.copyOf(kinds.keySet());
@@ -85,9 +88,11 @@ final class KindAts implements KindChooser {
                     here.add(new double[1]);
                     continue;
                 }
-                boolean isElsewhere = running.contains(job.job()) && job.gpus().isEmpty();
+                boolean runs = running.contains(job.job());
+                boolean isElsewhere = runs && job.gpus().isEmpty();
                 double kept = isElsewhere ? restarted(job, pools.get(k).now()) : 1;
-                here.add(ats.values(job, capacity, kept * ats.changed(job)));
+                double left = kept * ats.changed(job);
+                here.add(ats.values(job, capacity, runs ? left : Math.max(LEAST_LEFT, left)));
             }
             values.add(here);
         }

@@ -56,7 +56,7 @@ class KindAtsTest {
         return new ClusterView(
                 now,
                 List.of(new ScheduledJob(JobState.of(job, 1), now, 1, true, kinds)),
-                List.of(GpuState.free(new GpuId(kind + "-g"), new NodeId(kind + "-n"), Pool.TRAINING, now, 0)),
+                List.of(GpuState.free(new GpuId(kind.value() + "-g"), new NodeId(kind.value() + "-n"), Pool.TRAINING, now, 0)),
                 Set.of(),
                 1,
                 1,

@@ -86,7 +86,11 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
 
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
         ClusterIndex clusterIndex = builder.clusterIndex();
-        Function<JobState, JobView> seen = job -> seen(job, gpusPerNode, ScheduledJob.Kinds.of(kind(job)));
+        PersistentMap<KindId, Integer> kinds = clusterIndex.trainingCapacity().kinds();
+        ScheduledJob.Kinds only = ScheduledJob.Kinds.of(kinds.firstKey());
+        Function<JobState, JobView> seen = kinds.size() < 2
+                ? job -> seen(job, gpusPerNode, only)
+                : job -> seen(job, gpusPerNode, ScheduledJob.Kinds.of(kind(job)));
         Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {
@@ -108,14 +112,11 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
                 gpusPerNode);
     }
 
-    /** The kind of GPU that a job has, or the only one that there is; empty if kinds are not told apart. */
+    /** The kind of GPU that a job has, of several; empty if it has none. */
     private Optional<KindId> kind(JobState job) {
-        PersistentMap<KindId, Integer> kinds =
-                builder.clusterIndex().trainingCapacity().kinds();
-        if (kinds.size() < 2 || job.allocation().gpus().isEmpty()) {
-            return kinds.size() == 1 ? kinds.firstKey() : Optional.empty();
-        }
-        return builder.gpus().get(job.allocation().gpus().get(0)).flatMap(GpuState::kind);
+        return job.allocation().gpus().isEmpty()
+                ? Optional.empty()
+                : builder.gpus().get(job.allocation().gpus().get(0)).flatMap(GpuState::kind);
     }
 
     /** A job as policies see it, on some kinds of GPU. */

@@ -12,6 +12,7 @@ final class PoolPrices {
     private static final int ROUNDS = 40;
     private static final double FIRST_STEP = 0.5;
     private static final double NEXT_STEP = 0.9;
+    private static final double NEARLY = 0.7;
 
     private final PooledValues values;
     private final double[] prices;
@@ -110,6 +111,17 @@ final class PoolPrices {
             left[pool] -= takes;
         }
         return pool;
+    }
+
+    /** Whether a job is worth nearly the price of its GPUs in a pool, or more. */
+    boolean suits(int pool, int job) {
+        double[] own = values.of(pool, job);
+        for (int w : values.corners(pool, job)) {
+            if (own[w] >= NEARLY * prices[pool] * w) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** What a job loses with its second-best pool. */

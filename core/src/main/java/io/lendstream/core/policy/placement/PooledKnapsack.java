@@ -30,6 +30,7 @@ public final class PooledKnapsack {
     private static final double ROUNDING = 1e-9;
 
     private final PooledValues values;
+    private final PoolPrices prices;
     private final int jobs;
     private final int pools;
 
@@ -43,6 +44,7 @@ public final class PooledKnapsack {
 
     private PooledKnapsack(PooledValues values) {
         this.values = values;
+        this.prices = new PoolPrices(values);
         this.jobs = values.jobs();
         this.pools = values.pools();
     }
@@ -63,7 +65,7 @@ public final class PooledKnapsack {
     }
 
     private List<PoolChoice> best(int[] now) {
-        int[] priced = new PoolPrices(values).division();
+        int[] priced = prices.division();
         List<int[]> starts = new ArrayList<>();
         if (IntStream.of(now).anyMatch(pool -> pool >= 0)) {
             starts.add(kept(now, priced));
@@ -264,10 +266,10 @@ public final class PooledKnapsack {
             boolean moved = false;
             for (int j = 0; j < jobs; j++) {
                 for (int k = 0; k < pools && poolOf[j] >= 0 && trials > 0; k++) {
-                    if (k != poolOf[j] && values.isWorth(k, j)) {
+                    if (k != poolOf[j] && prices.suits(k, j)) {
                         int[] next = poolOf.clone();
                         next[j] = k;
-                        moved |= isBetter(next, poolOf[j], k);
+                        moved |= sizes[j] == 0 ? isBetter(next, k) : isBetter(next, poolOf[j], k);
                     }
                 }
             }
@@ -280,7 +282,7 @@ public final class PooledKnapsack {
                 for (int j = 0; j < jobs && trials > 0; j++) {
                     int from = poolOf[i];
                     int over = poolOf[j];
-                    if (from >= 0 && over >= 0 && from != over && values.isWorth(over, i) && chain(i, j)) {
+                    if (from >= 0 && over >= 0 && from != over && prices.suits(over, i) && chain(i, j)) {
                         return true;
                     }
                 }
@@ -292,8 +294,8 @@ public final class PooledKnapsack {
             int from = poolOf[first];
             int over = poolOf[second];
             for (int to = 0; to < pools && trials > 0; to++) {
-                boolean isKnown = to == from && second < first && values.isWorth(from, second);
-                if (to != over && values.isWorth(to, second) && !isKnown) {
+                boolean isTried = to == from && second < first;
+                if (to != over && prices.suits(to, second) && !isTried) {
                     int[] next = poolOf.clone();
                     next[first] = over;
                     next[second] = to;

@@ -2,6 +2,7 @@ package io.lendstream.core.event;
 
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.KindId;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -30,6 +31,19 @@ public record KindNeeds(
     /** What is known of a kind; the first of several. */
     public Optional<KindTraits> traits(KindId kind) {
         return kindTraits.stream().filter(traits -> traits.kind().equals(kind)).findFirst();
+    }
+
+    /** The same needs by the kinds that count instead of others. What is known of a kind itself comes first. */
+    KindNeeds countedBy(GpuKinds kinds) {
+        return new KindNeeds(
+                allowedKinds.stream().map(kinds::counted).distinct().toList(),
+                profileKind.map(kinds::counted),
+                memoryBytes,
+                kindTraits.stream()
+                        .sorted(Comparator.comparing(
+                                traits -> !kinds.counted(traits.kind()).equals(traits.kind())))
+                        .map(traits -> traits.on(kinds.counted(traits.kind())))
+                        .toList());
     }
 
     boolean allows(KindId kind) {

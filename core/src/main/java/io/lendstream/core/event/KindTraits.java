@@ -19,6 +19,11 @@ public record KindTraits(
         localMax.ifPresent(samples -> Checks.atLeast("localMax", 1, samples));
     }
 
+    /** The same of another kind. */
+    KindTraits on(KindId other) {
+        return new KindTraits(other, throughput, ratio, localMax);
+    }
+
     /** A kind on which a job is this much faster than its profile says. */
     public static KindTraits of(KindId kind, KindRatio ratio) {
         return new KindTraits(kind, Optional.empty(), Optional.of(ratio), Optional.empty());

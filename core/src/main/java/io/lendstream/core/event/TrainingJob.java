@@ -145,6 +145,13 @@ public record TrainingJob(
                 job, domain, submittedAt, application, scaling, precedence, traits, driver, sliceMemoryBytes, needs);
     }
 
+    /** The same job, which names the kinds that count instead of others. */
+    public TrainingJob countedBy(GpuKinds kinds) {
+        return kinds.aliases().isEmpty() || kindNeeds.equals(KindNeeds.ANY)
+                ? this
+                : onKinds(kindNeeds.countedBy(kinds));
+    }
+
     /** Whether it may never use a kind: its owner leaves it out, or a replica does not fit. */
     public boolean excludes(KindId kind) {
         return !kindNeeds.equals(KindNeeds.ANY)

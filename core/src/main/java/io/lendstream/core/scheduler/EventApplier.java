@@ -54,7 +54,20 @@ final class EventApplier implements Event.Cases<Runnable> {
         return () -> {
             builder.epoch(started.epoch());
             inventory.sortIntoKinds();
+            if (model.kinds() && !model.gpuKinds().aliases().isEmpty()) {
+                countKindsOfJobs();
+            }
         };
+    }
+
+    /** Names the kinds of known jobs by new aliases. */
+    private void countKindsOfJobs() {
+        for (JobState job : builder.jobs().values()) {
+            TrainingJob counted = job.spec().countedBy(model.gpuKinds());
+            if (!counted.equals(job.spec())) {
+                builder.put(job.described(counted, builder.eventSequence()));
+            }
+        }
     }
 
     @Override
@@ -105,10 +118,11 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable job(TrainingJob job) {
+        TrainingJob counted = model.kinds() ? job.countedBy(model.gpuKinds()) : job;
         return () -> builder.put(builder.jobs()
                 .get(job.job())
-                .map(known -> known.described(job, builder.eventSequence()))
-                .orElseGet(() -> JobState.of(job, builder.eventSequence())));
+                .map(known -> known.described(counted, builder.eventSequence()))
+                .orElseGet(() -> JobState.of(counted, builder.eventSequence())));
     }
 
     @Override

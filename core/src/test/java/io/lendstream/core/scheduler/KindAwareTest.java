@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
@@ -179,6 +180,38 @@ class KindAwareTest {
                         .flatMap(decision -> decision.action().jobChange().stream()))
                 .isNotEmpty()
                 .allMatch(change -> !change.allocation().gpus().isEmpty());
+    }
+
+    @Test
+    void kindsThatJobsNameCountByTheirAliases() {
+        KindId pcie = new KindId("A100-PCIE-80GB");
+        SchedulerSettings aliases =
+                KINDS.withModel(new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB")));
+        Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), aliases))
+                .node("train-p", Pool.TRAINING, 1, "NVIDIA A100-PCIE-80GB", 80)
+                .node("train-t", Pool.TRAINING, 1, T4, 16)
+                .job("a", 1, only(pcie));
+
+        pass(story, 3);
+
+        assertThat(kinds(story, "a")).containsExactly(BIG);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void aNewAliasCountsForKnownJobsToo() {
+        KindId pcie = new KindId("A100-PCIE-80GB");
+        Scenario story = story("deepboot")
+                .node("train-p", Pool.TRAINING, 1, "NVIDIA A100-PCIE-80GB", 80)
+                .node("train-t", Pool.TRAINING, 1, T4, 16)
+                .job("a", 1, only(pcie));
+        Scheduler next = new Scheduler(
+                Policies.parse("deepboot"),
+                KINDS.withModel(new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"))));
+
+        story.takenOverBy(next);
+
+        assertThat(story.job("a").spec().excludes(BIG)).isFalse();
     }
 
     /** Chooses the A100 for each job that runs, but gives none of it. */

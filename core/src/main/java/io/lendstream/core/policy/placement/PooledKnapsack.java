@@ -11,8 +11,7 @@ import java.util.stream.IntStream;
  *
  * <p>Once the pool of each job is known, each pool is solved exactly by {@link GroupKnapsack}. For few jobs all
  * divisions among the pools are compared, for small pools {@link RoomProgram} finds the best one. Otherwise there are
- * several divisions to start from: where jobs are now; the pool where each is worth the most; and prices. A price per GPU of each pool rises while jobs that buy what
- * suits them best want more than the pool has, and falls while they want less; jobs with the most to lose choose first.
+ * several divisions to start from: where jobs are now; the pool where each is worth the most; and {@link PoolPrices}.
  * Then jobs are moved, alone or in pairs, while that is worth more, and the best result counts. Hundreds of jobs are
  * not moved: there, prices come close to the best. Jobs stay where they are if nothing else is worth more.
  *

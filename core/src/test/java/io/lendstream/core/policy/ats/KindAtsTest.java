@@ -53,10 +53,11 @@ class KindAtsTest {
     /** A GPU of a kind, which a job may use. */
     private static ClusterView view(KindId kind, TrainingJob job, Instant now) {
         ScheduledJob.Kinds kinds = new ScheduledJob.Kinds(Optional.of(kind), Map.of(SLOW, 1, FAST, 1));
+        NodeId node = new NodeId(kind.value() + "-node");
         return new ClusterView(
                 now,
                 List.of(new ScheduledJob(JobState.of(job, 1), now, 1, true, kinds)),
-                List.of(GpuState.free(new GpuId(kind.value() + "-g"), new NodeId(kind.value() + "-n"), Pool.TRAINING, now, 0)),
+                List.of(GpuState.free(new GpuId(kind.value() + "-gpu"), node, Pool.TRAINING, now, 0)),
                 Set.of(),
                 1,
                 1,

@@ -113,6 +113,36 @@ final class PoolPrices {
         return pool;
     }
 
+    /** The most that a job is worth in a pool beyond the price; 0 if it is never worth more. */
+    private double surplus(int pool, int job) {
+        double[] own = values.of(pool, job);
+        double most = 0;
+        for (int w : values.corners(pool, job)) {
+            most = Math.max(most, own[w] - prices[pool] * w);
+        }
+        return most;
+    }
+
+    /**
+     * The pool where each job is worth the most beyond the price, with no regard to the room there.
+     *
+     * @param otherwise those of jobs that are worth their price nowhere
+     */
+    int[] wishes(int[] otherwise) {
+        int[] pools = otherwise.clone();
+        for (int j = 0; j < pools.length; j++) {
+            double most = 0;
+            for (int k = 0; k < prices.length; k++) {
+                double surplus = surplus(k, j);
+                if (surplus > most) {
+                    most = surplus;
+                    pools[j] = k;
+                }
+            }
+        }
+        return pools;
+    }
+
     /** Whether a job is worth nearly the price of its GPUs in a pool, or more. */
     boolean suits(int pool, int job) {
         double[] own = values.of(pool, job);
@@ -129,11 +159,7 @@ final class PoolPrices {
         double best = 0;
         double second = 0;
         for (int k = 0; k < prices.length; k++) {
-            double[] own = values.of(k, job);
-            double most = 0;
-            for (int w : values.corners(k, job)) {
-                most = Math.max(most, own[w] - prices[k] * w);
-            }
+            double most = surplus(k, job);
             second = Math.max(second, Math.min(best, most));
             best = Math.max(best, most);
         }

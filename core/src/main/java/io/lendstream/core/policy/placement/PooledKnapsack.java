@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
  *
  * <p>Once the pool of each job is known, each pool is solved exactly by {@link GroupKnapsack}. For few jobs all
  * divisions among the pools are compared, for small pools {@link RoomProgram} finds the best one. Otherwise there are
- * several divisions to start from: where jobs are now; the pool where each is worth the most; and {@link PoolPrices}.
+ * several divisions to start from: where jobs are now; by {@link PoolPrices}; and where each is worth the most.
  * Then jobs are moved, alone or in pairs, while that is worth more, and the best result counts. Hundreds of jobs are
  * not moved: there, prices come close to the best. Jobs stay where they are if nothing else is worth more.
  *
@@ -73,6 +73,7 @@ public final class PooledKnapsack {
         exact.ifPresentOrElse(starts::add, () -> starts.add(priced));
         boolean isSearched = exact.isEmpty() && jobs < MANY;
         if (isSearched) {
+            starts.add(prices.wishes(priced));
             starts.add(valued(priced));
         }
         List<Division> divisions = starts.stream().map(Division::new).toList();

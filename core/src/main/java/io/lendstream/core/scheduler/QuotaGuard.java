@@ -150,20 +150,15 @@ final class QuotaGuard {
 
     /**
      * The most replicas that GPUs should be freed for: the room of the quotas once all releases are reported, and the
-     * loans and sleeping replicas of the queue itself.
+     * loans and sleeping replicas of the queue itself. All services of a queue share them.
      */
-    private int most(ServiceId service) {
-        Tenant tenant = new Tenant.Service(service);
-        Optional<QueueId> queue = queueOf(tenant);
-        if (queue.isEmpty()) {
-            return UNLIMITED;
-        }
-        int most = room(tenant, queue.get(), true);
+    private int most(ServiceId service, QueueId queue) {
+        int most = room(new Tenant.Service(service), queue, true);
         for (GpuId loan : builder.clusterIndex().gpus().loans().values()) {
-            most += isOf(queue.get(), builder.gpu(loan)) ? 1 : 0;
+            most += isOf(queue, builder.gpu(loan)) ? 1 : 0;
         }
         for (GpuState sleeping : builder.clusterIndex().gpus().sleeping().values()) {
-            most += isOf(queue.get(), sleeping) ? 1 : 0;
+            most += isOf(queue, sleeping) ? 1 : 0;
         }
         return most;
     }
@@ -180,13 +175,19 @@ final class QuotaGuard {
      */
     void withhold(Map<ServiceId, Integer> missing) {
         SortedMap<QueueId, SortedMap<ServiceId, Integer>> refused = new TreeMap<>();
+        Map<QueueId, Integer> given = new HashMap<>();
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
-            int most = Math.min(entry.getValue(), most(entry.getKey()));
-            int over = entry.getValue() - most;
-            queueOf(new Tenant.Service(entry.getKey()))
-                    .filter(any -> over > 0)
-                    .ifPresent(queue -> refused.computeIfAbsent(queue, any -> new TreeMap<>())
-                            .put(entry.getKey(), over));
+            Optional<QueueId> queue = queueOf(new Tenant.Service(entry.getKey()));
+            if (queue.isEmpty()) {
+                continue;
+            }
+            int before = given.getOrDefault(queue.get(), 0);
+            int most = Math.min(entry.getValue(), Math.max(0, most(entry.getKey(), queue.get()) - before));
+            given.put(queue.get(), before + most);
+            if (most < entry.getValue()) {
+                refused.computeIfAbsent(queue.get(), any -> new TreeMap<>())
+                        .put(entry.getKey(), entry.getValue() - most);
+            }
             entry.setValue(most);
         }
         for (QueueState queue : builder.entities().queues().values()) {

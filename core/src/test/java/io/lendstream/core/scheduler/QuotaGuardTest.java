@@ -206,6 +206,23 @@ class QuotaGuardTest {
         assertThat(story.lastKinds()).containsExactly("hold");
     }
 
+    @Test
+    void servicesOfAQueueShareItsRoom() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .queue("team-a", 1)
+                .service("chat", 0, "team-a")
+                .job("a", 2);
+        lend(story, 2);
+
+        story.rate("chat", 5);
+        assertThat(story.lastKinds()).containsExactly("reclaim");
+        story.service("code", 0, "team-a").rate("code", 5);
+
+        assertThat(story.lastKinds()).containsExactly("hold");
+        assertThat(story.count("lent")).isEqualTo(1);
+    }
+
     /** Lends GPUs to job {@code a} while the service {@code chat} has no demand. */
     private static void lend(Scenario story, int gpus) {
         for (int i = 0; i < 40 && story.count("lent") < gpus; i++) {

@@ -10,6 +10,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
@@ -19,6 +20,7 @@ import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -140,12 +142,32 @@ final class QuotaGuard {
     private int room(Tenant tenant, QueueId queue, boolean afterReleases) {
         int floors = floors(tenant, queue);
         long room = 0;
-        for (QuotaUse use : builder.ledger().uses(queue)) {
+        for (QuotaUse use : uses(queue)) {
             room += (afterReleases ? use.freeing(use.leaving()) : use)
                     .keeping(floors)
                     .room();
         }
         return (int) Math.min(UNLIMITED, room);
+    }
+
+    /** The quotas of a queue that whole GPUs of the domain count in; all while the domain has no GPU. */
+    private List<QuotaUse> uses(QueueId name) {
+        Optional<GpuState> unit = builder.gpus().firstKey().flatMap(builder.gpus()::get);
+        PersistentMap<KindId, Integer> kinds =
+                builder.clusterIndex().trainingCapacity().kinds();
+        if (unit.isPresent() && unit.get().kind().isEmpty()) {
+            return builder.ledger().use(name, Optional.empty()).stream().toList(); // kinds are not told apart
+        }
+        List<QuotaUse> uses = new ArrayList<>(builder.ledger().uses(name));
+        if (!kinds.isEmpty()) {
+            ClusterQueue queue = builder.entities().queues().require(name).spec();
+            Set<Optional<KindId>> counted = new HashSet<>();
+            for (Map.Entry<KindId, Integer> kind : kinds) {
+                queue.quota(Optional.of(kind.getKey())).ifPresent(quota -> counted.add(quota.kind()));
+            }
+            uses.removeIf(use -> !counted.contains(use.kind()));
+        }
+        return uses;
     }
 
     /**
@@ -199,7 +221,7 @@ final class QuotaGuard {
                 if (!theirs.isEmpty()) {
                     int floors = floors(new Tenant.Service(theirs.firstKey()), name);
                     hold(
-                            new QuotaRefusal(name, builder.ledger().uses(name), floors),
+                            new QuotaRefusal(name, uses(name), floors),
                             Set.of(),
                             theirs.keySet(),
                             replicas);

@@ -12,6 +12,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
@@ -204,6 +205,24 @@ class QuotaGuardTest {
         story.rate("chat", 5);
 
         assertThat(story.lastKinds()).containsExactly("hold");
+    }
+
+    @Test
+    void aServiceWithoutAQuotaForTheKindsOfTheDomainIsRefused() {
+        KindQuota other = KindQuota.of(Optional.of(new KindId("Tesla-T4-16GB")), 4);
+        for (ClusterModel model : List.of(ClusterModel.KINDS, ClusterModel.ALIKE)) {
+            Scheduler scheduler =
+                    new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withModel(model));
+            Scenario story = new Scenario(scheduler)
+                    .node("infer", Pool.INFERENCE, 2, "NVIDIA A100-SXM4-80GB", 80)
+                    .queue("team-a", Optional.empty(), other)
+                    .service("chat", 0, "team-a")
+                    .rate("chat", 5);
+
+            assertThat(story.lastKinds()).as("%s", model).containsExactly("hold");
+            assertThat(story.last().get(0).reason().text())
+                    .isEqualTo("1 more GPU for chat is refused: queue team-a has no quota for GPUs of this kind");
+        }
     }
 
     @Test

@@ -119,10 +119,20 @@ final class EventApplier implements Event.Cases<Runnable> {
     @Override
     public Runnable job(TrainingJob job) {
         TrainingJob counted = model.kinds() ? job.countedBy(model.gpuKinds()) : job;
-        return () -> builder.put(builder.jobs()
-                .get(job.job())
-                .map(known -> known.described(counted, builder.eventSequence()))
-                .orElseGet(() -> JobState.of(counted, builder.eventSequence())));
+        return () -> {
+            Optional<JobState> known = builder.jobs().get(job.job());
+            builder.put(known.map(before -> before.described(counted, builder.eventSequence()))
+                    .orElseGet(() -> JobState.of(counted, builder.eventSequence())));
+            boolean comesToQueue = known.filter(
+                            before -> before.spec().queue().equals(job.queue()))
+                    .isEmpty();
+            if (comesToQueue) {
+                job.queue()
+                        .flatMap(builder.entities().queues()::get)
+                        .filter(queue -> queue.refusedGpus() > 0)
+                        .ifPresent(queue -> builder.put(queue.refusingGpus(0)));
+            }
+        };
     }
 
     @Override

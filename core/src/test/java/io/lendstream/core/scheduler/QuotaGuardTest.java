@@ -99,6 +99,17 @@ class QuotaGuardTest {
     }
 
     @Test
+    void aJobThatComesToTheQueueIsNamedThoughAsManyGpusAreRefusedAsBefore() {
+        Scenario story = planned(training(8).queue("team-a", 2).rigidJob("a", 3, "team-a"));
+
+        planned(story.rigidJob("a", 3, "team-z").rigidJob("b", 3, "team-a"));
+
+        assertThat(story.job("a").gpus()).isEqualTo(3);
+        assertThat(refusals(story)).hasSize(2);
+        assertThat(refusals(story).get(1).reason().text()).startsWith("3 more GPUs for b are refused");
+    }
+
+    @Test
     void aQueueBorrowsWhatItsCohortDoesNotUse() {
         Scenario story = training(4)
                 .queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), 1))

@@ -13,6 +13,7 @@ import io.lendstream.core.state.QueueState;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -59,40 +60,72 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         }
     }
 
-    /** Goes through the jobs of a plan. */
+    /**
+     * Goes through the jobs of a plan. A job that keeps its GPUs may block others, for which the plan has them: then it
+     * goes through the plan again.
+     */
     private static final class Selection {
         private final StepBuilder builder;
         private final QuotaGuard guard;
         private final Plan plan;
-        /** The use of quotas once all GPUs are released that leave their jobs. */
-        private final QueueLedger ledger;
+        private final List<JobState> jobs;
+        /** Jobs that keep what they have, although the plan gives some of it to others; with the cause. */
+        private final Map<JobId, QuotaRefusal> keeping = new HashMap<>();
 
-        private final Map<JobId, List<GpuId>> targets;
-        private final Map<JobId, PlanReason> reasons;
+        private final Map<GpuId, QuotaRefusal> kept = new HashMap<>();
+        private final Map<JobId, List<GpuId>> targets = new TreeMap<>();
+        private final Map<JobId, PlanReason> reasons = new TreeMap<>();
         private final SortedMap<JobId, Refused> refusals = new TreeMap<>();
+        /** The use of quotas once all GPUs are released that leave their jobs. */
+        private QueueLedger ledger;
 
         Selection(StepBuilder builder, QuotaGuard guard, Plan plan) {
             this.builder = builder;
             this.guard = guard;
             this.plan = plan;
-            this.ledger = builder.ledger().withoutLeaving();
-            this.targets = new TreeMap<>(plan.targets());
-            this.reasons = new TreeMap<>(plan.reasons());
-        }
-
-        QuotaPlan select() {
-            plan.targets()
-                    .forEach((job, target) ->
-                            lost(builder.jobs().require(job), target).forEach(ledger::remove));
-            plan.targets().keySet().stream()
+            this.ledger = builder.ledger();
+            this.jobs = plan.targets().keySet().stream()
                     .map(job -> builder.jobs().require(job))
                     .sorted(Comparator.comparing((JobState job) -> job.spec().submittedAt())
                             .thenComparing(job -> job.spec().job()))
-                    .forEach(this::limit);
+                    .toList();
+        }
+
+        QuotaPlan select() {
+            int before;
+            do {
+                before = keeping.size();
+                restart();
+                jobs.forEach(this::limit);
+            } while (keeping.size() > before);
+            refusals.forEach((job, refused) ->
+                    builder.listener().vetoed(job, refused.refusal().inWords()));
             return new QuotaPlan(targets, reasons, refusals);
         }
 
+        private void restart() {
+            targets.clear();
+            targets.putAll(plan.targets());
+            reasons.clear();
+            reasons.putAll(plan.reasons());
+            refusals.clear();
+            ledger = builder.ledger().withoutLeaving();
+            for (JobState job : jobs) {
+                if (!keeping.containsKey(job.spec().job())) {
+                    lost(job, target(job)).forEach(ledger::remove);
+                }
+            }
+        }
+
+        private List<GpuId> target(JobState job) {
+            return plan.targets().getOrDefault(job.spec().job(), List.of());
+        }
+
+        /** The GPUs that a plan takes from a job. A job without GPUs in the plan keeps its MIG instance. */
         private static List<GpuId> lost(JobState job, List<GpuId> target) {
+            if (job.isOnSlice() && target.isEmpty()) {
+                return List.of();
+            }
             return job.allocation().gpus().stream()
                     .filter(gpu -> !target.contains(gpu))
                     .toList();
@@ -101,34 +134,57 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         private void limit(JobState job) {
             Tenant tenant = new Tenant.Job(job.spec().job());
             Optional<QueueId> queue = guard.queueOf(tenant);
-            if (queue.isEmpty()) {
+            if (queue.isEmpty() && kept.isEmpty()) {
                 return;
             }
-            List<GpuId> target = plan.targets().getOrDefault(job.spec().job(), List.of());
+            List<GpuId> target = target(job);
             List<GpuId> held = job.allocation().gpus();
+            Optional<QuotaRefusal> keeps = Optional.ofNullable(keeping.get(job.spec().job()));
+            if (keeps.isPresent()) {
+                refuse(job, target, held, keeps.get());
+                return;
+            }
             List<GpuId> allowed = new ArrayList<>();
             Optional<QuotaRefusal> first = Optional.empty();
             for (GpuId gpu : target) {
                 boolean isHeld = held.contains(gpu);
-                Optional<QuotaRefusal> refusal =
-                        isHeld ? Optional.empty() : guard.against(ledger, tenant, List.of(gpu), List.of());
+                Optional<QuotaRefusal> refusal = isHeld ? Optional.empty() : against(tenant, gpu);
                 if (refusal.isPresent()) {
                     first = first.or(() -> refusal);
                 } else {
                     allowed.add(gpu);
-                    count(gpu, queue.get());
+                    queue.ifPresent(of -> count(gpu, of));
                 }
             }
-            if (first.isPresent() && runs(job, allowed)) {
+            if (first.isPresent() && runs(job, target, allowed)) {
                 refuse(job, target, allowed, first.get());
             } else if (first.isPresent()) {
-                List<GpuId> gained =
-                        target.stream().filter(gpu -> !held.contains(gpu)).toList();
-                allowed.stream().filter(gained::contains).forEach(ledger::remove);
-                Optional<QuotaRefusal> whole = guard.against(ledger, tenant, gained, List.of());
-                lost(job, target).forEach(gpu -> count(gpu, queue.get()));
-                refuse(job, target, held, whole.orElse(first.get()));
+                keepHeld(job, target, allowed, first.get());
             }
+        }
+
+        private Optional<QuotaRefusal> against(Tenant tenant, GpuId gpu) {
+            return Optional.ofNullable(kept.get(gpu))
+                    .or(() -> guard.against(ledger, tenant, List.of(gpu), List.of()));
+        }
+
+        /** A job keeps what it has. GPUs that it would have lost are no more there for others. */
+        private void keepHeld(JobState job, List<GpuId> target, List<GpuId> allowed, QuotaRefusal first) {
+            JobId name = job.spec().job();
+            Tenant tenant = new Tenant.Job(name);
+            List<GpuId> held = job.allocation().gpus();
+            List<GpuId> gained =
+                    target.stream().filter(gpu -> !held.contains(gpu)).toList();
+            allowed.stream().filter(gained::contains).forEach(ledger::remove);
+            QuotaRefusal whole =
+                    guard.against(ledger, tenant, gained, List.of()).orElse(first);
+            List<GpuId> lost = lost(job, target);
+            guard.queueOf(tenant).ifPresent(queue -> lost.forEach(gpu -> count(gpu, queue)));
+            if (!lost.isEmpty()) {
+                keeping.put(name, whole);
+                lost.forEach(gpu -> kept.put(gpu, whole));
+            }
+            refuse(job, target, held, whole);
         }
 
         private void count(GpuId id, QueueId queue) {
@@ -138,9 +194,10 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
                             ledger.add(id, queue, unit.kind(), QueueLedger.gpus(builder.entities(), unit), false));
         }
 
-        /** Whether a job runs on a part of its GPUs of the plan, and has more than now. */
-        private static boolean runs(JobState job, List<GpuId> part) {
-            return JobChanges.goesOnWith(job, part.size()) && part.size() > job.gpus();
+        /** Whether a job runs on a part of its GPUs of the plan, and has more than now or is to shrink. */
+        private static boolean runs(JobState job, List<GpuId> target, List<GpuId> part) {
+            return JobChanges.goesOnWith(job, part.size())
+                    && (part.size() > job.gpus() || target.size() < job.gpus());
         }
 
         private void refuse(JobState job, List<GpuId> target, List<GpuId> given, QuotaRefusal refusal) {
@@ -148,7 +205,6 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             targets.put(name, List.copyOf(given));
             int gpus = (int) target.stream().filter(gpu -> !given.contains(gpu)).count();
             refusals.put(name, new Refused(refusal, gpus));
-            builder.listener().vetoed(name, refusal.inWords());
             Optional.ofNullable(reasons.get(name))
                     .ifPresent(why -> reasons.put(name, PlanReason.later(() -> cut(job, given.size(), refusal, why))));
         }

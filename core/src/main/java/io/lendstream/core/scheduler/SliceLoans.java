@@ -23,10 +23,12 @@ final class SliceLoans {
 
     private final StepBuilder builder;
     private final SchedulerSettings settings;
+    private final QuotaGuard quotas;
 
     SliceLoans(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
         this.settings = settings;
+        this.quotas = new QuotaGuard(builder);
     }
 
     void lend(LoanLimit limit) {
@@ -132,7 +134,7 @@ final class SliceLoans {
     }
 
     private Optional<QuotaRefusal> refusal(JobState job, GpuState unit) {
-        return new QuotaGuard(builder).against(new Tenant.Job(job.spec().job()), List.of(unit.gpuId()));
+        return quotas.against(new Tenant.Job(job.spec().job()), List.of(unit.gpuId()));
     }
 
     private static MigInstance instance(GpuState unit) {

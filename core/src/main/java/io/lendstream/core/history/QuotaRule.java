@@ -17,8 +17,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * No decision raises a queue above its limit. The limit is that without the units that the same event gave to other
- * queues, which may have come later. A queue may be above its limit for other causes, such as a lowered quota.
+ * No decision raises a queue above its limit. The gains of an event must have an order in which each keeps the limit
+ * that the gains before it leave. A queue may be above its limit for other causes, such as a lowered quota.
  */
 final class QuotaRule implements HistoryRule {
     private final Violations violations;
@@ -37,13 +37,28 @@ final class QuotaRule implements HistoryRule {
         if (gained.isEmpty()) {
             return;
         }
-        QueueLedger ledger = QueueLedger.of(entities);
-        gained.values().forEach(units -> units.forEach(unit -> ledger.remove(unit.gpuId())));
-        gained.forEach((queue, units) -> {
-            units.forEach(unit -> ledger.put(entities, unit));
-            check(ledger, queue, units, replayed);
-            units.forEach(unit -> ledger.remove(unit.gpuId()));
-        });
+        check(QueueLedger.of(entities), gained, replayed.event().sequence());
+    }
+
+    /** Takes gains back, the last one first: that of a queue which is within its limit after all the others. */
+    private void check(QueueLedger ledger, SortedMap<QueueId, List<GpuState>> gained, long event) {
+        SortedMap<QueueId, List<GpuState>> open = new TreeMap<>(gained);
+        while (!open.isEmpty()) {
+            Optional<QueueId> last = open.keySet().stream()
+                    .filter(queue -> open.getOrDefault(queue, List.of()).stream()
+                            .allMatch(unit -> isWithin(ledger.use(queue, unit.kind()))))
+                    .findFirst();
+            if (last.isEmpty()) {
+                open.forEach((queue, units) -> report(ledger, queue, units, event));
+                return;
+            }
+            open.getOrDefault(last.get(), List.of()).forEach(unit -> ledger.remove(unit.gpuId()));
+            open.remove(last.get());
+        }
+    }
+
+    private static boolean isWithin(Optional<QuotaUse> use) {
+        return use.filter(known -> !known.isOver()).isPresent();
     }
 
     /** The units that the event's decisions gave to tenants of each queue. */
@@ -68,15 +83,15 @@ final class QuotaRule implements HistoryRule {
         return gained;
     }
 
-    private void check(QueueLedger ledger, QueueId queue, List<GpuState> units, ReplayedEvent replayed) {
+    private void report(QueueLedger ledger, QueueId queue, List<GpuState> units, long event) {
         for (GpuState unit : units) {
             Optional<QuotaUse> use = ledger.use(queue, unit.kind());
-            if (use.isEmpty() || use.get().isOver()) {
+            if (!isWithin(use)) {
                 violations.add(
                         Rule.QUOTA,
                         "event %d gave %s to queue %s, which uses %s"
                                 .formatted(
-                                        replayed.event().sequence(),
+                                        event,
                                         unit.gpuId(),
                                         queue,
                                         use.map(QuotaUse::inWords).orElse("GPUs without a quota for them")));

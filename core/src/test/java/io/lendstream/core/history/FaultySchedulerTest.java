@@ -14,6 +14,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindNeeds;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -334,13 +335,35 @@ class FaultySchedulerTest {
     @Test
     @Breaks("quota")
     void noticesAQueueAboveItsLimit() {
-        QueueId team = new QueueId("team-a");
         Scenario queued = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 2)
                 .queue("team-a", 1)
                 .job("a", 2, "team-a");
         queued.after(Duration.ofSeconds(61)).settled().progress("a", JobPhase.RUNNING);
         assertThat(queued.job("a").gpus()).isEqualTo(1);
+
+        assertThat(brokenByGiving(queued, "a")).contains("quota");
+    }
+
+    @Test
+    void noticesThatTwoQueuesBorrowTheSameQuota() {
+        Optional<String> cohort = Optional.of("all");
+        Scenario queued = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 4)
+                .queue("team-a", cohort, KindQuota.of(Optional.empty(), 1))
+                .queue("team-b", cohort, KindQuota.of(Optional.empty(), 1))
+                .queue("team-c", cohort, KindQuota.of(Optional.empty(), 1))
+                .rigidJob("a", 1, "team-a")
+                .rigidJob("b", 1, "team-b");
+        queued.after(Duration.ofSeconds(61)).settled().progress("a", JobPhase.RUNNING);
+        assertThat(queued.count("training")).isEqualTo(2);
+
+        assertThat(brokenByGiving(queued, "a")).doesNotContain("quota");
+        assertThat(brokenByGiving(queued, "a", "b")).contains("quota");
+    }
+
+    /** The rules that are broken if a decision at the last event also gives each of these jobs a free GPU. */
+    private static Set<String> brokenByGiving(Scenario queued, String... jobs) {
         long last = queued.log().get(queued.log().size() - 1).sequence();
         Decision decision = new Decision(
                 DECISION,
@@ -348,28 +371,29 @@ class FaultySchedulerTest {
                 queued.now().plusSeconds(45),
                 false,
                 new Reason("test", "", Map.of(), List.of()),
-                new Action.Hold(Optional.empty(), Optional.empty(), Optional.of(team)));
-
+                new Action.Hold(Optional.empty(), Optional.empty(), Optional.of(new QueueId("team-a"))));
         HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
             Step step = scheduler.step(state, event);
-            return event.sequence() == last ? beyondQuota(step, decision) : step;
+            return event.sequence() == last ? beyondQuota(step, decision, jobs) : step;
         });
         queued.log().forEach(checker::take);
-
-        assertThat(rules(checker.verdict(queued.decisions(), queued.leases()))).contains("quota");
+        return Set.copyOf(rules(checker.verdict(queued.decisions(), queued.leases())));
     }
 
-    /** The step in which a decision also gives the job {@code a} the free GPU. */
-    private static Step beyondQuota(Step step, Decision decision) {
-        String free = step.state().gpus().stream()
-                .filter(GpuState::isFree)
-                .findFirst()
-                .orElseThrow()
-                .gpuId()
-                .value();
-        Owner.Binding binding =
-                new Owner.Binding(new Tenant.Job(new JobId("a")), DECISION, decision.deadline(), Optional.empty(), 1);
-        Step bound = owned(step, free, binding);
+    /** The step in which a decision also gives each of these jobs a free GPU. */
+    private static Step beyondQuota(Step step, Decision decision, String... jobs) {
+        Step bound = step;
+        for (String job : jobs) {
+            String free = bound.state().gpus().stream()
+                    .filter(GpuState::isFree)
+                    .findFirst()
+                    .orElseThrow()
+                    .gpuId()
+                    .value();
+            Owner.Binding binding = new Owner.Binding(
+                    new Tenant.Job(new JobId(job)), DECISION, decision.deadline(), Optional.empty(), 1);
+            bound = owned(bound, free, binding);
+        }
         return new Step(bound.state(), List.of(decision), bound.changed());
     }
 

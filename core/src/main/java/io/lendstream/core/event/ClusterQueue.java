@@ -12,7 +12,7 @@ import java.util.Set;
 /**
  * The declaration of a queue: the quotas of the jobs and services that name it.
  *
- * @param cohort queues that name the same cohort lend each other unused quota; empty to lend and borrow nothing
+ * @param cohort queues that name the same cohort lend each other unused quota; none if it is empty or blank
  * @param weight its share of borrowed GPUs, relative to other queues; greater than 0
  * @param quotas at most one for each kind; its tenants may use no other kinds
  * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/">Kueue, ClusterQueue</a>
@@ -21,6 +21,7 @@ public record ClusterQueue(
         QueueId queue, DomainId domain, Instant at, Optional<String> cohort, double weight, List<KindQuota> quotas)
         implements Event {
     public ClusterQueue {
+        cohort = cohort.filter(name -> !name.isBlank());
         quotas = List.copyOf(quotas);
         if (!(weight > 0) || Double.isInfinite(weight)) {
             throw new IllegalArgumentException(

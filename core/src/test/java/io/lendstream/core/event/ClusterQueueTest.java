@@ -45,6 +45,17 @@ class ClusterQueueTest {
                 .hasMessage("queue team-a has two quotas for other kinds; declare one for each kind");
     }
 
+    /** As in Kueue, where no cohort is an empty name. */
+    @Test
+    void aBlankNameIsNoCohort() {
+        for (String name : List.of("", " ")) {
+            ClusterQueue queue = new ClusterQueue(
+                    new QueueId("team-a"), new DomainId("test"), Instant.EPOCH, Optional.of(name), 1, List.of());
+
+            assertThat(queue.cohort()).isEmpty();
+        }
+    }
+
     @Test
     void weightsAndQuotasAreBounded() {
         for (double weight : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) {

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -173,9 +174,9 @@ final class Overview {
         return queues;
     }
 
-    /** The use of all quotas, by the leases. */
-    QueueLedger ledger() {
-        return queues.ledger(leases.values(), workload);
+    /** The use of all quotas, by domain and by the leases. */
+    Map<DomainId, QueueLedger> ledgers() {
+        return queues.ledgers(leases.values(), workload);
     }
 
     WorkloadFigures figures() {

@@ -4,9 +4,12 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.QueueLedger;
 import java.time.Instant;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** An {@link Overview} for tools. */
@@ -107,8 +110,9 @@ final class OverviewJson {
     }
 
     private void putQueues(ArrayNode all) {
-        QueueLedger ledger = overview.ledger();
+        Map<DomainId, QueueLedger> ledgers = overview.ledgers();
         overview.queues().queues().forEach(queue -> {
+            QueueLedger ledger = Objects.requireNonNull(ledgers.get(queue.domain()));
             ObjectNode one = all.addObject()
                     .put("queue", queue.queue().value())
                     .put("domain", queue.domain().value())

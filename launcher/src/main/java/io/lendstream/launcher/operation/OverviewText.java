@@ -47,7 +47,7 @@ final class OverviewText {
                 lines,
                 "SERVICES",
                 overview.services().stream().map(service -> line(service, now)).toList());
-        section(lines, "QUEUES", overview.queues().lines(overview.ledger()));
+        section(lines, "QUEUES", overview.queues().lines(overview.ledgers()));
         section(lines, "JOBS", figures.shownJobs().stream().map(this::line).toList());
         List<String> last = new ArrayList<>();
         overview.decisions().descendingIterator().forEachRemaining(decision -> last.add(line(decision)));

@@ -11,6 +11,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
@@ -20,8 +21,10 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
@@ -169,6 +172,31 @@ class OverviewTest {
             assertThat(json.at("/queues/0/quotas/0/used").asDouble()).isEqualTo(2);
             assertThat(json.at("/queues/0/quotas/0/borrowed").asDouble()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void aQueueOfAnotherDomainLimitsNoTenant() {
+        Scenario queued = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .service("chat", 1, "team-a")
+                .settled();
+        Overview overview = overview(queued, false);
+        KindQuota quota = KindQuota.of(Optional.empty(), 1);
+        overview.tell(new ClusterQueue(
+                new QueueId("team-a"), new DomainId("east"), queued.now(), Optional.empty(), 1, List.of(quota)));
+
+        assertThat(overview.lines(queued.now(), false))
+                .contains(
+                        "  team-a               uses 0 of at most 1 GPUs (nominal quota 1)",
+                        "  service chat names queue team-a of domain east, but is in domain test: it has no quota");
+
+        overview.tell(new ClusterQueue(
+                new QueueId("team-a"), Scenario.DOMAIN, queued.now(), Optional.empty(), 1, List.of(quota)));
+
+        assertThat(overview.lines(queued.now(), false))
+                .contains(
+                        "  team-a (east)        uses 0 of at most 1 GPUs (nominal quota 1)",
+                        "  team-a (test)        uses 1 of at most 1 GPUs (nominal quota 1)");
     }
 
     @Test

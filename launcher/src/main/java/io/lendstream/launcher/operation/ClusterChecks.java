@@ -264,6 +264,7 @@ final class ClusterChecks {
         var gpus = new GpuChecks(reading);
         check("gpus", gpus::quarantine);
         check("kinds", gpus::kinds);
+        check("queues", gpus::queues);
     }
 
     private Finding agents(Admin admin, Instant now) {

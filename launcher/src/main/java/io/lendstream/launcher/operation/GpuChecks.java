@@ -5,10 +5,11 @@ import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Checks GPUs by their leases, which are read once. */
+/** Checks GPUs and their tenants by the leases, which are read once. */
 final class GpuChecks {
     private final TopicScan reading;
     private Optional<Collection<Lease>> leases = Optional.empty();
@@ -25,6 +26,17 @@ final class GpuChecks {
     /** How many GPUs of which kind there are. */
     Finding kinds() {
         return SchedulerDiagnosis.kinds(leases());
+    }
+
+    /** Which tenants have no quota, and which quotas have no GPU. */
+    Finding queues() {
+        QueueDiagnosis queues = new QueueDiagnosis();
+        reading.values(TopicCatalogue.QUEUES, queues::take);
+        if (!queues.isEmpty()) {
+            reading.values(TopicCatalogue.SERVICES, queues::take);
+            reading.values(TopicCatalogue.TRAINING_JOBS, queues::take);
+        }
+        return queues.finding(queues.isEmpty() ? List.of() : leases());
     }
 
     private Collection<Lease> leases() {

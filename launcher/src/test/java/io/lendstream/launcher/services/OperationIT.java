@@ -261,7 +261,8 @@ final class OperationIT {
                         "ok   actuator",
                         "ok   clocks",
                         "ok   gpus",
-                        "ok   kinds");
+                        "ok   kinds",
+                        "ok   queues");
         Path config = Files.writeString(directory.resolve("actuator.properties"), """
                 actuator.driver=command
                 actuator.command=/there/is/none

@@ -64,7 +64,7 @@ final class QuotaGuard {
 
     /** The same once it has given back others. */
     Optional<QuotaRefusal> against(Tenant tenant, List<GpuId> gained, List<GpuId> lost) {
-        return isOn() ? against(builder.ledger(), tenant, gained, lost) : Optional.empty();
+        return isOn() && !gained.isEmpty() ? against(builder.ledger(), tenant, gained, lost) : Optional.empty();
     }
 
     /** The same by another ledger. */
@@ -113,7 +113,7 @@ final class QuotaGuard {
 
     /** Whether a service may get a unit now. */
     boolean allows(ServiceId service, GpuState unit) {
-        return against(new Tenant.Service(service), List.of(unit.gpuId())).isEmpty();
+        return !isOn() || against(new Tenant.Service(service), List.of(unit.gpuId())).isEmpty();
     }
 
     /** Counts a unit for a service before the decision that binds it. */

@@ -11,9 +11,11 @@ import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Violation;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
 import java.util.ArrayList;
@@ -104,25 +106,52 @@ class QuotaHistoriesTest {
         assertThat(oracle.firstError(history.log())).as("seed %d", seed).isEmpty();
     }
 
-    /** The ledger that a step keeps up to date counts as one that is built from scratch. */
+    /** The ledger that a step keeps up to date counts as one that is built from its result. */
     @Seeds(60)
     void aLedgerFollowsChangesOfOwners(long seed) {
         RandomHistory history = history(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         for (DomainEvent event : history.log()) {
-            state = history.scheduler().step(state, event).state();
-            QueueLedger followed = QueueLedger.of(state.entities());
-            for (GpuState unit : state.gpus().values()) {
-                followed.remove(unit.gpuId());
-                followed.put(state.entities(), unit);
-            }
+            StepBuilder step = new StepBuilder(state, event, StepListener.NONE);
+            new EventApplier(step, history.scheduler().settings().model()).take(event.event());
+            QueueLedger followed = step.ledger();
+            changeAllOwners(step);
+
+            QueueLedger built = QueueLedger.of(step.entities());
+            assertThat(followed).isSameAs(step.ledger());
             for (QueueId queue : QUEUES) {
                 assertThat(followed.uses(queue))
                         .usingRecursiveComparison()
                         .withComparatorForType((one, other) -> Math.abs(one - other) < 1e-9 ? 0 : 1, Double.class)
-                        .isEqualTo(QueueLedger.of(state.entities()).uses(queue));
+                        .isEqualTo(built.uses(queue));
+            }
+            state = history.scheduler().step(state, event).state();
+        }
+    }
+
+    /** Binds free units to the tenants in turn, releases units of tenants, frees others, and removes a unit. */
+    private static void changeAllOwners(StepBuilder step) {
+        List<Tenant> tenants = new ArrayList<>();
+        step.jobs().values().forEach(job -> tenants.add(new Tenant.Job(job.spec().job())));
+        step.services()
+                .values()
+                .forEach(service ->
+                        tenants.add(new Tenant.Service(service.spec().service())));
+        int number = 0;
+        for (GpuState unit : step.gpus().values()) {
+            number++;
+            Optional<Tenant> holder =
+                    unit.owner().holder().filter(any -> !unit.owner().isReleasing());
+            if (unit.isFree() && !tenants.isEmpty()) {
+                Tenant next = tenants.get(number % tenants.size());
+                step.own(unit.gpuId(), new Owner.Binding(next, step.nextId(), step.now(), Optional.empty(), 1));
+            } else if (holder.isPresent()) {
+                step.own(unit.gpuId(), new Owner.Releasing(holder.get(), step.nextId(), step.now(), step.now()));
+            } else {
+                step.own(unit.gpuId(), new Owner.Free());
             }
         }
+        step.gpus().firstKey().ifPresent(step::remove);
     }
 
     /** With all phases at every event, because queues make some shortcuts unsound. */

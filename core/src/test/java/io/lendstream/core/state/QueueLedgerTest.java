@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
@@ -149,7 +150,7 @@ class QueueLedgerTest {
     }
 
     @Test
-    void aUnitCountsFromTheDecisionUntilItsReleaseIsReported() {
+    void aUnitCountsFromTheDecisionThatBindsIt() {
         Scenario story = Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 3)
                 .queue("a", 2)
@@ -161,6 +162,41 @@ class QueueLedgerTest {
         assertThat(binding.used()).isEqualTo(1);
         assertThat(serving.used()).isEqualTo(1);
         assertThat(serving.leaving()).isZero();
+    }
+
+    @Test
+    void aUnitCountsUntilItsReleaseIsReported() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .queue("a", 2)
+                .rigidJob("bert", 1, "a")
+                .after(ofSeconds(61))
+                .settled();
+        story.progress("bert", JobPhase.FINISHED);
+        QuotaUse leaving = QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow();
+        story.settled();
+        QuotaUse left = QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow();
+
+        assertThat(leaving.used()).isEqualTo(1);
+        assertThat(leaving.leaving()).isEqualTo(1);
+        assertThat(left.used()).isZero();
+    }
+
+    @Test
+    void aUnitInQuarantineCountsInNoQueue() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .queue("a", 2)
+                .service("chat", 2, "a")
+                .settled();
+        assertThat(QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow().used())
+                .isEqualTo(2);
+
+        story.sample("infer", Optional.of(79));
+
+        assertThat(story.count("quarantined")).isEqualTo(2);
+        assertThat(QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow().used())
+                .isZero();
     }
 
     @Test

@@ -21,10 +21,11 @@ import java.util.TreeMap;
 /**
  * Chooses a kind of GPU for each job, for policies that do not know kinds. A job with GPUs stays on their kind. A
  * waiting job gets the kind with the most free GPUs for each GPU that the jobs waiting for it ask for, in the order of
- * submission.
+ * submission. Kinds on which the queue of a job has no quota left come last.
  */
 final class KindChoice {
     private final StepBuilder builder;
+    private final QueueKinds quotas;
     private final SortedMap<KindId, Room> rooms = new TreeMap<>();
     private final Map<JobId, KindId> kinds = new HashMap<>();
 
@@ -53,6 +54,7 @@ final class KindChoice {
 
     private KindChoice(StepBuilder builder) {
         this.builder = builder;
+        this.quotas = new QueueKinds(builder);
     }
 
     /** The kind of each job; jobs that no kind has the memory for have none. */
@@ -121,10 +123,10 @@ final class KindChoice {
     }
 
     private void choose(JobView job) {
-        TrainingJob spec = builder.jobs().require(job.job()).spec();
+        JobState state = builder.jobs().require(job.job());
         int asked = Math.max(1, job.requestedGpus());
         rooms.entrySet().stream()
-                .filter(room -> mayUse(spec, room.getKey()))
+                .filter(room -> mayUse(state.spec(), room.getKey()) && quotas.isBest(state, room.getKey()))
                 .max(Comparator.comparing((Map.Entry<KindId, Room> room) -> room.getValue().gpus >= job.least())
                         .thenComparing(room -> room.getValue().fits(job.least()))
                         .thenComparingDouble(room -> room.getValue().freePerAwaited(asked))

@@ -53,11 +53,13 @@ final class KindPools {
         Optional<KindChooser> chooser = policy.kinds().filter(any -> knowsSpeeds());
         KindViews views = new KindViews(builder, training, view, chooser.isPresent());
         Map<JobId, KindId> before = Map.copyOf(kinds);
+        QueueKinds quotas = new QueueKinds(builder);
         chooser.ifPresent(choosing -> kinds.putAll(choosing.choose(views.of(
                 kinds,
                 (job, kind) -> view.fixed().contains(job)
                         ? kind.equals(kinds.get(job))
-                        : KindChoice.mayUse(spec(job), kind)))));
+                        : KindChoice.mayUse(spec(job), kind)
+                                && quotas.isBest(builder.jobs().require(job), kind)))));
         List<KindPlan> parts = parts(views, kinds);
         if (takeBack(parts, before, kinds)) {
             parts = parts(views, kinds);

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 /** Decisions keep the quotas of queues, and a hold names the queue and its numbers. */
 class QuotaGuardTest {
     private static final QueueId TEAM = new QueueId("team-a");
+    private static final Optional<KindId> A100 = Optional.of(new KindId("A100-SXM4-80GB"));
+    private static final Optional<KindId> T4 = Optional.of(new KindId("Tesla-T4-16GB"));
 
     private static Scenario training(int gpus) {
         return Scenario.of("deepboot").node("train", Pool.TRAINING, gpus);
@@ -220,7 +222,7 @@ class QuotaGuardTest {
 
     @Test
     void aServiceWithoutAQuotaForTheKindsOfTheDomainIsRefused() {
-        KindQuota other = KindQuota.of(Optional.of(new KindId("Tesla-T4-16GB")), 4);
+        KindQuota other = KindQuota.of(T4, 4);
         for (ClusterModel model : List.of(ClusterModel.KINDS, ClusterModel.ALIKE)) {
             Scheduler scheduler =
                     new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withModel(model));
@@ -234,6 +236,46 @@ class QuotaGuardTest {
             assertThat(story.last().get(0).reason().text())
                     .isEqualTo("1 more GPU for chat is refused: queue team-a has no quota for GPUs of this kind");
         }
+    }
+
+    private static Scenario twoKinds(String policy, KindQuota... quotas) {
+        Scheduler scheduler =
+                new Scheduler(Policies.parse(policy), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
+        return new Scenario(scheduler)
+                .node("big", Pool.TRAINING, 4, "NVIDIA A100-SXM4-80GB", 80)
+                .node("small", Pool.TRAINING, 2, "Tesla T4", 16)
+                .queue("team-a", Optional.empty(), quotas);
+    }
+
+    @Test
+    void aJobUsesTheKindThatItsQueueHasAQuotaFor() {
+        for (String policy : List.of("deepboot", "tiresias")) {
+            Scenario story = planned(twoKinds(policy, KindQuota.of(T4, 2)).rigidJob("a", 2, "team-a"));
+
+            assertThat(story.job("a").gpus()).as(policy).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aJobWaitsForNoKindWhoseQuotaIsInUseIfItMayHaveAnother() {
+        Scenario story = twoKinds("deepboot", KindQuota.of(A100, 2), KindQuota.of(T4, 2));
+        planned(story.rigidJob("a", 2, "team-a"));
+
+        planned(planned(story.rigidJob("b", 2, "team-a")));
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+    }
+
+    @Test
+    void aJobWithoutAQuotaForAnyKindIsRefused() {
+        KindQuota other = KindQuota.of(Optional.of(new KindId("L4-24GB")), 2);
+
+        Scenario story = planned(twoKinds("deepboot", other).rigidJob("a", 2, "team-a"));
+
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(refusals(story).get(0).reason().text())
+                .isEqualTo("2 more GPUs for a are refused: queue team-a has no quota for GPUs of this kind");
     }
 
     @Test

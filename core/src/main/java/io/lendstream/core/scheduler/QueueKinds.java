@@ -1,0 +1,85 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.QuotaUse;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The kinds of GPUs on which a job has the best chance under the quotas of its queue. Policies do not know queues: a job
+ * would wait for a kind without a quota, although its queue has one for another kind.
+ */
+final class QueueKinds {
+    private static final int NO_QUOTA = 0;
+    private static final int QUOTA_TOO_SMALL = 1;
+    private static final int QUOTA_IN_USE = 2;
+    private static final int QUOTA_LEFT = 3;
+
+    private final StepBuilder builder;
+    private final QuotaGuard guard;
+    private final Map<QueueId, Map<KindId, Optional<QuotaUse>>> uses = new HashMap<>();
+    private final Map<JobId, Integer> best = new HashMap<>();
+
+    QueueKinds(StepBuilder builder) {
+        this.builder = builder;
+        this.guard = new QuotaGuard(builder);
+    }
+
+    /** Whether a job has no better chance on another kind; always true without a queue. */
+    boolean isBest(JobState job, KindId kind) {
+        JobId name = job.spec().job();
+        Optional<QueueId> queue = guard.isOn() ? guard.queueOf(new Tenant.Job(name)) : Optional.empty();
+        return queue.isEmpty()
+                || chance(job, queue.get(), kind) >= best.computeIfAbsent(name, any -> best(job, queue.get()));
+    }
+
+    private int best(JobState job, QueueId queue) {
+        int highest = NO_QUOTA;
+        for (Map.Entry<KindId, Integer> kind :
+                builder.clusterIndex().trainingCapacity().kinds()) {
+            if (KindChoice.mayUse(job.spec(), kind.getKey())) {
+                highest = Math.max(highest, chance(job, queue, kind.getKey()));
+            }
+        }
+        return highest;
+    }
+
+    private int chance(JobState job, QueueId queue, KindId kind) {
+        int least = job.spec().scaling().least();
+        int held = held(job, kind);
+        if (held >= least) {
+            return QUOTA_LEFT;
+        }
+        Optional<QuotaUse> use = uses.computeIfAbsent(queue, any -> new HashMap<>())
+                .computeIfAbsent(kind, any -> builder.ledger().use(queue, Optional.of(kind)));
+        if (use.isEmpty()) {
+            return NO_QUOTA;
+        }
+        if (use.get().limit() < least) {
+            return QUOTA_TOO_SMALL;
+        }
+        return use.get().room() + held >= least ? QUOTA_LEFT : QUOTA_IN_USE;
+    }
+
+    private int held(JobState job, KindId kind) {
+        int held = 0;
+        for (GpuId id : job.allocation().gpus()) {
+            held += builder.gpus()
+                            .get(id)
+                            .filter(GpuState::isWhole)
+                            .flatMap(GpuState::kind)
+                            .filter(kind::equals)
+                            .isPresent()
+                    ? 1
+                    : 0;
+        }
+        return held;
+    }
+}

@@ -15,7 +15,9 @@ import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import java.util.EnumSet;
@@ -279,10 +281,10 @@ class WorkDue {
 
         /**
          * Whether a service may want something other than it has. Those on slices and those that batch are always
-         * looked at, and all while a queue refuses replicas.
+         * looked at, and those of a queue that refuses replicas: a lower rate may end that.
          */
         private boolean wants(ServiceId service) {
-            if (it.step().slices().isPresent() || it.scheduler().settings().repartition() || isRefusing()) {
+            if (it.step().slices().isPresent() || it.scheduler().settings().repartition() || isRefused(service)) {
                 return true;
             }
             return it.step()
@@ -292,14 +294,17 @@ class WorkDue {
                     .isPresent();
         }
 
-        /** Whether a queue refuses replicas: a lower rate may end that. */
-        private boolean isRefusing() {
-            for (QueueState queue : it.step().entities().queues().values()) {
-                if (queue.refusedReplicas() > 0) {
-                    return true;
-                }
-            }
-            return false;
+        /** Whether the queue of a service refuses replicas. */
+        private boolean isRefused(ServiceId service) {
+            PersistentMap<QueueId, QueueState> queues = it.step().entities().queues();
+            return !queues.isEmpty()
+                    && it.step()
+                            .services()
+                            .get(service)
+                            .flatMap(known -> known.spec().queue())
+                            .flatMap(queues::get)
+                            .filter(queue -> queue.refusedReplicas() > 0)
+                            .isPresent();
         }
 
         private boolean isContent(ServiceState service) {

@@ -6,6 +6,7 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
@@ -13,9 +14,12 @@ import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.QueueState;
+import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SlicePlan;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -88,6 +92,23 @@ class WorkDueTest {
         moment.owned(Moment.serving("chat"), "infer-g0").rate("chat", 5);
 
         assertThat(due(moment.observed(rate()))).isEmpty();
+    }
+
+    @Test
+    void aRateConcernsServicesAlsoIfTheQueueOfItsServiceRefusesReplicas() {
+        moment.owned(Moment.serving("chat"), "infer-g0").rate("chat", 5);
+        QueueId team = new QueueId("team-a");
+        ClusterQueue queue = new ClusterQueue(team, Scenario.DOMAIN, NOW, Optional.empty(), 1, List.of());
+        moment.set(builder -> builder.put(QueueState.of(queue).refusingReplicas(2)));
+
+        assertThat(due(moment.observed(rate()))).as("the queue of others").isEmpty();
+
+        moment.set(builder -> {
+            ServiceState chat = builder.services().require(new ServiceId("chat"));
+            builder.put(chat.describedBy(chat.spec().in(team)));
+        });
+
+        assertThat(due(moment.observed(rate()))).contains(Phase.ALL_SERVICES);
     }
 
     @Test

@@ -170,8 +170,11 @@ final class RandomHistory {
 
     private void declare(QueueId queue) {
         List<KindQuota> quotas = new ArrayList<>();
-        quotas.add(new KindQuota(Optional.empty(), random.nextInt(6), limit(), limit()));
-        if (scheduler.settings().model().kinds() && random.nextBoolean()) {
+        int form = scheduler.settings().model().kinds() ? random.nextInt(4) : 0;
+        if (form < 3) {
+            quotas.add(new KindQuota(Optional.empty(), random.nextInt(6), limit(), limit()));
+        }
+        if (form > 1) {
             Optional<KindId> kind = Optional.of(new KindId("A100-SXM4-80GB"));
             quotas.add(new KindQuota(kind, random.nextInt(6), limit(), limit()));
         }

@@ -2,7 +2,9 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -10,9 +12,11 @@ import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Lends free MIG instances of inference to jobs that a plan leaves without a GPU. Each job gets one, the smallest that
@@ -24,6 +28,10 @@ final class SliceLoans {
     private final StepBuilder builder;
     private final SchedulerSettings settings;
     private final QuotaGuard quotas;
+    private final Set<InstanceOfQueue> refused = new HashSet<>();
+
+    /** Instances that count alike in the quotas of a queue. */
+    private record InstanceOfQueue(QueueId queue, Optional<KindId> kind, String profile) {}
 
     SliceLoans(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
@@ -54,7 +62,7 @@ final class SliceLoans {
             Optional<GpuState> unit = isWaiting(job)
                     ? free.stream()
                             .filter(each -> fits(job, each) && instance(each).share() <= left + ROUNDING)
-                            .filter(each -> refusal(job, each).isEmpty())
+                            .filter(each -> !isRefused(job, each))
                             .findFirst()
                     : Optional.empty();
             if (unit.isPresent()) {
@@ -131,6 +139,20 @@ final class SliceLoans {
         return full.orElseGet(() ->
                 "scheduler.max-share-lent is %s: %.2f inference GPUs may still be lent, and this instance is %.2f of a GPU; raise the setting to lend more"
                         .formatted(settings.changeLimits().maxShareLent(), Math.max(0, room), instance.share()));
+    }
+
+    /** Whether a quota refuses an instance. Instances that count alike are asked for once, as loans only add to the use. */
+    private boolean isRefused(JobState job, GpuState unit) {
+        Optional<QueueId> queue = quotas.queueOf(new Tenant.Job(job.spec().job()));
+        if (queue.isEmpty()) {
+            return false;
+        }
+        InstanceOfQueue asked =
+                new InstanceOfQueue(queue.get(), unit.kind(), instance(unit).profile());
+        if (!refused.contains(asked) && refusal(job, unit).isPresent()) {
+            refused.add(asked);
+        }
+        return refused.contains(asked);
     }
 
     private Optional<QuotaRefusal> refusal(JobState job, GpuState unit) {

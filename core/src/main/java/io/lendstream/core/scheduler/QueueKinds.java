@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The kinds of GPUs on which a job has the best chance under the quotas of its queue. Policies do not know queues: a job
- * would wait for a kind without a quota, although its queue has one for another kind.
+ * The kinds of GPUs on which a job has the best chance under the quotas of its queue. Policies do not know queues. So a
+ * job would wait for a kind without a quota, although its queue has one for another kind.
  */
 final class QueueKinds {
     private static final int NO_QUOTA = 0;

@@ -141,7 +141,7 @@ final class SliceLoans {
                         .formatted(settings.changeLimits().maxShareLent(), Math.max(0, room), instance.share()));
     }
 
-    /** Whether a quota refuses an instance. Instances that count alike are asked for once, as loans only add to the use. */
+    /** Whether a quota refuses an instance. It stays refused in this plan, as loans only add to the use of quotas. */
     private boolean isRefused(JobState job, GpuState unit) {
         Optional<QueueId> queue = quotas.queueOf(new Tenant.Job(job.spec().job()));
         if (queue.isEmpty()) {

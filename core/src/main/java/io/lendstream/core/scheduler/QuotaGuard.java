@@ -150,23 +150,24 @@ final class QuotaGuard {
         return (int) Math.min(UNLIMITED, room);
     }
 
-    /** The quotas of a queue that whole GPUs of the domain count in; all while the domain has no GPU. */
+    /** The quotas of a queue that whole GPUs of the domain count in; all while no whole GPU is known. */
     private List<QuotaUse> uses(QueueId name) {
-        Optional<GpuState> unit = builder.gpus().firstKey().flatMap(builder.gpus()::get);
         PersistentMap<KindId, Integer> kinds =
                 builder.clusterIndex().trainingCapacity().kinds();
-        if (unit.isPresent() && unit.get().kind().isEmpty()) {
-            return builder.ledger().use(name, Optional.empty()).stream().toList(); // kinds are not told apart
+        if (kinds.isEmpty()) {
+            Optional<GpuState> unit = builder.gpus().firstKey().flatMap(builder.gpus()::get);
+            boolean areAlike = unit.isPresent() && unit.get().kind().isEmpty();
+            return areAlike
+                    ? builder.ledger().use(name, Optional.empty()).stream().toList()
+                    : builder.ledger().uses(name);
+        }
+        ClusterQueue queue = builder.entities().queues().require(name).spec();
+        Set<Optional<KindId>> counted = new HashSet<>();
+        for (Map.Entry<KindId, Integer> kind : kinds) {
+            queue.quota(Optional.of(kind.getKey())).ifPresent(quota -> counted.add(quota.kind()));
         }
         List<QuotaUse> uses = new ArrayList<>(builder.ledger().uses(name));
-        if (!kinds.isEmpty()) {
-            ClusterQueue queue = builder.entities().queues().require(name).spec();
-            Set<Optional<KindId>> counted = new HashSet<>();
-            for (Map.Entry<KindId, Integer> kind : kinds) {
-                queue.quota(Optional.of(kind.getKey())).ifPresent(quota -> counted.add(quota.kind()));
-            }
-            uses.removeIf(use -> !counted.contains(use.kind()));
-        }
+        uses.removeIf(use -> !counted.contains(use.kind()));
         return uses;
     }
 

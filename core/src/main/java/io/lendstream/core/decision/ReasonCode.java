@@ -35,6 +35,8 @@ public enum ReasonCode {
     SLICES,
     /** A queue has no quota left. */
     QUOTA,
+    /** A job can, or cannot, run or end by its hard deadline. */
+    ADMISSION,
     /** The batch times that servers report. */
     BATCHES,
     /** A service misses its SLO. */

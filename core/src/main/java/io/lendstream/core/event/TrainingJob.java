@@ -97,15 +97,21 @@ public record TrainingJob(
      *
      * @param priority greater goes first; 0 is usual
      * @param deadline when its owner needs it done, if there is such a time
+     * @param deadlineKind the meaning of the deadline; a kind of a later version counts as soft
      * @param queue the queue whose quota its GPUs count in; without one it has no quota
      */
-    public record Precedence(int priority, Optional<Instant> deadline, Optional<QueueId> queue) {
+    public record Precedence(
+            int priority, Optional<Instant> deadline, DeadlineKind deadlineKind, Optional<QueueId> queue) {
         /** Priority 0, no deadline and no queue. */
         public static final Precedence USUAL = new Precedence(0, Optional.empty());
 
-        /** Precedence without a queue. */
+        /** Precedence with a soft deadline and without a queue. */
         public Precedence(int priority, Optional<Instant> deadline) {
-            this(priority, deadline, Optional.empty());
+            this(priority, deadline, DeadlineKind.SOFT, Optional.empty());
+        }
+
+        public Precedence {
+            deadlineKind = deadlineKind == DeadlineKind.UNKNOWN ? DeadlineKind.SOFT : deadlineKind;
         }
     }
 
@@ -172,9 +178,23 @@ public record TrainingJob(
 
     /** The same job in a queue. */
     public TrainingJob in(QueueId queue) {
-        Precedence queued = new Precedence(precedence.priority(), precedence.deadline(), Optional.of(queue));
+        return with(new Precedence(
+                precedence.priority(), precedence.deadline(), precedence.deadlineKind(), Optional.of(queue)));
+    }
+
+    /** The same job with a deadline. */
+    public TrainingJob due(Instant deadline, DeadlineKind kind) {
+        return with(new Precedence(precedence.priority(), Optional.of(deadline), kind, precedence.queue()));
+    }
+
+    private TrainingJob with(Precedence next) {
         return new TrainingJob(
-                job, domain, submittedAt, application, scaling, queued, traits, driver, sliceMemoryBytes, kindNeeds);
+                job, domain, submittedAt, application, scaling, next, traits, driver, sliceMemoryBytes, kindNeeds);
+    }
+
+    /** The time by which it must end; empty if its owner only wishes one, or has none. */
+    public Optional<Instant> hardDeadline() {
+        return precedence.deadlineKind() == DeadlineKind.HARD ? precedence.deadline() : Optional.empty();
     }
 
     /** The queue whose quota its GPUs count in. */

@@ -8,7 +8,8 @@ import java.util.Optional;
 /**
  * The jobs of a state in the orders in which a step looks for them.
  *
- * @param open jobs that are not over, in the order in which it is their turn
+ * @param open jobs that are not over and not refused, in the order in which it is their turn
+ * @param refused jobs that are not over and refused
  * @param holding jobs that are not over and hold GPUs, or are about to
  * @param changing jobs that are being changed, by when the change has to be in force
  * @param unsettled jobs that hold other GPUs than they should and are not being changed
@@ -16,11 +17,13 @@ import java.util.Optional;
  */
 public record JobIndex(
         PersistentMap<QueueKey, JobState> open,
+        PersistentMap<JobId, JobState> refused,
         PersistentMap<JobId, JobState> holding,
         PersistentMap<DueKey<JobId>, JobId> changing,
         PersistentMap<JobId, JobState> unsettled,
         PersistentMap<DueKey<JobId>, JobId> past) {
     static final JobIndex EMPTY = new JobIndex(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -32,6 +35,8 @@ public record JobIndex(
         return new JobIndex(
                 ClusterIndex.moved(open, before.flatMap(JobIndex::turn), after.flatMap(JobIndex::turn), after),
                 ClusterIndex.moved(
+                        refused, before.flatMap(JobIndex::isRefused), after.flatMap(JobIndex::isRefused), after),
+                ClusterIndex.moved(
                         holding, before.flatMap(JobIndex::isHolding), after.flatMap(JobIndex::isHolding), after),
                 ClusterIndex.moved(changing, before.flatMap(JobIndex::settledBy), after.flatMap(JobIndex::settledBy)),
                 ClusterIndex.moved(
@@ -40,7 +45,13 @@ public record JobIndex(
     }
 
     private static Optional<QueueKey> turn(JobState job) {
-        return job.isOver() ? Optional.empty() : Optional.of(QueueKey.of(job));
+        return job.isOver() || job.isRefused() ? Optional.empty() : Optional.of(QueueKey.of(job));
+    }
+
+    private static Optional<JobId> isRefused(JobState job) {
+        return job.isOver() || !job.isRefused()
+                ? Optional.empty()
+                : Optional.of(job.spec().job());
     }
 
     private static Optional<JobId> isHolding(JobState job) {

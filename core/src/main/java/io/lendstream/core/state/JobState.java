@@ -23,6 +23,7 @@ import java.util.Optional;
  *
  * @param lastProgressAt when it last reported its progress
  * @param standing where it stands with a policy that serves jobs in queues; none before its first plan
+ * @param admission the answer to its hard deadline or to its size; empty while there is none, or none is needed
  * @param lastEvent the last event about it
  * @param goodput what follows from speed, noise and batch
  */
@@ -35,6 +36,7 @@ public record JobState(
         @Flat JobUsage usage,
         Optional<Instant> lastProgressAt,
         Optional<QueuePosition> standing,
+        Optional<Admission> admission,
         long lastEvent,
         @Derived KindGoodput goodput) {
 
@@ -48,6 +50,7 @@ public record JobState(
             JobUsage usage,
             Optional<Instant> lastProgressAt,
             Optional<QueuePosition> standing,
+            Optional<Admission> admission,
             long lastEvent) {
         this(
                 spec,
@@ -58,6 +61,7 @@ public record JobState(
                 usage,
                 lastProgressAt,
                 standing,
+                admission,
                 lastEvent,
                 KindGoodput.of(spec, learned));
     }
@@ -70,6 +74,7 @@ public record JobState(
                 new JobGrant(Allocation.suspended(Mechanism.RESTART), Optional.empty(), List.of()),
                 new LastChange(Optional.empty(), 0, spec.submittedAt()),
                 JobUsage.none(spec.submittedAt()),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 event);
@@ -107,6 +112,11 @@ public record JobState(
         return work.phase().isOver();
     }
 
+    /** Whether no plan may give it GPUs: it can never run, or cannot end by its hard deadline. */
+    public boolean isRefused() {
+        return admission.isPresent() && !admission.get().admitted();
+    }
+
     /** Whether it trains on a MIG instance, or is about to. */
     public boolean isOnSlice() {
         return grant.sliceShare().isPresent();
@@ -130,9 +140,35 @@ public record JobState(
         return with(grant.aiming(next), change, usage);
     }
 
+    /** With the answer to its hard deadline or its size. A refused job waits for no GPUs. */
+    public JobState answered(Admission answer) {
+        return new JobState(
+                spec,
+                work,
+                learned,
+                answer.admitted() ? grant : grant.aiming(allocation().gpus()),
+                change,
+                usage,
+                lastProgressAt,
+                standing,
+                Optional.of(answer),
+                lastEvent,
+                goodput);
+    }
+
     public JobState standing(QueuePosition next) {
         return new JobState(
-                spec, work, learned, grant, change, usage, lastProgressAt, Optional.of(next), lastEvent, goodput);
+                spec,
+                work,
+                learned,
+                grant,
+                change,
+                usage,
+                lastProgressAt,
+                Optional.of(next),
+                admission,
+                lastEvent,
+                goodput);
     }
 
     /**
@@ -174,22 +210,39 @@ public record JobState(
                 usage,
                 lastProgressAt,
                 standing,
+                admission,
                 lastEvent,
                 goodput);
     }
 
-    /** With a new description by its owner. Measurements are kept unless the owner's declaration changes. */
+    /**
+     * With a new description by its owner. Measurements are kept unless the owner's declaration changes. Another
+     * description needs another answer.
+     */
     public JobState described(TrainingJob next, long event) {
         LearnedTraits traits = learned.redeclared(spec, next);
         return new JobState(
-                next, work, traits, grant, change, usage, lastProgressAt, standing, event, goodput.with(next, traits));
+                next,
+                work,
+                traits,
+                grant,
+                change,
+                usage,
+                lastProgressAt,
+                standing,
+                next.equals(spec) ? admission : Optional.empty(),
+                event,
+                goodput.with(next, traits));
     }
 
+    /** With a report. If it is the first with the total work of a waiting job, the job needs another answer. */
     public JobState observed(TrainingProgress said, long event) {
         LearnedTraits traits = learnedFrom(said);
+        JobWork after = work.after(said);
+        boolean isWorkNew = work.totalProgress().isEmpty() && after.totalProgress().isPresent() && gpus() == 0;
         return new JobState(
                 spec,
-                work.after(said),
+                after,
                 traits,
                 grant,
                 change,
@@ -198,13 +251,24 @@ public record JobState(
                         : usage,
                 Optional.of(said.at()),
                 standing,
+                isWorkNew ? Optional.empty() : admission,
                 event,
                 goodput.with(spec, traits));
     }
 
     private JobState with(JobGrant nextGrant, LastChange nextChange, JobUsage nextUsage) {
         return new JobState(
-                spec, work, learned, nextGrant, nextChange, nextUsage, lastProgressAt, standing, lastEvent, goodput);
+                spec,
+                work,
+                learned,
+                nextGrant,
+                nextChange,
+                nextUsage,
+                lastProgressAt,
+                standing,
+                admission,
+                lastEvent,
+                goodput);
     }
 
     private LearnedTraits learnedFrom(TrainingProgress said) {

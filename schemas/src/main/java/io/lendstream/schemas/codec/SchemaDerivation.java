@@ -17,7 +17,8 @@ import org.apache.avro.Schema;
  * Derives an Avro schema from a core type, by the rules of {@link RecordMapper}. It is for a service's own state.
  * Records for other services have hand-written schemas that outlive the type.
  *
- * <p>Options, lists and maps are empty in an entry that was written before they were added.
+ * <p>Options, lists and maps are empty in an entry that was written before they were added; an enum with a constant
+ * {@code UNKNOWN} has that.
  */
 public final class SchemaDerivation {
     /** Namespace of derived types, separate from that of the topics. */
@@ -94,12 +95,13 @@ public final class SchemaDerivation {
         return fields;
     }
 
-    /** A field that older entries may lack, if it can be empty. */
+    /** A field that older entries may lack, if it can be empty or unknown. */
     private static Schema.Field field(String name, Schema schema) {
         return switch (schema.getType()) {
             case UNION -> new Schema.Field(name, schema, null, JsonProperties.NULL_VALUE);
             case ARRAY -> new Schema.Field(name, schema, null, List.of());
             case MAP -> new Schema.Field(name, schema, null, Map.of());
+            case ENUM -> new Schema.Field(name, schema, null, schema.getEnumDefault());
             default -> new Schema.Field(name, schema);
         };
     }

@@ -1,0 +1,19 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.id.KindId;
+import java.util.Optional;
+
+/**
+ * The scheduler's answer to a job that asked for a hard deadline, or that could never run.
+ *
+ * @param admitted whether plans may give GPUs to the job
+ * @param share GPUs that the answers to other jobs leave for it: the least number with which it ends before its hard
+ *     deadline; 0 if it has none, if its work is not known, or if it cannot end by then
+ * @param kind the kind of these GPUs; empty if kinds are not told apart
+ */
+public record Admission(boolean admitted, int share, Optional<KindId> kind) {
+    /** An answer that leaves no GPUs for the job. */
+    public static Admission of(boolean admitted) {
+        return new Admission(admitted, 0, Optional.empty());
+    }
+}

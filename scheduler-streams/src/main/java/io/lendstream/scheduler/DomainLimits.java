@@ -18,6 +18,7 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.JobIndex;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.ServiceState;
 import java.util.Optional;
@@ -141,7 +142,8 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         if (state.jobs().contains(job.job())) {
             return;
         }
-        int open = state.clusterIndex().jobs().open().size();
+        JobIndex index = state.clusterIndex().jobs();
+        int open = index.open().size() + index.refused().size();
         if (open >= jobs) {
             throw over(
                     "job %s is new, but domain %s already has %s"

@@ -92,4 +92,9 @@ public record JobInPool(JobView whole, List<GpuId> gpus) implements JobView {
     public RescaleCosts costs() {
         return whole.costs();
     }
+
+    @Override
+    public Optional<Deadline> deadline() {
+        return whole.deadline();
+    }
 }

@@ -64,6 +64,11 @@ public interface JobView {
     /** How long it does not train when its GPUs change. */
     RescaleCosts costs();
 
+    /** When its owner needs it done, if there is such a time. Jobs that were refused are in no view. */
+    default Optional<Deadline> deadline() {
+        return Optional.empty();
+    }
+
     default Duration age(Instant now) {
         Duration age = Duration.between(submittedAt(), now);
         return age.isNegative() ? Duration.ZERO : age;

@@ -1,9 +1,11 @@
 package io.lendstream.core.policy;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.state.Admission;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueuePosition;
 import java.time.Instant;
@@ -135,5 +137,12 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
     @Override
     public RescaleCosts costs() {
         return afe ? state.costs() : state.costs().withoutAfe();
+    }
+
+    @Override
+    public Optional<Deadline> deadline() {
+        TrainingJob.Precedence precedence = state.spec().precedence();
+        int share = state.admission().map(Admission::share).orElse(0);
+        return precedence.deadline().map(at -> new Deadline(at, precedence.deadlineKind(), share));
     }
 }

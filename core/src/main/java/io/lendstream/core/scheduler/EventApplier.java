@@ -140,7 +140,13 @@ final class EventApplier implements Event.Cases<Runnable> {
         return () -> builder.jobs()
                 .get(progress.job())
                 .filter(job -> !job.isOver())
-                .ifPresent(job -> builder.put(job.observed(ofKind(progress, job), builder.eventSequence())));
+                .ifPresent(job -> {
+                    JobState after = job.observed(ofKind(progress, job), builder.eventSequence());
+                    builder.put(after);
+                    if (job.isRefused() || !after.admission().equals(job.admission())) {
+                        builder.invalidatePlan(); // it needs an answer
+                    }
+                });
     }
 
     /**

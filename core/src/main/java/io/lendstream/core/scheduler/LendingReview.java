@@ -144,7 +144,9 @@ public final class LendingReview {
         GpuId id = unit.gpuId();
         Rehearsal.Notes notes = rehearsal.notes();
         if (!notes.hasJobs()) {
-            return Optional.of(lasting(id, Cause.NO_JOB, "no training job waits or runs"));
+            int refused = rehearsal.after().clusterIndex().jobs().refused().size();
+            String but = refused == 0 ? "" : ", except " + Reason.counted(refused, "job") + " that cannot be admitted";
+            return Optional.of(lasting(id, Cause.NO_JOB, "no training job waits or runs" + but));
         }
         if (!notes.hasPlan()) {
             return Optional.of(lasting(

@@ -54,16 +54,19 @@ final class Training {
         if (first) {
             return;
         }
-        if (builder.clusterIndex().jobs().open().isEmpty()) {
-            builder.listener().jobless();
-            QuotaPlan.NONE.hold(builder);
-            rest(Instant.MAX);
+        if (hasNoJobs() && builder.clusterIndex().jobs().refused().isEmpty()) {
+            restWithoutJobs();
             return;
         }
         Optional<String> veto = safety.againstChanges(builder).or(() -> safety.againstPlans(builder.now()));
         if (veto.isPresent()) {
             builder.listener().unplanned(veto.get());
             hold(ReasonCode.HELD, "no training plan is made: " + veto.get());
+            return;
+        }
+        new AdmissionControl(builder, settings).answer();
+        if (hasNoJobs()) {
+            restWithoutJobs();
             return;
         }
         Optional<String> noLoans = safety.againstLoans(builder);
@@ -81,6 +84,16 @@ final class Training {
         }
         boolean mayLendLater = settings.lending() && noLoans.isPresent();
         plan.holdsUntil().filter(until -> whole && !mayLendLater).ifPresent(this::rest);
+    }
+
+    private boolean hasNoJobs() {
+        return builder.clusterIndex().jobs().open().isEmpty();
+    }
+
+    private void restWithoutJobs() {
+        builder.listener().jobless();
+        QuotaPlan.NONE.hold(builder);
+        rest(Instant.MAX);
     }
 
     /** Plans at the next time for plans, if this step has changed facts that plans depend on. */

@@ -1,0 +1,98 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.state.Admission;
+import io.lendstream.core.state.JobIndex;
+import io.lendstream.core.state.JobState;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Answers jobs before a plan: whether a job with a hard deadline can end by then, and whether a waiting job of a queue
+ * can ever run. An answer is a {@code hold} with its numbers. A refused job is not planned. It is looked at again before
+ * each plan, and a plan is due when the job, its queue, another job or a node changes. An admitted job stays admitted
+ * until its owner describes it in another way, and a job that has GPUs is never refused.
+ */
+final class AdmissionControl {
+    private final StepBuilder builder;
+    private final SchedulerSettings settings;
+
+    AdmissionControl(StepBuilder builder, SchedulerSettings settings) {
+        this.builder = builder;
+        this.settings = settings;
+    }
+
+    /** Answers the jobs that need an answer, those with the earliest hard deadlines first. */
+    void answer() {
+        List<JobState> asking = asking();
+        if (asking.isEmpty()) {
+            return;
+        }
+        List<KindRoom> rooms = KindRoom.of(builder, settings.lending());
+        if (rooms.isEmpty()) {
+            return; // no GPU is known yet, as at the start of a domain
+        }
+        LeastShare shares = new LeastShare(builder, settings, rooms);
+        for (JobState job : asking) {
+            AdmissionAnswer answer = shares.of(job);
+            if (job.isRefused() ? answer.possible() : isHard(job) || !answer.possible()) {
+                answer(job, answer);
+                rooms.stream()
+                        .filter(room -> answer.share() > 0 && room.kind().equals(answer.kind()))
+                        .forEach(room -> room.promise(answer.share()));
+            }
+        }
+    }
+
+    private List<JobState> asking() {
+        JobIndex jobs = builder.clusterIndex().jobs();
+        boolean areThereQueues = !builder.entities().queues().isEmpty();
+        List<JobState> asking = new ArrayList<>();
+        for (JobState job : jobs.open().values()) {
+            boolean needsAnswer = isHard(job)
+                    ? job.admission().isEmpty()
+                    : areThereQueues && job.gpus() == 0 && job.spec().queue().isPresent();
+            if (needsAnswer && job.changing().isEmpty()) {
+                asking.add(job);
+            }
+        }
+        for (JobState job : jobs.refused().values()) {
+            asking.add(job);
+        }
+        asking.sort(Comparator.comparing(
+                        (JobState job) -> job.spec().hardDeadline().orElse(Instant.MAX))
+                .thenComparing(job -> job.spec().submittedAt())
+                .thenComparing(job -> job.spec().job()));
+        return asking;
+    }
+
+    private static boolean isHard(JobState job) {
+        return job.spec().hardDeadline().isPresent();
+    }
+
+    private void answer(JobState job, AdmissionAnswer answer) {
+        boolean keepsRunning = !answer.possible() && job.gpus() > 0;
+        boolean admitted = answer.possible() || keepsRunning;
+        builder.put(job.answered(new Admission(admitted, answer.share(), answer.kind())));
+        Map<String, Double> numbers = new TreeMap<>(answer.numbers());
+        numbers.put("admitted", admitted ? 1.0 : 0.0);
+        numbers.put("inTime", answer.possible() ? 1.0 : 0.0);
+        String verdict = admitted ? "is admitted" : "is refused";
+        String text = "%s %s%s %s"
+                .formatted(
+                        job.spec().job(),
+                        verdict,
+                        keepsRunning ? " because it already has GPUs, but" : ":",
+                        answer.why());
+        builder.decide(
+                builder.now(),
+                builder.because(ReasonCode.ADMISSION, text, numbers, List.of(job.lastEvent())),
+                new Action.Hold(Optional.of(job.spec().job()), Optional.empty(), answer.queue()));
+    }
+}

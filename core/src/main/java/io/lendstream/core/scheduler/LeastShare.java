@@ -1,0 +1,211 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.Wording;
+import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.policy.Goodput;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.ScheduledJob;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QueueState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The least number of GPUs of one kind with which a job ends by its hard deadline, by its goodput and its remaining
+ * work: the minimum satisfactory share of ElasticFlow, for a constant number of GPUs from now on. It has to fit the GPUs
+ * of the training pool beside the shares of admitted jobs. Loans do not count, because inference may reclaim them at any
+ * time. Above 64 GPUs sizes are tried in steps of 3 per cent.
+ *
+ * @see <a href="https://doi.org/10.1145/3575693.3575721">ElasticFlow, ASPLOS 2023, minimum satisfactory share</a>
+ */
+final class LeastShare {
+    private static final int FINEST_STEPS = 32;
+
+    private final StepBuilder builder;
+    private final TrainingView training;
+    private final QueueLedger unused;
+    private final List<KindRoom> rooms;
+
+    /**
+     * A kind on which a job may run.
+     *
+     * @param bound the most GPUs of it that the job can count on
+     * @param needed the least with which it ends in time, up to the bound; empty if there is no such number
+     * @param seconds how long it takes with as many, or else with the bound
+     */
+    private record Candidate(KindRoom room, int bound, Optional<Integer> needed, double seconds) {
+        boolean fits() {
+            return needed.filter(gpus -> gpus <= room.free()).isPresent();
+        }
+    }
+
+    LeastShare(StepBuilder builder, SchedulerSettings settings, List<KindRoom> rooms) {
+        this.builder = builder;
+        this.training = new TrainingView(builder, settings);
+        this.unused = new QueueLedger(
+                builder.entities().queues().stream().map(QueueState::spec).toList());
+        this.rooms = rooms;
+    }
+
+    /** Whether a job can run, and by its hard deadline if it has one. */
+    AdmissionAnswer of(JobState job) {
+        AdmissionAnswer size = size(job);
+        Optional<Instant> deadline = job.spec().hardDeadline();
+        return size.possible() && deadline.isPresent() ? byDeadline(job, deadline.get()) : size;
+    }
+
+    /** Whether a job can ever have its least number of GPUs: of its kinds, and within the quota of its queue. */
+    private AdmissionAnswer size(JobState job) {
+        int least = job.spec().scaling().least();
+        int mostOfDomain = 0;
+        int most = 0;
+        for (KindRoom room : rooms) {
+            if (room.isFor(job.spec())) {
+                mostOfDomain = Math.max(mostOfDomain, room.most());
+                most = Math.max(most, Math.min(room.most(), limit(job, room)));
+            }
+        }
+        Map<String, Double> numbers = new TreeMap<>();
+        numbers.put("needed", (double) least);
+        numbers.put("most", (double) most);
+        String asked = "it needs %s at once".formatted(Reason.counted(least, "GPU"));
+        boolean runsOnInstance = job.spec().sliceMemoryBytes().isPresent() && job.spec().startsOnOne();
+        if (most >= least || runsOnInstance) {
+            return AdmissionAnswer.yes("%s and can get up to %d".formatted(asked, most), numbers);
+        }
+        if (mostOfDomain < least) {
+            return AdmissionAnswer.no(
+                    "%s, and training could use at most %s of one kind that it may use"
+                            .formatted(asked, Reason.counted(mostOfDomain, "GPU")),
+                    numbers);
+        }
+        Optional<QueueId> queue = job.spec().queue();
+        return AdmissionAnswer.no(
+                queue,
+                "%s, and queue %s may use at most %s of one kind, with all that it can borrow"
+                        .formatted(asked, queue.map(QueueId::value).orElse(""), Reason.counted(most, "GPU")),
+                numbers);
+    }
+
+    private int limit(JobState job, KindRoom room) {
+        return builder.entities()
+                .queueOf(new Tenant.Job(job.spec().job()))
+                .map(queue -> room.limit(queue.queue(), unused))
+                .orElse(Integer.MAX_VALUE);
+    }
+
+    private AdmissionAnswer byDeadline(JobState job, Instant deadline) {
+        double left = Limits.millis(Duration.between(builder.now(), deadline)) / 1000.0;
+        Map<String, Double> numbers = new TreeMap<>();
+        numbers.put("needed", (double) job.spec().scaling().least());
+        numbers.put("secondsLeft", left);
+        if (left <= 0) {
+            return AdmissionAnswer.no("its deadline %s is over".formatted(Wording.time(deadline)), numbers);
+        }
+        if (job.work().totalProgress().isEmpty()) {
+            return AdmissionAnswer.yes(
+                    "its total work is not known, so it may end before or after its deadline %s, and no GPUs are left for it"
+                            .formatted(Wording.time(deadline)),
+                    numbers);
+        }
+        List<Candidate> candidates = new ArrayList<>();
+        for (KindRoom room : rooms) {
+            if (room.isFor(job.spec())) {
+                candidates.add(candidate(job, room, left));
+            }
+        }
+        return candidates.stream()
+                .min(Comparator.comparing((Candidate each) -> !each.fits())
+                        .thenComparing(each -> each.needed().isEmpty())
+                        .thenComparingInt(each -> each.needed().orElse(0))
+                        .thenComparingDouble(Candidate::seconds))
+                .map(best -> inWords(job, deadline, best, numbers))
+                .orElseGet(() -> AdmissionAnswer.no("there is no GPU that it may use", numbers));
+    }
+
+    private Candidate candidate(JobState job, KindRoom room, double left) {
+        int perNode = room.gpusPerNode();
+        JobView seen = training.seen(job, perNode, ScheduledJob.Kinds.of(room.kind()));
+        Goodput goodput = seen.goodput().orElse((nodes, gpus) -> 0);
+        int bound = Math.min(Math.min(room.own(), limit(job, room)), seen.most());
+        double start = job.gpus() == 0 ? Limits.millis(seen.costs().first()) / 1000.0 : 0;
+        double seconds = Double.POSITIVE_INFINITY;
+        for (int gpus = seen.least(); gpus <= bound; gpus = next(gpus, bound)) {
+            int nodes = (gpus + perNode - 1) / perNode;
+            seconds = start + work(job) / goodput.on(nodes, gpus);
+            if (seconds <= left) {
+                return new Candidate(room, bound, Optional.of(gpus), seconds);
+            }
+        }
+        return new Candidate(room, bound, Optional.empty(), seconds);
+    }
+
+    /** The next size to try; the bound is always one. */
+    private static int next(int gpus, int bound) {
+        return gpus == bound ? bound + 1 : Math.min(bound, gpus + Math.max(1, gpus / FINEST_STEPS));
+    }
+
+    /** The work that a job has still to do, in samples of the initial batch. */
+    private static double work(JobState job) {
+        TrainingJob.Traits traits = job.spec().traits();
+        double iterations = job.work().totalProgress().orElse(0.0) - job.progress();
+        return Math.max(1, iterations) * traits.batch().initial();
+    }
+
+    private static AdmissionAnswer inWords(
+            JobState job, Instant deadline, Candidate best, Map<String, Double> numbers) {
+        KindRoom room = best.room();
+        String by = Wording.time(deadline);
+        String own = "%d training %s%s".formatted(room.own(), room.own() == 1 ? "GPU" : "GPUs", room.ofKind());
+        numbers.put("own", (double) room.own());
+        numbers.put("promised", (double) room.promised());
+        if (Double.isFinite(best.seconds())) {
+            numbers.put("secondsNeeded", best.seconds());
+        }
+        if (best.needed().isEmpty()) {
+            String why = Double.isFinite(best.seconds())
+                    ? "with %s it takes %.0f s, and %.0f s are left"
+                            .formatted(
+                                    Reason.counted(best.bound(), "GPU"),
+                                    best.seconds(),
+                                    numbers.getOrDefault("secondsLeft", 0.0))
+                    : "it needs at least %s, and can count on %d of %s"
+                            .formatted(
+                                    Reason.counted(job.spec().scaling().least(), "GPU"),
+                                    Math.max(0, best.bound()),
+                                    own);
+            return AdmissionAnswer.no("it cannot end by its deadline %s: %s".formatted(by, why), numbers);
+        }
+        int share = best.needed().get();
+        numbers.put("needed", (double) share);
+        if (!best.fits()) {
+            return AdmissionAnswer.no(
+                    "it needs %s to end by its deadline %s, and admitted jobs with hard deadlines need %d of %s"
+                            .formatted(Reason.counted(share, "GPU"), by, room.promised(), own),
+                    numbers);
+        }
+        numbers.put("share", (double) share);
+        return AdmissionAnswer.yes(
+                room,
+                share,
+                "with %s%s it ends by its deadline %s; jobs with hard deadlines then need %d of %s"
+                        .formatted(
+                                Reason.counted(share, "GPU"),
+                                room.ofKind(),
+                                by,
+                                room.promised() + share,
+                                own),
+                numbers);
+    }
+}

@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param gpuSeconds GPU time it held until it was done
  * @param done share of its work that is done
  * @param phase how it ended, or where it stands
+ * @param deadline when its owner needed it done, if there was such a time
  */
 public record JobResult(
         JobId job,
@@ -28,8 +29,9 @@ public record JobResult(
         int inPlace,
         double gpuSeconds,
         double done,
-        JobPhase phase) {
-    /** A job without changes in place. */
+        JobPhase phase,
+        Optional<Instant> deadline) {
+    /** A job without changes in place and without a deadline. */
     public JobResult(
             JobId job,
             String application,
@@ -40,7 +42,31 @@ public record JobResult(
             double gpuSeconds,
             double done,
             JobPhase phase) {
-        this(job, application, submitted, started, completed, restarts, 0, gpuSeconds, done, phase);
+        this(
+                job,
+                application,
+                submitted,
+                started,
+                completed,
+                restarts,
+                0,
+                gpuSeconds,
+                done,
+                phase,
+                Optional.empty());
+    }
+
+    /** Whether it finished by its deadline. */
+    public boolean metDeadline() {
+        return phase == JobPhase.FINISHED
+                && deadline.filter(by -> completed.filter(at -> !at.isAfter(by)).isPresent())
+                        .isPresent();
+    }
+
+    /** Whether it had a deadline, and did not finish by then. */
+    public boolean missedDeadline(Instant now) {
+        return !metDeadline()
+                && deadline.filter(by -> completed.isPresent() || by.isBefore(now)).isPresent();
     }
 
     /** From submission to the first start. */

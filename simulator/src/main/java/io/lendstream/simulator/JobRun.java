@@ -53,6 +53,9 @@ final class JobRun {
     /** When it trains again after a crash; infinite usually. */
     private double upAgainAt = Double.POSITIVE_INFINITY;
 
+    /** When its owner withdraws it if it has no GPUs then: at its hard deadline. */
+    private final double withdrawnAt;
+
     private Optional<Double> crashesAt;
     private Mark runningFrom = new Mark(0, 0, 0);
 
@@ -76,6 +79,7 @@ final class JobRun {
         this.checkpointEverySeconds = settings.checkpointEvery().toMillis() / 1000.0;
         this.origin = origin;
         this.clock = seconds(task.job().submittedAt());
+        this.withdrawnAt = task.job().hardDeadline().map(this::seconds).orElse(Double.POSITIVE_INFINITY);
     }
 
     boolean isOver() {
@@ -92,7 +96,8 @@ final class JobRun {
         if (phase == JobPhase.RUNNING) {
             return Optional.of(instant(Math.min(nextReport(), doneAt)));
         }
-        return upAgainAt < Double.POSITIVE_INFINITY ? Optional.of(instant(upAgainAt)) : Optional.empty();
+        double next = phase == JobPhase.QUEUED ? withdrawnAt : upAgainAt;
+        return next < Double.POSITIVE_INFINITY ? Optional.of(instant(next)) : Optional.empty();
     }
 
     /** Works on until a time and says what there is to say meanwhile. */
@@ -104,8 +109,9 @@ final class JobRun {
                 if (nextAt().filter(up -> !up.isAfter(to)).isEmpty()) {
                     return;
                 }
-                workUntil(upAgainAt);
-                become(JobPhase.RUNNING, instant(clock), said);
+                workUntil(phase == JobPhase.QUEUED ? withdrawnAt : upAgainAt);
+                completed = phase == JobPhase.QUEUED ? Optional.of(instant(clock)) : completed;
+                become(phase == JobPhase.QUEUED ? JobPhase.CANCELLED : JobPhase.RUNNING, instant(clock), said);
             } else if (doneAt <= Math.min(end, report) || instant(doneAt).equals(to)) {
                 if (crashesAt.isPresent()) {
                     crash(said);
@@ -216,7 +222,8 @@ final class JobRun {
                 inPlace,
                 gpuSeconds,
                 Math.min(1, progress / truth.totalProgress()),
-                phase);
+                phase,
+                task.job().precedence().deadline());
     }
 
     JobId name() {

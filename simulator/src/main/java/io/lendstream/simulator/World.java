@@ -139,6 +139,7 @@ public final class World {
             JobRun run = new JobRun(task, new GpuPlaces(nodes, kinds), meter, settings, workload.start());
             jobs.put(task.job().job(), run);
             active.put(task.job().job(), run);
+            reschedule(run);
             happened.add(task.job());
             happened.add(run.queued());
         }

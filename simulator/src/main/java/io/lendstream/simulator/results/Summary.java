@@ -46,6 +46,8 @@ public record Summary(
      * @param restarts changes of the GPUs of running jobs, those in place included, and crashes
      * @param inPlace changes of GPUs in place
      * @param longestWaitSeconds the longest time from submission to the first start
+     * @param deadlinesMet jobs that finished by their deadlines; empty if no job has a deadline
+     * @param deadlinesMissed jobs that did not; jobs that still have time are in neither number
      */
     public record Jobs(
             int training,
@@ -55,7 +57,9 @@ public record Summary(
             Optional<Double> makespanSeconds,
             int restarts,
             int inPlace,
-            Optional<Double> longestWaitSeconds) {}
+            Optional<Double> longestWaitSeconds,
+            Optional<Integer> deadlinesMet,
+            Optional<Integer> deadlinesMissed) {}
 
     /**
      * The results of inference requests.
@@ -151,7 +155,15 @@ public record Summary(
                 results.jobs().stream()
                         .flatMap(job -> job.firstWait().stream())
                         .max(Duration::compareTo)
-                        .map(wait -> Limits.millis(wait) / 1000.0));
+                        .map(wait -> Limits.millis(wait) / 1000.0),
+                deadlines(results, JobResult::metDeadline),
+                deadlines(results, job -> job.missedDeadline(results.now())));
+    }
+
+    private static Optional<Integer> deadlines(WorldResults results, Predicate<JobResult> counted) {
+        return results.jobs().stream().anyMatch(job -> job.deadline().isPresent())
+                ? Optional.of((int) results.jobs().stream().filter(counted).count())
+                : Optional.empty();
     }
 
     private static Optional<Double> makespan(WorldResults results) {
@@ -211,6 +223,8 @@ public record Summary(
         fields.put("restarts", jobs.restarts());
         fields.put("resizesInPlace", jobs.inPlace());
         fields.put("longestWaitSeconds", rounded(jobs.longestWaitSeconds()));
+        jobs.deadlinesMet().ifPresent(met -> fields.put("deadlinesMet", met));
+        jobs.deadlinesMissed().ifPresent(missed -> fields.put("deadlinesMissed", missed));
         fields.put("gpuUtilization", rounded(gpuUtilization));
     }
 

@@ -1,8 +1,10 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.JobPhase;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -12,8 +14,8 @@ import java.util.Set;
 /**
  * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known
  * {@code application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}), {@code crashAtShare}, the
- * share of its work at which the job crashes once, {@code queue}, and those of {@link ListedKinds}. Times are seconds
- * since the start.
+ * share of its work at which the job crashes once, {@code queue}, {@code deadline} with {@code deadlineKind} ({@code
+ * soft} or {@code hard}), and those of {@link ListedKinds}. Times are seconds since the start.
  */
 final class JobListReader {
     /** Some thirty years. */
@@ -46,9 +48,34 @@ final class JobListReader {
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
             TrainingTask whole = ListedKinds.task(task, row).meeting(new JobOutcome(outcome(row), crash(row)));
-            tasks.add(row.queue().map(whole::in).orElse(whole));
+            TrainingTask queued = row.queue().map(whole::in).orElse(whole);
+            tasks.add(deadline(row, scene.start())
+                    .map(at -> queued.due(at, deadlineKind(row)))
+                    .orElse(queued));
         }
         return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());
+    }
+
+    private static Optional<Instant> deadline(CsvRow row, Instant start) {
+        if (row.text("deadline").isEmpty()) {
+            if (!row.text("deadlineKind").isEmpty()) {
+                throw row.bad("deadline", "a number of seconds, because the line has a deadlineKind");
+            }
+            return Optional.empty();
+        }
+        double deadline = bounded(row, "deadline", row.number("deadline", 0));
+        if (deadline <= row.number("submitSeconds", 0)) {
+            throw row.bad("deadline", "a number above submitSeconds");
+        }
+        return Optional.of(start.plus(seconds(deadline)));
+    }
+
+    private static DeadlineKind deadlineKind(CsvRow row) {
+        return switch (row.text("deadlineKind")) {
+            case "", "soft" -> DeadlineKind.SOFT;
+            case "hard" -> DeadlineKind.HARD;
+            default -> throw row.bad("deadlineKind", "soft or hard");
+        };
     }
 
     private static double bounded(CsvRow row, String column, double seconds) {

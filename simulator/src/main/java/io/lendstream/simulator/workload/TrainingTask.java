@@ -1,10 +1,12 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 
@@ -72,6 +74,11 @@ public record TrainingTask(
     /** The same job in a queue. */
     TrainingTask in(QueueId queue) {
         return new TrainingTask(job.in(queue), truth, fate, speeds);
+    }
+
+    /** The same job with a deadline. */
+    TrainingTask due(Instant deadline, DeadlineKind kind) {
+        return new TrainingTask(job.due(deadline, kind), truth, fate, speeds);
     }
 
     TrainingTask named(String name) {

@@ -125,6 +125,8 @@ final class FiguresTable {
                         "Jobs completed",
                         Better.MORE,
                         run -> known(run.training().submitted(), run.training().completed())),
+                Figure.number("Deadlines met", Better.MORE, run -> deadlines(run, KeptDeadlines::met)),
+                Figure.number("Deadlines missed", Better.LESS, run -> deadlines(run, KeptDeadlines::missed)),
                 Figure.number(
                         "Resizes in place (AFE)",
                         Better.NEITHER,
@@ -134,6 +136,10 @@ final class FiguresTable {
                         Better.LESS,
                         run -> run.training().restarts().map(Integer::doubleValue)),
                 Figure.share("GPU utilization", run -> run.training().gpuUtilization()));
+    }
+
+    private static Optional<Double> deadlines(ReportedRun run, Function<KeptDeadlines, Integer> count) {
+        return run.training().deadlines().map(count).map(Integer::doubleValue);
     }
 
     private static List<Figure> loanFigures() {

@@ -195,6 +195,7 @@ public record ReportedRun(
      * @param restarts starts of running jobs from a checkpoint: changes of GPUs, crashes and lost GPUs
      * @param inPlace changes of the GPUs of running jobs in place, without a restart
      * @param longestWaitSeconds the longest time from submission to the first start
+     * @param deadlines how many deadlines of jobs were met; empty if no job has one, or if that is not known
      * @param gpuUtilization GPU-seconds spent computing over all GPU-seconds; a fraction
      */
     public record Training(
@@ -204,9 +205,30 @@ public record ReportedRun(
             Optional<Integer> restarts,
             Optional<Integer> inPlace,
             Optional<Double> longestWaitSeconds,
+            Optional<KeptDeadlines> deadlines,
             Optional<Double> gpuUtilization) {
         public Training {
             completionSeconds = completionSeconds.stream().sorted().toList();
+        }
+
+        /** Jobs without deadlines. */
+        public Training(
+                int submitted,
+                int completed,
+                List<Double> completionSeconds,
+                Optional<Integer> restarts,
+                Optional<Integer> inPlace,
+                Optional<Double> longestWaitSeconds,
+                Optional<Double> gpuUtilization) {
+            this(
+                    submitted,
+                    completed,
+                    completionSeconds,
+                    restarts,
+                    inPlace,
+                    longestWaitSeconds,
+                    Optional.empty(),
+                    gpuUtilization);
         }
 
         /** Jobs of which changes in place and waits are not known. */

@@ -53,6 +53,7 @@ public final class RunFactsOf {
                         .flatMap(job -> job.firstWait().stream())
                         .max(Duration::compareTo)
                         .map(wait -> Limits.millis(wait) / 1000.0),
+                Summary.deadlines(outcome.results()),
                 Optional.of(outcome.results().gpuUtilization()));
     }
 

@@ -7,6 +7,7 @@ import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
+import io.lendstream.simulator.report.KeptDeadlines;
 import io.lendstream.simulator.report.ServiceSlo;
 import io.lendstream.simulator.report.SloObjective;
 import java.time.Duration;
@@ -46,8 +47,7 @@ public record Summary(
      * @param restarts changes of the GPUs of running jobs, those in place included, and crashes
      * @param inPlace changes of GPUs in place
      * @param longestWaitSeconds the longest time from submission to the first start
-     * @param deadlinesMet jobs that finished by their deadlines; empty if no job has a deadline
-     * @param deadlinesMissed jobs that did not; jobs that still have time are in neither number
+     * @param deadlines how many deadlines were met; empty if no job has one
      */
     public record Jobs(
             int training,
@@ -58,8 +58,7 @@ public record Summary(
             int restarts,
             int inPlace,
             Optional<Double> longestWaitSeconds,
-            Optional<Integer> deadlinesMet,
-            Optional<Integer> deadlinesMissed) {}
+            Optional<KeptDeadlines> deadlines) {}
 
     /**
      * The results of inference requests.
@@ -156,14 +155,19 @@ public record Summary(
                         .flatMap(job -> job.firstWait().stream())
                         .max(Duration::compareTo)
                         .map(wait -> Limits.millis(wait) / 1000.0),
-                deadlines(results, JobResult::metDeadline),
-                deadlines(results, job -> job.missedDeadline(results.now())));
+                deadlines(results));
     }
 
-    private static Optional<Integer> deadlines(WorldResults results, Predicate<JobResult> counted) {
-        return results.jobs().stream().anyMatch(job -> job.deadline().isPresent())
-                ? Optional.of((int) results.jobs().stream().filter(counted).count())
-                : Optional.empty();
+    /** How many deadlines were met; empty if no job has one. */
+    static Optional<KeptDeadlines> deadlines(WorldResults results) {
+        if (results.jobs().stream().allMatch(job -> job.deadline().isEmpty())) {
+            return Optional.empty();
+        }
+        return Optional.of(new KeptDeadlines(
+                (int) results.jobs().stream().filter(JobResult::metDeadline).count(),
+                (int) results.jobs().stream()
+                        .filter(job -> job.missedDeadline(results.now()))
+                        .count()));
     }
 
     private static Optional<Double> makespan(WorldResults results) {
@@ -223,8 +227,10 @@ public record Summary(
         fields.put("restarts", jobs.restarts());
         fields.put("resizesInPlace", jobs.inPlace());
         fields.put("longestWaitSeconds", rounded(jobs.longestWaitSeconds()));
-        jobs.deadlinesMet().ifPresent(met -> fields.put("deadlinesMet", met));
-        jobs.deadlinesMissed().ifPresent(missed -> fields.put("deadlinesMissed", missed));
+        jobs.deadlines().ifPresent(kept -> {
+            fields.put("deadlinesMet", kept.met());
+            fields.put("deadlinesMissed", kept.missed());
+        });
         fields.put("gpuUtilization", rounded(gpuUtilization));
     }
 

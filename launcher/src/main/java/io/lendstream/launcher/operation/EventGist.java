@@ -62,12 +62,15 @@ final class EventGist implements Event.Cases<String> {
 
     @Override
     public String job(TrainingJob job) {
-        return "job %s submitted: %d to %d GPUs, asked for %d"
+        return "job %s submitted: %d to %d GPUs, asked for %d%s"
                 .formatted(
                         job.job(),
                         job.scaling().minGpus(),
                         job.scaling().maxGpus(),
-                        job.scaling().requestedGpus());
+                        job.scaling().requestedGpus(),
+                        job.hardDeadline()
+                                .map(at -> ", hard deadline " + Times.at(at))
+                                .orElse(""));
     }
 
     @Override

@@ -2,6 +2,8 @@ package io.lendstream.launcher.operation;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
@@ -26,6 +28,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,6 +49,9 @@ final class Overview {
     private final StandingCommands commands = new StandingCommands();
     private final SortedMap<DomainId, InOffice> schedulers = new TreeMap<>();
     private final Deque<Decision> decisions = new ArrayDeque<>();
+    /** The newest answers to jobs, by the name of the job. */
+    private final Map<String, Decision> admissions = new HashMap<>();
+
     private Optional<Instant> virtualNow = Optional.empty();
     private Optional<ActuatorWatch> actuators = Optional.empty();
 
@@ -78,6 +84,10 @@ final class Overview {
     /** Takes a decision with the time at which it was written. */
     void decided(Decision decision, Instant written) {
         actuators.ifPresent(watch -> watch.takeDecision(decision, written));
+        if (decision.reason().is(ReasonCode.ADMISSION) && !decision.advisory()) {
+            admissions.merge(
+                    decision.action().target(), decision, (known, next) -> next.at().isBefore(known.at()) ? known : next);
+        }
         decisions.addLast(decision);
         if (decisions.size() > DECISIONS_SHOWN) {
             decisions.removeFirst();
@@ -163,6 +173,14 @@ final class Overview {
     /** The newest progress report of a job. */
     Optional<TrainingProgress> progress(JobId job) {
         return workload.progress(job);
+    }
+
+    /** Why a job is refused; empty if it is not, or if its answer is older than the decisions that were read. */
+    Optional<String> refusal(JobId job) {
+        return Optional.ofNullable(admissions.get(job.value()))
+                .map(Decision::reason)
+                .filter(reason -> reason.numbers().getOrDefault("admitted", 1.0) == 0)
+                .map(Reason::text);
     }
 
     /** The last decisions, the newest last. */

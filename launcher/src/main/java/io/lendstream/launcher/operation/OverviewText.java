@@ -172,7 +172,7 @@ final class OverviewText {
 
     private String line(JobState job) {
         WorkloadFigures.Held held = figures.held(job);
-        return "%-20s %-9s %s, %d lent%s%s"
+        return "%-20s %-9s %s, %d lent%s%s%s"
                 .formatted(
                         job.spec().job(),
                         figures.phase(job),
@@ -183,6 +183,7 @@ final class OverviewText {
                                 : ", goodput %.1f samples/s".formatted(WorkloadFigures.goodput(job, held)),
                         overview.progress(job.spec().job())
                                 .map(said -> ", %.0f iterations done".formatted(said.progress()))
-                                .orElse(""));
+                                .orElse(""),
+                        overview.refusal(job.spec().job()).map("; "::concat).orElse(""));
     }
 }

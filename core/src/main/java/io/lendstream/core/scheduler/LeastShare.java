@@ -86,16 +86,24 @@ final class LeastShare {
         }
         if (mostOfDomain < least) {
             return AdmissionAnswer.no(
-                    "%s, and training could use at most %s of one kind that it may use"
-                            .formatted(asked, Reason.counted(mostOfDomain, "GPU")),
+                    "%s, and the domain has only %s%s for it"
+                            .formatted(asked, Reason.counted(mostOfDomain, "GPU"), ofOneKind()),
                     numbers);
         }
         Optional<QueueId> queue = job.spec().queue();
         return AdmissionAnswer.no(
                 queue,
-                "%s, and queue %s may use at most %s of one kind, with all that it can borrow"
-                        .formatted(asked, queue.map(QueueId::value).orElse(""), Reason.counted(most, "GPU")),
+                "%s, and queue %s may use at most %s%s, with all that it can borrow"
+                        .formatted(
+                                asked,
+                                queue.map(QueueId::value).orElse(""),
+                                Reason.counted(most, "GPU"),
+                                ofOneKind()),
                 numbers);
+    }
+
+    private String ofOneKind() {
+        return rooms.size() > 1 ? " of one kind" : "";
     }
 
     private int limit(JobState job, KindRoom room) {

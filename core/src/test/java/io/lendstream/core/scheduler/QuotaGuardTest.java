@@ -77,23 +77,29 @@ class QuotaGuardTest {
                                         "a grows from 2 to 3 GPUs: queue team-a uses 3 of at most 3 GPUs (nominal quota 3); without its quota: a grows"));
     }
 
+    /** Jobs {@code z} and {@code a} of two GPUs each in a queue of three. */
+    private static Scenario twoJobs() {
+        Scenario story = training(4).queue("team-a", 3).rigidJob("z", 2, "team-a");
+        return story.withoutTicks(ofSeconds(1)).rigidJob("a", 2, "team-a");
+    }
+
     @Test
     void aRigidJobWaitsUntilItsQuotaIsRaised() {
-        Scenario story = planned(training(4).queue("team-a", 2).rigidJob("a", 3, "team-a"));
+        Scenario story = planned(twoJobs());
 
         assertThat(story.job("a").gpus()).isZero();
         assertThat(refusals(story).get(0).reason().text())
-                .isEqualTo("3 more GPUs for a are refused: queue team-a uses 0 of at most 2 GPUs (nominal quota 2)");
+                .isEqualTo("2 more GPUs for a are refused: queue team-a uses 2 of at most 3 GPUs (nominal quota 3)");
 
-        planned(story.queue("team-a", 3));
+        planned(story.queue("team-a", 4));
 
-        assertThat(story.job("a").gpus()).isEqualTo(3);
+        assertThat(story.job("a").gpus()).isEqualTo(2);
         assertThat(story.state().queues().require(TEAM).refusedGpus()).isZero();
     }
 
     @Test
     void theSameRefusalIsNotDecidedAgain() {
-        Scenario story = planned(training(4).queue("team-a", 2).rigidJob("a", 3, "team-a"));
+        Scenario story = planned(twoJobs());
 
         story.after(ofMinutes(5));
 

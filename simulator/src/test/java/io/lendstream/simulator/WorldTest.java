@@ -11,6 +11,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
@@ -192,6 +193,41 @@ class WorldTest {
                 .filter(RequestRate.class::isInstance)
                 .map(RequestRate.class::cast)
                 .toList();
+    }
+
+    @Test
+    void aJobWithoutGpusIsWithdrawnAtItsHardDeadline() {
+        TrainingTask task = hundredSecondsOfWork(5);
+        World world = world(
+                List.of(new TrainingTask(task.job().due(at(50), DeadlineKind.HARD), task.truth())), List.of());
+
+        List<TrainingProgress> said = progress(runUntil(world, 200));
+
+        assertThat(said).extracting(TrainingProgress::phase).containsExactly(JobPhase.QUEUED, JobPhase.CANCELLED);
+        assertThat(said).extracting(TrainingProgress::at).containsExactly(at(5), at(50));
+        JobResult result = world.results().jobs().get(0);
+        assertThat(result.completed()).contains(at(50));
+        assertThat(result.missedDeadline(at(200))).isTrue();
+        assertThat(world.finished()).isTrue();
+    }
+
+    @Test
+    void aJobThatTrainsGoesOnBeyondItsHardDeadline() {
+        TrainingTask task = hundredSecondsOfWork(5);
+        World world = world(
+                List.of(new TrainingTask(task.job().due(at(50), DeadlineKind.HARD), task.truth())), List.of());
+        runUntil(world, 10);
+        Decision lend = decide(world, 10, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
+        report(world, lend, 10, Outcome.ACCEPTED, G0);
+        report(world, lend, 13, Outcome.BOUND, G0);
+        report(world, lend, 30, Outcome.APPLIED, G0);
+
+        runUntil(world, 200);
+
+        JobResult result = world.results().jobs().get(0);
+        assertThat(result.phase()).isEqualTo(JobPhase.FINISHED);
+        assertThat(result.completed()).contains(at(130));
+        assertThat(result.metDeadline()).isFalse();
     }
 
     @Test

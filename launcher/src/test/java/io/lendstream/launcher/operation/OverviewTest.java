@@ -200,6 +200,29 @@ class OverviewTest {
     }
 
     @Test
+    void aRefusedJobShowsWhy() {
+        Scenario refused = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .queue("team-a", 1)
+                .rigidJob("bert", 2, "team-a")
+                .after(ofSeconds(61));
+        String why =
+                "bert is refused: it needs 2 GPUs at once, and queue team-a may use at most 1 GPU, with all that it can borrow";
+
+        for (boolean backwards : List.of(false, true)) {
+            Overview overview = overview(refused, backwards);
+            assertThat(overview.lines(refused.now(), false))
+                    .anyMatch(line -> line.matches("  bert +queued +0 GPUs, 0 lent; " + why));
+            assertThat(overview.json(refused.now()).at("/jobs/0/refused").asText()).isEqualTo(why);
+        }
+        refused.queue("team-a", 2).after(ofSeconds(61));
+        for (boolean backwards : List.of(false, true)) {
+            assertThat(overview(refused, backwards).json(refused.now()).at("/jobs/0").has("refused"))
+                    .isFalse();
+        }
+    }
+
+    @Test
     void timesHaveDateAndZoneAndVirtualTimeIsMarked() {
         assertThat(overview(false).lines(story.now(), false).get(0))
                 .matches("2026-01-01 \\d\\d:\\d\\d:\\d\\d UTC  3 GPUs: .*");

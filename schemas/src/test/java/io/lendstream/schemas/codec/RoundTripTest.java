@@ -3,6 +3,7 @@ package io.lendstream.schemas.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.RequestRate;
@@ -12,6 +13,7 @@ import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.seeds.Seeds;
+import io.lendstream.core.state.Admission;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.schemas.codec.mapping.Strictness;
@@ -118,6 +120,58 @@ final class RoundTripTest {
 
         assertThat(before.getField("spec").schema().getField("kindTraits")).isNull();
         assertThat(mapper.decode(AvroBytes.read(old, before, now))).isEqualTo(job);
+    }
+
+    @Seeds(100)
+    void deadlinesThatWereWrittenBeforeTheyHadKindsAreSoft(long seed) throws IOException {
+        TrainingJob job = new AnyRecord(seed).of(TrainingJob.class).due(Scenario.START, DeadlineKind.SOFT);
+        Schema now = Codecs.schema(TopicCatalogue.TRAINING_JOBS);
+        Schema before = without(now, "deadlineKind");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.TRAINING_JOBS, job), before));
+
+        assertThat(Codecs.decode(TopicCatalogue.TRAINING_JOBS, AvroBytes.read(old, before, now)))
+                .isEqualTo(job);
+    }
+
+    @Test
+    void aDeadlineOfAKindThatIsAddedLaterIsSoft() throws IOException {
+        TrainingJob job = Scenario.of("deepboot").jobRecord("a", 4, true).due(Scenario.START, DeadlineKind.HARD);
+        Schema now = Codecs.schema(TopicCatalogue.TRAINING_JOBS);
+        Schema later = SchemaChanges.withEverythingGrown(now);
+        GenericRecord grown = AvroBytes.resolve(Codecs.encode(TopicCatalogue.TRAINING_JOBS, job), later);
+        grown.put(
+                "deadlineKind",
+                new GenericData.EnumSymbol(later.getField("deadlineKind").schema(), "ADDED_LATER"));
+
+        TrainingJob read = Codecs.decode(
+                TopicCatalogue.TRAINING_JOBS, AvroBytes.read(AvroBytes.write(grown), later, now));
+
+        assertThat(job.hardDeadline()).contains(Scenario.START);
+        assertThat(read.hardDeadline()).isEmpty();
+        assertThat(read.precedence().deadline()).contains(Scenario.START);
+    }
+
+    @Test
+    void theStateOfAJobFromBeforeThereWereAnswersIsRead() throws IOException {
+        JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
+        RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
+        Schema now = mapper.schema();
+        Schema before = SchemaChanges.withoutWithin(without(now, "admission"), "spec", "deadlineKind");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(mapper.encode(job), before));
+
+        assertThat(before.getField("spec").schema().getField("deadlineKind")).isNull();
+        assertThat(mapper.decode(AvroBytes.read(old, before, now))).isEqualTo(job);
+    }
+
+    @Test
+    void theAnswerToAJobIsKeptInItsState() throws IOException {
+        Admission answer = new Admission(true, 3, Optional.of(new KindId("L4-24GB")));
+        JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
+        RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
+
+        JobState read = mapper.decode(mapper.encode(job.answered(answer)));
+
+        assertThat(read.admission()).contains(answer);
     }
 
     private static Schema without(Schema schema, String... fields) {

@@ -58,6 +58,21 @@ class ResultFilesTest {
                 JobPhase.FINISHED);
     }
 
+    private static JobResult due(String name, JobPhase phase, int completion, int deadline) {
+        return new JobResult(
+                new JobId(name),
+                "vision",
+                START,
+                Optional.of(START),
+                Optional.of(START.plusSeconds(completion)),
+                0,
+                0,
+                0,
+                1,
+                phase,
+                Optional.of(START.plusSeconds(deadline)));
+    }
+
     private static JobResult unfinished() {
         return new JobResult(
                 new JobId("c"),
@@ -167,6 +182,24 @@ class ResultFilesTest {
         assertThat(run.get("gpuHoursLent").asDouble()).isEqualTo(1);
         assertThat(run.get("gpuHoursRescaling").asDouble()).isEqualTo(.5);
         assertThat(run.get("wallSeconds").asDouble()).isEqualTo(2.25);
+    }
+
+    @Test
+    void countsTheDeadlinesThatWereMet() throws IOException {
+        RunOutcome outcome = outcome();
+        List<JobResult> jobs = List.of(
+                due("met", JobPhase.FINISHED, 300, 300),
+                due("late", JobPhase.FINISHED, 301, 300),
+                due("withdrawn", JobPhase.CANCELLED, 300, 300),
+                unfinished());
+        WorldResults results =
+                new WorldResults(START, START.plusSeconds(400), jobs, List.of(), List.of(), 8, 0, 60, 0, 0);
+
+        new ResultFiles(folder).write(List.of(outcome, new RunOutcome(outcome.run(), results, List.of(), 1)));
+
+        assertThat(summary().get(0).has("deadlinesMet")).isFalse();
+        assertThat(summary().get(1).get("deadlinesMet").asInt()).isEqualTo(1);
+        assertThat(summary().get(1).get("deadlinesMissed").asInt()).isEqualTo(2);
     }
 
     @Test

@@ -163,6 +163,38 @@ class ListReadersTest {
     }
 
     @Test
+    void jobsHaveDeadlines() throws IOException {
+        Workload read = read(
+                scene,
+                "job,submitSeconds,gpus,runSeconds,deadline,deadlineKind",
+                "a,5,1,10,60,hard",
+                "b,5,1,10,90,",
+                "c,5,1,10,,");
+
+        assertThat(read.tasks())
+                .extracting(task -> task.job().precedence().deadline())
+                .containsExactly(
+                        Optional.of(scene.start().plusSeconds(60)),
+                        Optional.of(scene.start().plusSeconds(90)),
+                        Optional.empty());
+        assertThat(read.tasks())
+                .extracting(task -> task.job().hardDeadline().isPresent())
+                .containsExactly(true, false, false);
+    }
+
+    @Test
+    void refusesDeadlinesThatCannotBe() {
+        String header = "job,submitSeconds,gpus,runSeconds,deadline,deadlineKind";
+        assertThatThrownBy(() -> read(scene, header, "a,5,1,10,5,hard"))
+                .hasMessageEndingWith("line 2, column deadline: found '5', expected a number above submitSeconds");
+        assertThatThrownBy(() -> read(scene, header, "a,5,1,10,,hard"))
+                .hasMessageEndingWith(
+                        "column deadline: found '', expected a number of seconds, because the line has a deadlineKind");
+        assertThatThrownBy(() -> read(scene, header, "a,5,1,10,60,firm"))
+                .hasMessageEndingWith("column deadlineKind: found 'firm', expected soft or hard");
+    }
+
+    @Test
     void refusesQueuesThatCannotBe() {
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team-a,-1"))
                 .hasMessageEndingWith("line 2, column nominalQuota: found '-1', expected a number of at least 0");

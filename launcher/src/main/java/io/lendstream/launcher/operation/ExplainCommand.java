@@ -39,6 +39,7 @@ import picocli.CommandLine.Parameters;
         footer = {
             "Example: lendstream explain default/1/17 --bootstrap-server broker:9092",
             "         lendstream explain 17 --bootstrap-server broker:9092",
+            "         lendstream explain job/bert-1 --bootstrap-server broker:9092",
             "         lendstream explain gpu/node-3/5 --bootstrap-server broker:9092",
             "         lendstream explain gpu --json --bootstrap-server broker:9092",
             "         lendstream explain advice --bootstrap-server broker:9092"
@@ -46,8 +47,9 @@ import picocli.CommandLine.Parameters;
 public final class ExplainCommand extends ClusterCommand {
     private static final String GPU = "gpu";
     private static final String ADVICE = "advice";
+    private static final String JOB = "job";
     private static final String FORM =
-            "DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, gpu/GPU, gpu for all GPUs, advice/DOMAIN, or advice for all domains.";
+            "DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, job/JOB, gpu/GPU, gpu for all GPUs, advice/DOMAIN, or advice for all domains.";
     private static final List<Topic<?>> OF_DECISIONS = List.of(
             TopicCatalogue.DECISIONS,
             TopicCatalogue.NODES,
@@ -59,6 +61,7 @@ public final class ExplainCommand extends ClusterCommand {
             paramLabel = "ID",
             description = {
                 "A decision: DOMAIN/EPOCH/SEQUENCE, or SEQUENCE alone if there is only one domain.",
+                "job/JOB: the last decision about a job, such as why it is refused.",
                 "gpu/GPU: why a GPU or its MIG instances are not lent. GPU is a short name such as node-3/5, or a uuid.",
                 "gpu: the same for all GPUs of inference.",
                 "advice/DOMAIN: the advice of a domain that stands, with IDs for 'lendstream approve'; advice: of all domains."
@@ -76,6 +79,8 @@ public final class ExplainCommand extends ClusterCommand {
             gpus(named(GPU, id));
         } else if (isOf(ADVICE, id)) {
             advice(named(ADVICE, id));
+        } else if (id.startsWith(JOB + "/") && isOf(JOB, id)) {
+            decision(ofJob(named(JOB, id).orElseThrow()));
         } else if (SEQUENCE.matcher(id).matches()) {
             decision(bySequence(id));
         } else {
@@ -132,6 +137,15 @@ public final class ExplainCommand extends ClusterCommand {
         var numbered = new DecisionsByNumber(number);
         new TopicScan(cluster, this::remark).values(TopicCatalogue.DECISIONS, numbered::take);
         return numbered.wanted();
+    }
+
+    /** The newest decision about a job. */
+    private DecisionId ofJob(String job) {
+        Cluster cluster = cluster();
+        Connection.check(cluster.kafka(), cluster.topics(), List.of(TopicCatalogue.DECISIONS), cluster.patience());
+        var search = new LastOfJob(job);
+        new TopicScan(cluster, this::remark).values(TopicCatalogue.DECISIONS, search::take);
+        return search.wanted();
     }
 
     private void decision(DecisionId wanted) {
@@ -210,7 +224,8 @@ public final class ExplainCommand extends ClusterCommand {
         return id.equals(kind)
                 ? Optional.empty()
                 : Optional.of(UserError.checkedName(
-                        kind.equals(GPU) ? "the GPU of ID" : "the domain of ID", id.substring(kind.length() + 1)));
+                        "the %s of ID".formatted(kind.equals(GPU) ? "GPU" : kind.equals(JOB) ? JOB : "domain"),
+                        id.substring(kind.length() + 1)));
     }
 
     /** A decision by its ID; {@code form} ends the sentence about the forms that ID may have. */

@@ -211,6 +211,23 @@ class ExplainedTest {
                                 + " test/1/2.");
     }
 
+    @Test
+    void aJobNamesItsNewestDecision() {
+        Decision newest = story.decisions().stream()
+                .filter(decision -> decision.action().jobChange().isPresent())
+                .reduce((one, next) -> next)
+                .orElseThrow();
+        String job = newest.action().target();
+        var search = new LastOfJob(job);
+        story.decisions().forEach(search::take);
+        search.take(story.decisions().get(0));
+
+        assertThat(search.wanted()).isEqualTo(newest.id());
+        assertThatThrownBy(() -> new LastOfJob("nothing").wanted())
+                .isInstanceOf(UserError.class)
+                .hasMessage("there is no decision about job nothing; 'lendstream top' lists the jobs.");
+    }
+
     private DecisionId numbered(String number) {
         var numbered = new DecisionsByNumber(number);
         story.decisions().forEach(numbered::take);

@@ -15,6 +15,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
@@ -96,6 +97,19 @@ class QuotaHistoriesTest {
                 .flatMap(state.services()::get)
                 .flatMap(service -> service.spec().queue());
         return ofJob.or(() -> ofService).filter(queue.queue()::equals).isPresent();
+    }
+
+    @Seeds(100)
+    void aRefusedJobHasNoGpusAndWaitsForNone(long seed) {
+        RandomHistory history = history(seed);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            state = history.scheduler().step(state, event).state();
+            for (JobState job : state.clusterIndex().jobs().refused().values()) {
+                assertThat(job.allocation().gpus()).as("seed %d", seed).isEmpty();
+                assertThat(job.target()).as("seed %d", seed).isEmpty();
+            }
+        }
     }
 
     @Seeds(100)

@@ -6,6 +6,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
@@ -16,6 +17,7 @@ import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
@@ -256,7 +258,7 @@ final class RandomHistory {
         if (needs && random.nextInt(2) == 0) {
             TrainingJob fussy =
                     story.jobRecord(name, 1 + random.nextInt(8), true).onKinds(drawnNeeds());
-            story.tell(isQueued() ? fussy.in(pick(queues)) : fussy);
+            tell(fussy);
             return;
         }
         TrainingJob job = switch (random.nextInt(4)) {
@@ -264,7 +266,29 @@ final class RandomHistory {
             case 2 -> story.jobRecord(name, 1 + random.nextInt(8), true);
             default -> story.jobRecord(name, 1 + random.nextInt(5), false);
         };
-        story.tell(isQueued() ? job.in(pick(queues)) : job);
+        tell(job);
+    }
+
+    /** Submits a job; where there are queues, it may be in one, and may have a hard deadline. */
+    private void tell(TrainingJob job) {
+        TrainingJob queued = isQueued() ? job.in(pick(queues)) : job;
+        if (queues.isEmpty() || random.nextInt(3) > 0) {
+            story.tell(queued);
+            return;
+        }
+        story.tell(queued.due(story.now().plusSeconds(60L * (1 + random.nextInt(20))), DeadlineKind.HARD));
+        if (random.nextInt(4) > 0) {
+            story.tell(new TrainingProgress(
+                    job.job(),
+                    Scenario.DOMAIN,
+                    story.now(),
+                    JobPhase.QUEUED,
+                    0,
+                    Optional.of(1.0 + random.nextInt(2000)),
+                    TrainingProgress.Parallelism.NONE,
+                    TrainingProgress.StepTiming.NOT_MEASURED,
+                    TrainingProgress.GradientStatistics.NOT_MEASURED));
+        }
     }
 
     private KindNeeds drawnNeeds() {

@@ -11,9 +11,4 @@ import java.util.Optional;
  *     deadline; 0 if it has none, if its work is not known, or if it cannot end by then
  * @param kind the kind of these GPUs; empty if kinds are not told apart
  */
-public record Admission(boolean admitted, int share, Optional<KindId> kind) {
-    /** An answer that leaves no GPUs for the job. */
-    public static Admission of(boolean admitted) {
-        return new Admission(admitted, 0, Optional.empty());
-    }
-}
+public record Admission(boolean admitted, int share, Optional<KindId> kind) {}

@@ -235,11 +235,15 @@ public record JobState(
                 goodput.with(next, traits));
     }
 
-    /** With a report. If it is the first with the total work of a waiting job, the job needs another answer. */
+    /**
+     * With a report. If it is the first with the total work of a waiting job that was admitted to a hard deadline, the
+     * job needs another answer.
+     */
     public JobState observed(TrainingProgress said, long event) {
         LearnedTraits traits = learnedFrom(said);
         JobWork after = work.after(said);
-        boolean isWorkNew = work.totalProgress().isEmpty() && after.totalProgress().isPresent() && gpus() == 0;
+        boolean isWorkNew = work.totalProgress().isEmpty() && after.totalProgress().isPresent();
+        boolean keepsAnswer = !isWorkNew || isRefused() || gpus() > 0;
         return new JobState(
                 spec,
                 after,
@@ -251,7 +255,7 @@ public record JobState(
                         : usage,
                 Optional.of(said.at()),
                 standing,
-                isWorkNew ? Optional.empty() : admission,
+                keepsAnswer ? admission : Optional.empty(),
                 event,
                 goodput.with(spec, traits));
     }

@@ -284,7 +284,7 @@ class AdmissionControlTest {
         assertThat(answers(story).get(0).action())
                 .isEqualTo(new Action.Hold(
                         Optional.of(new JobId("a")), Optional.empty(), Optional.of(new QueueId("team-a"))));
-        story.after(ofMinutes(5));
+        work(story, "a").after(ofMinutes(5));
         assertThat(answers(story)).hasSize(1);
 
         planned(story.queue("team-a", 3));

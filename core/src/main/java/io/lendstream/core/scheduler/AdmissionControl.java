@@ -15,9 +15,9 @@ import java.util.TreeMap;
 
 /**
  * Answers jobs before a plan: whether a job with a hard deadline can end by then, and whether a waiting job of a queue
- * can ever run. An answer is a {@code hold} with its numbers. A refused job is not planned. It is looked at again before
- * each plan, and a plan is due when the job, its queue, another job or a node changes. An admitted job stays admitted
- * until its owner describes it in another way, and a job that has GPUs is never refused.
+ * can ever run. An answer is a {@code hold} with its numbers. A refused job is not planned. It is looked at again
+ * before each plan, and a plan is due when the job, its queue, another job or a node changes. An admitted job stays
+ * admitted until its owner describes it in another way, and a job that has GPUs is never refused.
  */
 final class AdmissionControl {
     private final StepBuilder builder;

@@ -23,9 +23,9 @@ import java.util.TreeMap;
 
 /**
  * The least number of GPUs of one kind with which a job ends by its hard deadline, by its goodput and its remaining
- * work: the minimum satisfactory share of ElasticFlow, for a constant number of GPUs from now on. It has to fit the GPUs
- * of the training pool beside the shares of admitted jobs. Loans do not count, because inference may reclaim them at any
- * time. Above 64 GPUs sizes are tried in steps of 3 per cent.
+ * work: the minimum satisfactory share of ElasticFlow, for a constant number of GPUs from now on. It has to fit the
+ * GPUs of the training pool beside the shares of admitted jobs. Loans do not count, because inference may reclaim them
+ * at any time. Above 64 GPUs sizes are tried in steps of 3 per cent.
  *
  * @see <a href="https://doi.org/10.1145/3575693.3575721">ElasticFlow, ASPLOS 2023, minimum satisfactory share</a>
  */

@@ -86,7 +86,9 @@ final class Overview {
         actuators.ifPresent(watch -> watch.takeDecision(decision, written));
         if (decision.reason().is(ReasonCode.ADMISSION) && !decision.advisory()) {
             admissions.merge(
-                    decision.action().target(), decision, (known, next) -> next.at().isBefore(known.at()) ? known : next);
+                    decision.action().target(),
+                    decision,
+                    (known, next) -> next.at().isBefore(known.at()) ? known : next);
         }
         decisions.addLast(decision);
         if (decisions.size() > DECISIONS_SHOWN) {

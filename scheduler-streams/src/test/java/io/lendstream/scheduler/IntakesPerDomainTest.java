@@ -203,9 +203,8 @@ class IntakesPerDomainTest {
     private static String inOrder(String description) {
         return Pattern.compile("topics: \\[([^\\]]*)]")
                 .matcher(description)
-                .replaceAll(topics -> Stream.of(topics.group(1).split(", "))
-                        .sorted()
-                        .collect(joining(", ", "topics: [", "]")));
+                .replaceAll(topics ->
+                        Stream.of(topics.group(1).split(", ")).sorted().collect(joining(", ", "topics: [", "]")));
     }
 
     private static List<String> kinds(Loop loop) {

@@ -42,18 +42,7 @@ public record JobResult(
             double gpuSeconds,
             double done,
             JobPhase phase) {
-        this(
-                job,
-                application,
-                submitted,
-                started,
-                completed,
-                restarts,
-                0,
-                gpuSeconds,
-                done,
-                phase,
-                Optional.empty());
+        this(job, application, submitted, started, completed, restarts, 0, gpuSeconds, done, phase, Optional.empty());
     }
 
     /** Whether it finished by its deadline. */
@@ -66,7 +55,8 @@ public record JobResult(
     /** Whether it had a deadline, and did not finish by then. */
     public boolean missedDeadline(Instant now) {
         return !metDeadline()
-                && deadline.filter(by -> completed.isPresent() || by.isBefore(now)).isPresent();
+                && deadline.filter(by -> completed.isPresent() || by.isBefore(now))
+                        .isPresent();
     }
 
     /** From submission to the first start. */

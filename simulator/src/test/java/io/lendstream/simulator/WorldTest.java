@@ -198,8 +198,8 @@ class WorldTest {
     @Test
     void aJobWithoutGpusIsWithdrawnAtItsHardDeadline() {
         TrainingTask task = hundredSecondsOfWork(5);
-        World world = world(
-                List.of(new TrainingTask(task.job().due(at(50), DeadlineKind.HARD), task.truth())), List.of());
+        World world =
+                world(List.of(new TrainingTask(task.job().due(at(50), DeadlineKind.HARD), task.truth())), List.of());
 
         List<TrainingProgress> said = progress(runUntil(world, 200));
 
@@ -214,8 +214,8 @@ class WorldTest {
     @Test
     void aJobThatTrainsGoesOnBeyondItsHardDeadline() {
         TrainingTask task = hundredSecondsOfWork(5);
-        World world = world(
-                List.of(new TrainingTask(task.job().due(at(50), DeadlineKind.HARD), task.truth())), List.of());
+        World world =
+                world(List.of(new TrainingTask(task.job().due(at(50), DeadlineKind.HARD), task.truth())), List.of());
         runUntil(world, 10);
         Decision lend = decide(world, 10, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
         report(world, lend, 10, Outcome.ACCEPTED, G0);

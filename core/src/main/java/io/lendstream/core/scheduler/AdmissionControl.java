@@ -65,10 +65,10 @@ final class AdmissionControl {
         for (JobState job : jobs.refused().values()) {
             asking.add(job);
         }
-        asking.sort(Comparator.comparing(
-                        (JobState job) -> job.spec().hardDeadline().orElse(Instant.MAX))
-                .thenComparing(job -> job.spec().submittedAt())
-                .thenComparing(job -> job.spec().job()));
+        asking.sort(
+                Comparator.comparing((JobState job) -> job.spec().hardDeadline().orElse(Instant.MAX))
+                        .thenComparing(job -> job.spec().submittedAt())
+                        .thenComparing(job -> job.spec().job()));
         return asking;
     }
 

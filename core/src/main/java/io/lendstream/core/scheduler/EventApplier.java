@@ -123,8 +123,7 @@ final class EventApplier implements Event.Cases<Runnable> {
             Optional<JobState> known = builder.jobs().get(job.job());
             builder.put(known.map(before -> before.described(counted, builder.eventSequence()))
                     .orElseGet(() -> JobState.of(counted, builder.eventSequence())));
-            boolean comesToQueue = known.filter(
-                            before -> before.spec().queue().equals(job.queue()))
+            boolean comesToQueue = known.filter(before -> before.spec().queue().equals(job.queue()))
                     .isEmpty();
             if (comesToQueue) {
                 job.queue()

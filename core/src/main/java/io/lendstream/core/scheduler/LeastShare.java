@@ -80,7 +80,8 @@ final class LeastShare {
         numbers.put("needed", (double) least);
         numbers.put("most", (double) most);
         String asked = "it needs %s at once".formatted(Reason.counted(least, "GPU"));
-        boolean runsOnInstance = job.spec().sliceMemoryBytes().isPresent() && job.spec().startsOnOne();
+        boolean runsOnInstance =
+                job.spec().sliceMemoryBytes().isPresent() && job.spec().startsOnOne();
         if (most >= least || runsOnInstance) {
             return AdmissionAnswer.yes("%s and can get up to %d".formatted(asked, most), numbers);
         }
@@ -95,10 +96,7 @@ final class LeastShare {
                 queue,
                 "%s, and queue %s may use at most %s%s, with all that it can borrow"
                         .formatted(
-                                asked,
-                                queue.map(QueueId::value).orElse(""),
-                                Reason.counted(most, "GPU"),
-                                ofOneKind()),
+                                asked, queue.map(QueueId::value).orElse(""), Reason.counted(most, "GPU"), ofOneKind()),
                 numbers);
     }
 
@@ -208,12 +206,7 @@ final class LeastShare {
                 room,
                 share,
                 "with %s%s it ends by its deadline %s; jobs with hard deadlines then need %d of %s"
-                        .formatted(
-                                Reason.counted(share, "GPU"),
-                                room.ofKind(),
-                                by,
-                                room.promised() + share,
-                                own),
+                        .formatted(Reason.counted(share, "GPU"), room.ofKind(), by, room.promised() + share, own),
                 numbers);
     }
 }

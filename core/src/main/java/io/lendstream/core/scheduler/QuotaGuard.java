@@ -113,7 +113,8 @@ final class QuotaGuard {
 
     /** Whether a service may get a unit now. */
     boolean allows(ServiceId service, GpuState unit) {
-        return !isOn() || against(new Tenant.Service(service), List.of(unit.gpuId())).isEmpty();
+        return !isOn()
+                || against(new Tenant.Service(service), List.of(unit.gpuId())).isEmpty();
     }
 
     /** Counts a unit for a service before the decision that binds it. */
@@ -221,11 +222,7 @@ final class QuotaGuard {
                 builder.put(queue.refusingReplicas(replicas));
                 if (!theirs.isEmpty()) {
                     int floors = floors(new Tenant.Service(theirs.firstKey()), name);
-                    hold(
-                            new QuotaRefusal(name, uses(name), floors),
-                            Set.of(),
-                            theirs.keySet(),
-                            replicas);
+                    hold(new QuotaRefusal(name, uses(name), floors), Set.of(), theirs.keySet(), replicas);
                 }
             }
         }

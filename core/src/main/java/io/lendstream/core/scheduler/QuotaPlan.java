@@ -139,7 +139,8 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             }
             List<GpuId> target = target(job);
             List<GpuId> held = job.allocation().gpus();
-            Optional<QuotaRefusal> keeps = Optional.ofNullable(keeping.get(job.spec().job()));
+            Optional<QuotaRefusal> keeps =
+                    Optional.ofNullable(keeping.get(job.spec().job()));
             if (keeps.isPresent()) {
                 refuse(job, target, held, keeps.get());
                 return;
@@ -164,8 +165,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         }
 
         private Optional<QuotaRefusal> against(Tenant tenant, GpuId gpu) {
-            return Optional.ofNullable(kept.get(gpu))
-                    .or(() -> guard.against(ledger, tenant, List.of(gpu), List.of()));
+            return Optional.ofNullable(kept.get(gpu)).or(() -> guard.against(ledger, tenant, List.of(gpu), List.of()));
         }
 
         /** A job keeps what it has. GPUs that it would have lost are no more there for others. */
@@ -196,8 +196,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
 
         /** Whether a job runs on a part of its GPUs of the plan, and has more than now or is to shrink. */
         private static boolean runs(JobState job, List<GpuId> target, List<GpuId> part) {
-            return JobChanges.goesOnWith(job, part.size())
-                    && (part.size() > job.gpus() || target.size() < job.gpus());
+            return JobChanges.goesOnWith(job, part.size()) && (part.size() > job.gpus() || target.size() < job.gpus());
         }
 
         private void refuse(JobState job, List<GpuId> target, List<GpuId> given, QuotaRefusal refusal) {

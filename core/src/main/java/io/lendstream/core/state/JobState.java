@@ -242,7 +242,8 @@ public record JobState(
     public JobState observed(TrainingProgress said, long event) {
         LearnedTraits traits = learnedFrom(said);
         JobWork after = work.after(said);
-        boolean isWorkNew = work.totalProgress().isEmpty() && after.totalProgress().isPresent();
+        boolean isWorkNew =
+                work.totalProgress().isEmpty() && after.totalProgress().isPresent();
         boolean keepsAnswer = !isWorkNew || isRefused() || gpus() > 0;
         return new JobState(
                 spec,

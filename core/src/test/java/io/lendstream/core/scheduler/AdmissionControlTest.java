@@ -63,8 +63,7 @@ class AdmissionControlTest {
                 TrainingJob.Precedence.USUAL,
                 new TrainingJob.Traits(
                         new BatchRange(24, 24, 1, 24, Optional.of(24)),
-                        new GoodputProfile(
-                                new ThroughputParameters(0, 0.1, 0, 0, 0, 0, 1), new GradientNoise(1, 1000)),
+                        new GoodputProfile(new ThroughputParameters(0, 0.1, 0, 0, 0, 0, 1), new GradientNoise(1, 1000)),
                         new RescaleCosts(Duration.ofSeconds(10), Duration.ofSeconds(1))),
                 "simulated",
                 Optional.empty());
@@ -180,7 +179,8 @@ class AdmissionControlTest {
         hard(story, "b", 960);
         planned(work(story, "b"));
 
-        assertThat(answers(story)).extracting(decision -> decision.reason().text().substring(0, 13))
+        assertThat(answers(story))
+                .extracting(decision -> decision.reason().text().substring(0, 13))
                 .as("the earliest deadline first")
                 .containsExactly("b is admitted", "a is refused:");
         assertThat(lastAnswer(story))
@@ -313,15 +313,14 @@ class AdmissionControlTest {
 
         assertThat(answers(story)).hasSize(1);
         assertThat(lastAnswer(story))
-                .isEqualTo(
-                        "a is refused: it needs 6 GPUs at once, and the domain has only 4 GPUs for it");
+                .isEqualTo("a is refused: it needs 6 GPUs at once, and the domain has only 4 GPUs for it");
     }
 
     @Test
     void theKindWithTheFewestGpusCounts() {
         KindId big = new KindId("A100-SXM4-80GB");
-        Scenario story = new Scenario(
-                        new Scheduler(Policies.parse("tiresias"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS)))
+        Scenario story = new Scenario(new Scheduler(
+                        Policies.parse("tiresias"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS)))
                 .node("old", Pool.TRAINING, 4, "Tesla T4", 16)
                 .node("new", Pool.TRAINING, 4, "NVIDIA A100-SXM4-80GB");
         KindNeeds needs = new KindNeeds(
@@ -342,8 +341,8 @@ class AdmissionControlTest {
     @Test
     void policiesSeeDeadlinesAndShares() {
         Scenario story = planned(work(hard(training(4), "a", 1360), "a"));
-        StepBuilder step = new StepBuilder(
-                story.state(), story.log().get(story.log().size() - 1), StepListener.NONE);
+        StepBuilder step =
+                new StepBuilder(story.state(), story.log().get(story.log().size() - 1), StepListener.NONE);
 
         List<JobView> jobs =
                 new TrainingView(step, SchedulerSettings.DEFAULTS).view().jobs();

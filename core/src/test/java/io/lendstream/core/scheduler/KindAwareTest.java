@@ -176,8 +176,7 @@ class KindAwareTest {
         pass(story, 8);
 
         assertThat(kinds(story, "a")).containsExactly(SMALL);
-        assertThat(story.decisions().stream()
-                        .flatMap(decision -> decision.action().jobChange().stream()))
+        assertThat(story.decisions().stream().flatMap(decision -> decision.action().jobChange().stream()))
                 .isNotEmpty()
                 .allMatch(change -> !change.allocation().gpus().isEmpty());
     }
@@ -227,8 +226,7 @@ class KindAwareTest {
 
         @Override
         public Plan plan(ClusterView cluster) {
-            boolean isBig =
-                    cluster.gpus().stream().anyMatch(gpu -> gpu.kind().equals(Optional.of(BIG)));
+            boolean isBig = cluster.gpus().stream().anyMatch(gpu -> gpu.kind().equals(Optional.of(BIG)));
             return isBig ? new Plan(Map.of(), Map.of()) : plain.plan(cluster);
         }
 

@@ -146,11 +146,13 @@ class QuotaHistoriesTest {
     /** Binds free units to the tenants in turn, releases units of tenants, frees others, and removes a unit. */
     private static void changeAllOwners(StepBuilder step) {
         List<Tenant> tenants = new ArrayList<>();
-        step.jobs().values().forEach(job -> tenants.add(new Tenant.Job(job.spec().job())));
+        step.jobs()
+                .values()
+                .forEach(job -> tenants.add(new Tenant.Job(job.spec().job())));
         step.services()
                 .values()
-                .forEach(service ->
-                        tenants.add(new Tenant.Service(service.spec().service())));
+                .forEach(
+                        service -> tenants.add(new Tenant.Service(service.spec().service())));
         int number = 0;
         for (GpuState unit : step.gpus().values()) {
             number++;

@@ -25,8 +25,7 @@ class QuotaPlanTest {
     /** Makes a plan with these GPUs of the node, and carries it out. */
     private void planned(Map<String, List<Integer>> targets) {
         Map<JobId, List<GpuId>> gpus = new TreeMap<>();
-        targets.forEach((job, numbers) ->
-                gpus.put(new JobId(job), gpus(numbers.toArray(Integer[]::new))));
+        targets.forEach((job, numbers) -> gpus.put(new JobId(job), gpus(numbers.toArray(Integer[]::new))));
         policy.propose(new Plan(gpus, Map.of()));
         story.after(ofSeconds(61)).settled();
     }

@@ -169,7 +169,8 @@ class KindGoodputTest {
         JobState declared = measured.described(twiceAsFastOn(A100, job), 3);
 
         assertThat(declared.learned().speedKind()).contains(T4);
-        assertThat(declared.goodput().on(T4).known()).isSameAs(declared.goodput().ofProfile());
+        assertThat(declared.goodput().on(T4).known())
+                .isSameAs(declared.goodput().ofProfile());
         assertThat(declared.goodput().on(L4).factor()).as("not the profile").isEqualTo(0.5);
     }
 

@@ -189,13 +189,19 @@ class QueueLedgerTest {
                 .queue("a", 2)
                 .service("chat", 2, "a")
                 .settled();
-        assertThat(QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow().used())
+        assertThat(QueueLedger.of(story.state().entities())
+                        .use(A, ANY)
+                        .orElseThrow()
+                        .used())
                 .isEqualTo(2);
 
         story.sample("infer", Optional.of(79));
 
         assertThat(story.count("quarantined")).isEqualTo(2);
-        assertThat(QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow().used())
+        assertThat(QueueLedger.of(story.state().entities())
+                        .use(A, ANY)
+                        .orElseThrow()
+                        .used())
                 .isZero();
     }
 

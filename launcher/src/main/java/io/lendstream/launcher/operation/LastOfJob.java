@@ -15,10 +15,11 @@ final class LastOfJob {
     }
 
     void take(Decision decision) {
-        boolean isAboutJob = (decision.action().isHold()
-                        || decision.action().jobChange().isPresent())
-                && decision.action().target().equals(job);
-        boolean isNewer = last.filter(known -> decision.at().isBefore(known.at())).isEmpty();
+        boolean isAboutJob =
+                (decision.action().isHold() || decision.action().jobChange().isPresent())
+                        && decision.action().target().equals(job);
+        boolean isNewer =
+                last.filter(known -> decision.at().isBefore(known.at())).isEmpty();
         if (isAboutJob && isNewer) {
             last = Optional.of(decision);
         }

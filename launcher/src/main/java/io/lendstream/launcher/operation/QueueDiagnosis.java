@@ -71,8 +71,9 @@ final class QueueDiagnosis {
     /** Services, and jobs that hold GPUs, without a declared queue, in domains with queues. */
     private List<String> unlimited(Collection<Lease> leases) {
         List<String> unlimited = new ArrayList<>();
-        services.values().forEach(service -> problem(service.domain(), service.queue())
-                .ifPresent(why -> unlimited.add("service %s (%s)".formatted(service.service(), why))));
+        services.values()
+                .forEach(service -> problem(service.domain(), service.queue())
+                        .ifPresent(why -> unlimited.add("service %s (%s)".formatted(service.service(), why))));
         Set<String> holding = new HashSet<>();
         for (Lease lease : leases) {
             lease.owner().holder().flatMap(Tenant::jobId).ifPresent(job -> holding.add(job.value()));

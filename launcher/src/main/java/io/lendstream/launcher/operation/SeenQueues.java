@@ -97,7 +97,9 @@ final class SeenQueues {
 
     private String line(ClusterQueue queue, QueueLedger ledger) {
         String uses = ledger.uses(queue.queue()).stream().map(QuotaUse::inWords).collect(Collectors.joining("; "));
-        String name = domains.size() > 1 ? "%s (%s)".formatted(queue.queue(), queue.domain()) : queue.queue().value();
+        String name = domains.size() > 1
+                ? "%s (%s)".formatted(queue.queue(), queue.domain())
+                : queue.queue().value();
         return "%-20s uses %s%s"
                 .formatted(
                         name,
@@ -113,12 +115,14 @@ final class SeenQueues {
         List<String> alarms = new ArrayList<>();
         for (ServiceState service : workload.services()) {
             undeclared(service.spec().queue(), service.spec().domain())
-                    .ifPresent(why -> alarms.add("service %s %s".formatted(service.spec().service(), why)));
+                    .ifPresent(why ->
+                            alarms.add("service %s %s".formatted(service.spec().service(), why)));
         }
         for (JobState job : workload.jobs()) {
             undeclared(job.spec().queue(), job.spec().domain())
                     .filter(any -> !job.isOver())
-                    .ifPresent(why -> alarms.add("job %s %s".formatted(job.spec().job(), why)));
+                    .ifPresent(
+                            why -> alarms.add("job %s %s".formatted(job.spec().job(), why)));
         }
         return alarms;
     }

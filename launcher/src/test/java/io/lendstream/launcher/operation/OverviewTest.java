@@ -213,11 +213,15 @@ class OverviewTest {
             Overview overview = overview(refused, backwards);
             assertThat(overview.lines(refused.now(), false))
                     .anyMatch(line -> line.matches("  bert +queued +0 GPUs, 0 lent; " + why));
-            assertThat(overview.json(refused.now()).at("/jobs/0/refused").asText()).isEqualTo(why);
+            assertThat(overview.json(refused.now()).at("/jobs/0/refused").asText())
+                    .isEqualTo(why);
         }
         refused.queue("team-a", 2).after(ofSeconds(61));
         for (boolean backwards : List.of(false, true)) {
-            assertThat(overview(refused, backwards).json(refused.now()).at("/jobs/0").has("refused"))
+            assertThat(overview(refused, backwards)
+                            .json(refused.now())
+                            .at("/jobs/0")
+                            .has("refused"))
                     .isFalse();
         }
     }

@@ -61,8 +61,9 @@ class QueueDiagnosisTest {
         assertThat(story.count("training")).isEqualTo(2);
 
         assertThat(finding(story, Optional.empty()).line())
-                .isEqualTo("warn queues: no quota limits service chat (it names no queue), job bert (queue team-z is not"
-                        + " declared), job gpt (it names no queue); name a declared queue of the same domain in 'queue'");
+                .isEqualTo(
+                        "warn queues: no quota limits service chat (it names no queue), job bert (queue team-z is not"
+                                + " declared), job gpt (it names no queue); name a declared queue of the same domain in 'queue'");
     }
 
     @Test

@@ -143,8 +143,8 @@ final class RoundTripTest {
                 "deadlineKind",
                 new GenericData.EnumSymbol(later.getField("deadlineKind").schema(), "ADDED_LATER"));
 
-        TrainingJob read = Codecs.decode(
-                TopicCatalogue.TRAINING_JOBS, AvroBytes.read(AvroBytes.write(grown), later, now));
+        TrainingJob read =
+                Codecs.decode(TopicCatalogue.TRAINING_JOBS, AvroBytes.read(AvroBytes.write(grown), later, now));
 
         assertThat(job.hardDeadline()).contains(Scenario.START);
         assertThat(read.hardDeadline()).isEmpty();

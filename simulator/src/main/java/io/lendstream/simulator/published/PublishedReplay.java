@@ -144,7 +144,8 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
                 inPlace ? run.restarts() : 0,
                 run.attainedGpuSeconds(),
                 run.shareDone(),
-                JobPhase.FINISHED);
+                JobPhase.FINISHED,
+                Optional.empty());
     }
 
     private static RequestResult result(RequestBatchRun request) {

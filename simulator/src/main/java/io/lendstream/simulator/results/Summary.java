@@ -164,8 +164,7 @@ public record Summary(
             return Optional.empty();
         }
         return Optional.of(new KeptDeadlines(
-                (int) results.jobs().stream().filter(JobResult::metDeadline).count(),
-                (int) results.jobs().stream()
+                (int) results.jobs().stream().filter(JobResult::metDeadline).count(), (int) results.jobs().stream()
                         .filter(job -> job.missedDeadline(results.now()))
                         .count()));
     }

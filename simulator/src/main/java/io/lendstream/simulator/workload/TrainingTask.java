@@ -19,11 +19,7 @@ import java.util.Optional;
  * @param links how much faster it really synchronises on a kind; on kinds without an entry, as much as its steps
  */
 public record TrainingTask(
-        TrainingJob job,
-        GroundTruth truth,
-        JobOutcome fate,
-        Map<KindId, Double> speeds,
-        Map<KindId, LinkSpeed> links) {
+        TrainingJob job, GroundTruth truth, JobOutcome fate, Map<KindId, Double> speeds, Map<KindId, LinkSpeed> links) {
     public TrainingTask {
         speeds = Map.copyOf(speeds);
         links = Map.copyOf(links);
@@ -73,12 +69,12 @@ public record TrainingTask(
 
     /** The same job in a queue. */
     TrainingTask in(QueueId queue) {
-        return new TrainingTask(job.in(queue), truth, fate, speeds);
+        return new TrainingTask(job.in(queue), truth, fate, speeds, links);
     }
 
     /** The same job with a deadline. */
     TrainingTask due(Instant deadline, DeadlineKind kind) {
-        return new TrainingTask(job.due(deadline, kind), truth, fate, speeds);
+        return new TrainingTask(job.due(deadline, kind), truth, fate, speeds, links);
     }
 
     TrainingTask named(String name) {

@@ -110,8 +110,7 @@ class PresetsTest {
                 .isCloseTo(0.75, within(1e-9));
         assertThat(bert.stepOn(SimulatedGpu.A100.kind(), onT4, 1).seconds())
                 .isCloseTo(1.1 / 5.5 + 0.45 / 5.5, within(1e-9));
-        assertThat(bert.stepOn(SimulatedGpu.A100.kind(), onT4, 2).seconds())
-                .isCloseTo(0.2 + 0.005, within(1e-9));
+        assertThat(bert.stepOn(SimulatedGpu.A100.kind(), onT4, 2).seconds()).isCloseTo(0.2 + 0.005, within(1e-9));
     }
 
     @Test

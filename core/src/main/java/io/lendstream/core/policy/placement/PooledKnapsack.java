@@ -58,9 +58,7 @@ public final class PooledKnapsack {
      * @param now the pool in which each job is; -1 for none
      */
     public static List<PoolChoice> choose(List<List<double[]>> values, int[] capacities, int[] now) {
-        return values.isEmpty()
-                ? List.of()
-                : new PooledKnapsack(new PooledValues(values, capacities)).best(now);
+        return values.isEmpty() ? List.of() : new PooledKnapsack(new PooledValues(values, capacities)).best(now);
     }
 
     private List<PoolChoice> best(int[] now) {

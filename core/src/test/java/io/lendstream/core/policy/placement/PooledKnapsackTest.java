@@ -18,8 +18,7 @@ class PooledKnapsackTest {
 
     /** The choices for jobs that are nowhere yet. */
     private static List<PoolChoice> choose(List<List<double[]>> values, int[] capacities) {
-        int[] nowhere =
-                values.isEmpty() ? new int[0] : new int[values.get(0).size()];
+        int[] nowhere = values.isEmpty() ? new int[0] : new int[values.get(0).size()];
         Arrays.fill(nowhere, -1);
         return PooledKnapsack.choose(values, capacities, nowhere);
     }
@@ -71,8 +70,7 @@ class PooledKnapsackTest {
     @Test
     void withoutJobsOrPoolsThereIsNothingToChoose() {
         assertThat(choose(List.of(), new int[0])).isEmpty();
-        assertThat(choose(List.of(List.of(), List.of()), new int[] {1, 2}))
-                .isEmpty();
+        assertThat(choose(List.of(List.of(), List.of()), new int[] {1, 2})).isEmpty();
     }
 
     @ParameterizedTest
@@ -91,8 +89,7 @@ class PooledKnapsackTest {
     void aJobThatIsWhereItMayNotBeLeaves() {
         double[] job = {0, 1, 2};
 
-        assertThat(PooledKnapsack.choose(
-                        List.of(List.of(NOWHERE), List.of(job)), new int[] {4, 4}, new int[] {0}))
+        assertThat(PooledKnapsack.choose(List.of(List.of(NOWHERE), List.of(job)), new int[] {4, 4}, new int[] {0}))
                 .containsExactly(new PoolChoice(1, 2));
     }
 
@@ -134,6 +131,7 @@ class PooledKnapsackTest {
     }
 
     /** Jobs that scale, and are slower or faster on other pools; some cannot start small, or not use a pool. */
+    @SuppressWarnings("ArrayRecordComponent") // instances are never compared
     private record Drawn(List<List<double[]>> values, int[] capacities) {
         static Drawn draw(SplittableRandom random, int pools, int jobs, int fewestGpus, int gpusBelow) {
             int[] capacities = new int[pools];

@@ -2,12 +2,14 @@ package io.lendstream.core.event;
 
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * The declaration of an inference service.
@@ -21,6 +23,8 @@ import java.util.Optional;
  * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be
  *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
  * @param queue the queue whose quota its replicas count in; without one it has no quota
+ * @param capacities the kinds of GPU that it may use, in the order in which it prefers them, and the capacity of a
+ *     replica on each; if empty, it uses all kinds and takes them as alike
  */
 public record InferenceService(
         ServiceId service,
@@ -33,10 +37,12 @@ public record InferenceService(
         int floorReplicas,
         Duration warmUp,
         Optional<Long> sliceMemoryBytes,
-        Optional<QueueId> queue)
+        Optional<QueueId> queue,
+        List<KindCapacity> capacities)
         implements Event {
     public InferenceService {
         models = List.copyOf(models);
+        capacities = List.copyOf(capacities);
         if (!(replicaCapacityPerSecond > 0) || Double.isInfinite(replicaCapacityPerSecond)) {
             throw new IllegalArgumentException(
                     "replicaCapacityPerSecond of %s must be a finite number above 0, but was %s"
@@ -95,7 +101,8 @@ public record InferenceService(
                 floorReplicas,
                 warmUp,
                 sliceMemoryBytes,
-                Optional.empty());
+                Optional.empty(),
+                List.of());
     }
 
     /** The same service under another name. */
@@ -111,7 +118,8 @@ public record InferenceService(
                 floorReplicas,
                 warmUp,
                 sliceMemoryBytes,
-                queue);
+                queue,
+                capacities);
     }
 
     /** The same where a replica needs so much memory. */
@@ -127,7 +135,8 @@ public record InferenceService(
                 floorReplicas,
                 warmUp,
                 Optional.of(bytes),
-                queue);
+                queue,
+                capacities);
     }
 
     /** The same service in a queue. */
@@ -143,7 +152,81 @@ public record InferenceService(
                 floorReplicas,
                 warmUp,
                 sliceMemoryBytes,
-                Optional.of(other));
+                Optional.of(other),
+                capacities);
+    }
+
+    /** The same service with the kinds of GPU that it may use. */
+    public InferenceService onKinds(List<KindCapacity> kinds) {
+        return new InferenceService(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                sliceMemoryBytes,
+                queue,
+                kinds);
+    }
+
+    /** Whether it takes all kinds of GPU as alike. */
+    public boolean takesKindsAsAlike() {
+        return capacities.isEmpty();
+    }
+
+    /**
+     * The place of a kind in the order in which it prefers them; empty if it must not use the kind. A GPU without a
+     * known kind comes first.
+     */
+    public OptionalInt preference(Optional<KindId> kind) {
+        if (capacities.isEmpty() || kind.isEmpty()) {
+            return OptionalInt.of(0);
+        }
+        for (int i = 0; i < capacities.size(); i++) {
+            if (capacities.get(i).kind().equals(kind.get())) {
+                return OptionalInt.of(i);
+            }
+        }
+        return OptionalInt.empty();
+    }
+
+    /** Whether it may use GPUs of a kind. */
+    public boolean uses(Optional<KindId> kind) {
+        return preference(kind).isPresent();
+    }
+
+    /** Requests per second that a replica is planned with on a kind of GPU; 0 if it must not use the kind. */
+    public double capacityOn(Optional<KindId> kind) {
+        OptionalInt place = preference(kind);
+        if (place.isEmpty()) {
+            return 0;
+        }
+        return capacities.isEmpty() || kind.isEmpty()
+                ? replicaCapacityPerSecond
+                : capacities.get(place.getAsInt()).least(replicaCapacityPerSecond);
+    }
+
+    /** Requests per second that a replica answers on a kind if its owner is right: a ratio counts in full. */
+    public double likelyCapacityOn(Optional<KindId> kind) {
+        return declared(kind)
+                .map(known -> known.likely(replicaCapacityPerSecond))
+                .orElse(replicaCapacityPerSecond);
+    }
+
+    /** From the decision to a replica that answers, on a kind of GPU. */
+    public Duration warmUpOn(Optional<KindId> kind) {
+        return declared(kind).flatMap(KindCapacity::warmUp).orElse(warmUp);
+    }
+
+    private Optional<KindCapacity> declared(Optional<KindId> kind) {
+        OptionalInt place = preference(kind);
+        return capacities.isEmpty() || kind.isEmpty() || place.isEmpty()
+                ? Optional.empty()
+                : Optional.of(capacities.get(place.getAsInt()));
     }
 
     @Override

@@ -96,6 +96,7 @@ public final class Limits {
     private static final Real REALS = new Real(-1e18, 1e18);
     private static final Real AT_LEAST_ZERO = new Real(0, 1e18);
     private static final Real GPUS = new Real(0, MILLION);
+    private static final Real CAPACITIES = new Real(1e-6, 1e18);
     private static final Real WEIGHTS = new Real(1e-6, MILLION);
 
     /** Numbers that only grow, and by which a place in a log is known. */
@@ -120,6 +121,7 @@ public final class Limits {
             Map.entry("TrainingProgress.nodes", UNITS),
             Map.entry("TrainingProgress.replicas", UNITS),
             Map.entry("TrainingProgress.accumulation", UNITS),
+            Map.entry("KindCapacity.warmUp", DAY),
             Map.entry("KindTraits.localMax", new Whole(1, INTS.most)),
             Map.entry("TrainingJob.memoryBytes", new Whole(1, LONGS.most)),
             Map.entry("RescaleCosts.first", DAY),
@@ -139,6 +141,7 @@ public final class Limits {
     private static final Map<String, Real> REALS_OF = Map.ofEntries(
             Map.entry("KindRatio.factor", new Real(1e-3, 1e3)),
             Map.entry("KindRatio.uncertainty", new Real(0, 0.99)),
+            Map.entry("KindCapacity.perSecond", CAPACITIES),
             Map.entry("KindQuota.nominalQuota", GPUS),
             Map.entry("KindQuota.borrowingLimit", GPUS),
             Map.entry("KindQuota.lendingLimit", GPUS),

@@ -12,9 +12,9 @@ import io.lendstream.core.event.InferenceService;
  * @param perSecond requests per second that one replica answers within the SLO; above 0
  * @param floor replicas that are kept whatever the demand
  */
-public record ReplicaCapacity(double perSecond, int floor) {
+public record ReplicaCapacity(double perSecond, int floor) implements ReplicaCounting {
     /** Load of a replica that demand may use, so that random bursts stay within the SLO. */
-    private static final double USABLE = 0.85;
+    static final double USABLE = 0.85;
 
     public ReplicaCapacity {
         if (!(perSecond > 0) || Double.isInfinite(perSecond)) {
@@ -32,7 +32,7 @@ public record ReplicaCapacity(double perSecond, int floor) {
         return new ReplicaCapacity(declared.replicaCapacityPerSecond(), declared.floorReplicas());
     }
 
-    /** Replicas that answer so many requests per second within the SLO, the floor left aside. */
+    @Override
     public int replicasFor(double requestsPerSecond) {
         return (int) Math.ceil(requestsPerSecond / (perSecond * USABLE) - 1e-9);
     }

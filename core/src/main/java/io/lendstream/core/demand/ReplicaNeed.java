@@ -55,18 +55,28 @@ public record ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakA
      * @param looksAhead whether forecasts count; if one is missing or old, the peak of the last ten minutes replaces it
      */
     public static ReplicaNeed of(ServiceState service, Instant now, Duration lead, boolean looksAhead) {
-        int present = present(service);
+        return of(service, now, lead, looksAhead, ReplicaCapacity.of(service.spec()));
+    }
+
+    /**
+     * The same of a service whose replicas are not alike.
+     *
+     * @param counting how its replicas are counted
+     */
+    public static ReplicaNeed of(
+            ServiceState service, Instant now, Duration lead, boolean looksAhead, ReplicaCounting counting) {
+        int present = present(service, counting);
         int floor = service.spec().floorReplicas();
         if (!looksAhead) {
             return new ReplicaNeed(present, 0, floor);
         }
         Optional<DemandForecast> fresh = service.forecast().filter(forecast -> isFresh(forecast, now));
         if (fresh.isEmpty()) {
-            return new ReplicaNeed(present, replicasFor(service, service.recentPeak(now)), floor);
+            return new ReplicaNeed(present, counting.replicasFor(service.recentPeak(now)), floor);
         }
         DemandForecast forecast = fresh.get();
         Duration within = lead.plus(Duration.between(forecast.issuedAt(), now));
-        int ahead = replicasFor(service, forecast.peakP99Within(within));
+        int ahead = counting.replicasFor(forecast.peakP99Within(within));
         Optional<Instant> peakAt =
                 ahead > Math.max(present, floor) ? Optional.of(forecast.peakP99At(within)) : Optional.empty();
         return new ReplicaNeed(present, ahead, floor, peakAt, false);
@@ -79,20 +89,26 @@ public record ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakA
      * @param expected requests per second to be ready for
      */
     public static ReplicaNeed beside(ServiceState service, double answered, double expected) {
+        return beside(service, answered, expected, ReplicaCapacity.of(service.spec()));
+    }
+
+    /** The same of a service whose replicas are not alike. */
+    public static ReplicaNeed beside(
+            ServiceState service, double answered, double expected, ReplicaCounting counting) {
         return new ReplicaNeed(
-                replicasFor(service, Math.max(0, perSecond(service) - answered)),
-                replicasFor(service, Math.max(0, expected - answered)),
+                counting.replicasFor(Math.max(0, perSecond(service) - answered)),
+                counting.replicasFor(Math.max(0, expected - answered)),
                 0,
                 Optional.empty(),
                 true);
     }
 
-    private static int present(ServiceState service) {
+    private static int present(ServiceState service, ReplicaCounting counting) {
         Optional<Integer> concurrency = service.spec().replicaConcurrency();
         if (concurrency.isPresent()) {
             return ceilDiv((long) service.inFlight() + service.queueDepth(), concurrency.get());
         }
-        return replicasFor(service, perSecond(service));
+        return counting.replicasFor(perSecond(service));
     }
 
     /** Requests that arrive, plus the queue spread over one window. */
@@ -104,10 +120,6 @@ public record ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakA
     private static boolean isFresh(DemandForecast forecast, Instant now) {
         Duration step = forecast.step();
         return forecast.issuedAt().plus(step).plus(step).plus(step).isAfter(now);
-    }
-
-    private static int replicasFor(ServiceState service, double requestsPerSecond) {
-        return ReplicaCapacity.of(service.spec()).replicasFor(requestsPerSecond);
     }
 
     /** Rounded up; at most what an int holds. */

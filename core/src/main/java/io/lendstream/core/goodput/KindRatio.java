@@ -1,9 +1,10 @@
 package io.lendstream.core.goodput;
 
 /**
- * How much faster a job is on a kind of GPU than its profile says, at any number of GPUs.
+ * How much faster a job is on a kind of GPU than its profile says, at any number of GPUs; or how many more requests a
+ * replica of a service answers there than its owner declares.
  *
- * @param factor goodput there over goodput of the profile; from 0.001 to 1000
+ * @param factor goodput there over goodput of the profile, or requests over requests; from 0.001 to 1000
  * @param uncertainty how far the factor may be off, as a share of it; from 0 to 0.99
  */
 public record KindRatio(double factor, double uncertainty) {

@@ -153,7 +153,8 @@ final class Approval {
 
         @Override
         public Optional<String> serve(Action.Serve serve) {
-            if (builder.services().get(serve.service()).isEmpty()) {
+            Optional<ServiceState> service = builder.services().get(serve.service());
+            if (service.isEmpty()) {
                 return Optional.of("service %s is unknown".formatted(serve.service()));
             }
             return safety.againstEverything(builder)
@@ -165,7 +166,14 @@ final class Approval {
                     .or(() -> serve.warm()
                             ? Optional.empty()
                             : quotas.against(new Tenant.Service(serve.service()), serve.gpus())
-                                    .map(QuotaRefusal::inWords));
+                                    .map(QuotaRefusal::inWords))
+                    .or(() -> serve.gpus().stream()
+                            .filter(gpu -> !service.get()
+                                    .spec()
+                                    .uses(builder.gpu(gpu).kind()))
+                            .findFirst()
+                            .map(gpu -> "%s is of a kind that service %s does not declare"
+                                    .formatted(gpu, serve.service())));
         }
 
         private boolean isWarm(GpuId id, ServiceId service) {

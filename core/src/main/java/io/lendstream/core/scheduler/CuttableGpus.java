@@ -1,9 +1,11 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
@@ -124,6 +126,11 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
                 .map(Candidate::kind)
                 .filter(kind -> kind.model().equals(model))
                 .findFirst();
+    }
+
+    /** The kinds of the GPUs that are cut in one way. */
+    static Stream<KindId> kinds(StepBuilder builder, MigGpu kind, GpuKinds kinds) {
+        return candidates(builder).filter(each -> each.kind.equals(kind)).map(each -> kinds.of(each.gpu));
     }
 
     /** Whether a whole GPU may be brought into MIG mode. */

@@ -2,7 +2,9 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
@@ -33,11 +35,20 @@ final class Inference {
      */
     private static final Duration SHORTEST_WORK = Duration.ofSeconds(10);
 
+    /** The order in which warm replicas are woken. */
+    private static final Comparator<GpuState> WARMEST = Comparator.<GpuState>comparingInt(
+                    gpu -> gpu.owner().isProtected() ? 0 : 1)
+            .thenComparing(Comparator.comparingInt(GpuState::warmHits).reversed())
+            .thenComparing(GpuState::gpuId);
+
     private final StepBuilder builder;
     private final Policy policy;
     private final SchedulerSettings settings;
     private final InferencePool pool;
     private final Map<ServiceId, List<GpuState>> replicas = new LinkedHashMap<>();
+    /** The needs of services that count by kinds. */
+    private final Map<ServiceId, KindNeed> byKind = new LinkedHashMap<>();
+
     private final ReplicaSupply supply;
     private boolean someSleep;
 
@@ -46,7 +57,7 @@ final class Inference {
         this.policy = policy;
         this.settings = settings;
         this.pool = new InferencePool(builder);
-        this.supply = new ReplicaSupply(builder, policy, settings, replicas);
+        this.supply = new ReplicaSupply(builder, policy, settings, replicas, byKind);
     }
 
     /**
@@ -54,6 +65,9 @@ final class Inference {
      * cause a decision. Other services are handled by their own updates, and deadlines by ticks.
      */
     boolean isContent(ServiceState service) {
+        if (KindNeed.isFor(builder, service)) {
+            return isContentByKind(service);
+        }
         int active = 0;
         for (Map.Entry<Replica, GpuState> replica : pool.replicas(service)) {
             GpuState unit = replica.getValue();
@@ -63,6 +77,39 @@ final class Inference {
             active += unit.owner().isActiveReplica() ? 1 : 0;
         }
         return active == need(service).replicas();
+    }
+
+    private boolean isContentByKind(ServiceState service) {
+        KindNeed need = kindNeed(service);
+        List<GpuState> active = new ArrayList<>();
+        for (Map.Entry<Replica, GpuState> replica : pool.replicas(service)) {
+            GpuState unit = replica.getValue();
+            if (!unit.isWhole() || (unit.owner().isActiveReplica() && !need.uses(unit))) {
+                return false;
+            }
+            if (unit.owner().isActiveReplica()) {
+                active.add(unit);
+            }
+        }
+        return active.size() == need.in(active).replicas();
+    }
+
+    private KindNeed kindNeed(ServiceState service) {
+        PersistentMap<KindId, Integer> kinds =
+                builder.clusterIndex().trainingCapacity().kinds();
+        Duration lead = settings.notice().plus(KindNeed.warmUp(service.spec(), kinds::contains));
+        boolean looksAhead = policy.info().looksAhead();
+        return new KindNeed(
+                service.spec(),
+                kinds::contains,
+                mix -> ReplicaNeed.of(service, builder.now(), lead, looksAhead, mix));
+    }
+
+    private KindNeed kindNeedBeside(ServiceState service, double answered, double expected) {
+        return new KindNeed(
+                service.spec(),
+                builder.clusterIndex().trainingCapacity().kinds()::contains,
+                mix -> ReplicaNeed.beside(service, answered, expected, mix));
     }
 
     private ReplicaNeed need(ServiceState service) {
@@ -111,14 +158,11 @@ final class Inference {
         Map<ServiceId, ReplicaNeed> needs = new LinkedHashMap<>();
         for (ServiceState service : services) {
             ServiceId name = service.spec().service();
-            ReplicaNeed usual = need(service);
             double up = onInstances.getOrDefault(name, 0.0);
             double soon = up + coming.getOrDefault(name, 0.0);
-            boolean isPlanned = soon > 0;
-            ReplicaNeed need = isPlanned ? ReplicaNeed.beside(service, soon, 0) : usual;
-            ReplicaNeed kept = isPlanned ? ReplicaNeed.beside(service, up, planned(name)) : usual;
-            needs.put(name, need);
-            int short_ = adjust(service, need, kept);
+            int short_ = KindNeed.isFor(builder, service)
+                    ? adjustByKind(service, up, soon, needs)
+                    : adjustAlike(service, up, soon, needs);
             if (short_ > 0) {
                 missing.put(name, short_);
             }
@@ -141,6 +185,72 @@ final class Inference {
                 .orElse(0.0);
     }
 
+    /** Adjusts a service whose replicas answer the same, whatever their kind. */
+    private int adjustAlike(ServiceState service, double up, double soon, Map<ServiceId, ReplicaNeed> needs) {
+        ServiceId name = service.spec().service();
+        ReplicaNeed usual = need(service);
+        boolean isPlanned = soon > 0;
+        ReplicaNeed need = isPlanned ? ReplicaNeed.beside(service, soon, 0) : usual;
+        ReplicaNeed kept = isPlanned ? ReplicaNeed.beside(service, up, planned(name)) : usual;
+        needs.put(name, need);
+        return adjust(service, need, kept);
+    }
+
+    /** Adjusts a service whose replicas answer more or less by kind. */
+    private int adjustByKind(ServiceState service, double up, double soon, Map<ServiceId, ReplicaNeed> needs) {
+        ServiceId name = service.spec().service();
+        KindNeed need = soon > 0 ? kindNeedBeside(service, soon, 0) : kindNeed(service);
+        KindNeed kept = soon > 0 ? kindNeedBeside(service, up, planned(name)) : need;
+        for (GpuState gpu : replicas.getOrDefault(name, List.of())) {
+            if (gpu.owner().isActiveReplica() && need.uses(gpu)) {
+                need.count(gpu);
+            }
+        }
+        restByKind(name, kept);
+        needs.put(name, need.inCounted());
+        byKind.put(name, need);
+        wakeByKind(service, need);
+        return need.missing();
+    }
+
+    /**
+     * Protects the running replicas beyond the need, those on preferred kinds last. Those on kinds that the service
+     * must not use any more rest as soon as the others answer its load.
+     */
+    private void restByKind(ServiceId name, KindNeed kept) {
+        List<GpuState> serving = new ArrayList<>();
+        List<GpuState> leftOut = new ArrayList<>();
+        for (GpuState gpu : replicas.getOrDefault(name, List.of())) {
+            if (gpu.owner().isServing()) {
+                (kept.uses(gpu) ? serving : leftOut).add(gpu);
+            }
+        }
+        serving.sort(kept.order());
+        int needed = kept.in(serving).replicas();
+        if (needed <= serving.size()) {
+            protect(name, serving.subList(needed, serving.size()));
+            protect(name, leftOut);
+        }
+    }
+
+    private void wakeByKind(ServiceState service, KindNeed need) {
+        ReplicaNeed before = need.inCounted();
+        List<GpuState> warm = new ArrayList<>();
+        if (need.missing() > 0) {
+            List<GpuState> mine = new ArrayList<>(replicas.getOrDefault(service.spec().service(), List.of()));
+            mine.sort(WARMEST);
+            for (GpuState gpu : mine) {
+                if (gpu.owner().isIdleReplica() && need.uses(gpu) && need.missing() > 0) {
+                    need.count(gpu);
+                    warm.add(gpu);
+                }
+            }
+        }
+        if (!warm.isEmpty()) {
+            wake(service, before, warm);
+        }
+    }
+
     /** Wakes warm replicas, or protects surplus ones; returns the number of replicas still missing. */
     private int adjust(ServiceState service, ReplicaNeed need, ReplicaNeed kept) {
         ServiceId name = service.spec().service();
@@ -160,10 +270,7 @@ final class Inference {
         }
         List<GpuState> warm = mine.stream()
                 .filter(gpu -> gpu.owner().isIdleReplica())
-                .sorted(Comparator.<GpuState>comparingInt(gpu -> gpu.owner().isProtected() ? 0 : 1)
-                        .thenComparing(
-                                Comparator.comparingInt(GpuState::warmHits).reversed())
-                        .thenComparing(GpuState::gpuId))
+                .sorted(WARMEST)
                 .limit(gap)
                 .toList();
         if (!warm.isEmpty()) {
@@ -178,9 +285,15 @@ final class Inference {
                 .filter(gpu -> gpu.owner().isServing())
                 .sorted(Comparator.comparing(GpuState::gpuId))
                 .skip(needed)
-                .filter(gpu -> !swings(gpu))
                 .toList();
+        protect(service, idle);
+    }
+
+    private void protect(ServiceId service, List<GpuState> idle) {
         for (GpuState gpu : idle) {
+            if (swings(gpu)) {
+                continue;
+            }
             Instant until = builder.now().plus(policy.protectFor(gpu.warmHits()));
             builder.own(gpu.gpuId(), new Owner.Protected(service, until, gpu.warmHits()));
         }
@@ -193,6 +306,9 @@ final class Inference {
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
         new ReplicaChanges(builder, settings)
-                .wake(name, warm, supply.reason(service, need, "wakes " + Reason.counted(warm.size(), "warm replica")));
+                .wake(
+                        name,
+                        warm,
+                        supply.reasons().of(service, need, "wakes " + Reason.counted(warm.size(), "warm replica")));
     }
 }

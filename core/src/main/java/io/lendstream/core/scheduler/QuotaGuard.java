@@ -97,12 +97,14 @@ final class QuotaGuard {
         return QueueLedger.gpus(builder.entities(), unit);
     }
 
-    /** The units of each service that its queue allows; without services that it allows none. */
+    /** The units of each service that its kinds and its queue allow; without services that they allow none. */
     SortedMap<ServiceId, List<GpuId>> allowed(Map<ServiceId, List<GpuId>> units) {
         SortedMap<ServiceId, List<GpuId>> allowed = new TreeMap<>();
         units.forEach((service, theirs) -> {
             for (GpuId unit : theirs) {
-                if (allows(service, builder.gpu(unit))) {
+                boolean isUsed =
+                        builder.services().require(service).spec().uses(builder.gpu(unit).kind());
+                if (isUsed && allows(service, builder.gpu(unit))) {
                     promise(service, builder.gpu(unit));
                     allowed.computeIfAbsent(service, any -> new ArrayList<>()).add(unit);
                 }
@@ -176,6 +178,12 @@ final class QuotaGuard {
      * The most replicas that GPUs should be freed for: the room of the quotas once all releases are reported, and the
      * loans and sleeping replicas of the queue itself. All services of a queue share them.
      */
+    int most(ServiceId service) {
+        return queueOf(new Tenant.Service(service))
+                .map(queue -> most(service, queue))
+                .orElse(UNLIMITED);
+    }
+
     private int most(ServiceId service, QueueId queue) {
         int most = room(new Tenant.Service(service), queue, true);
         for (GpuId loan : builder.clusterIndex().gpus().loans().values()) {

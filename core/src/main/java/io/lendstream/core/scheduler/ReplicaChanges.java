@@ -11,6 +11,7 @@ import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -21,7 +22,7 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
 
     /** Starts replicas on units that are free. */
     void start(ServiceState service, List<GpuId> gpus, Reason reason) {
-        Instant deadline = builder.now().plus(bindTime(service));
+        Instant deadline = builder.now().plus(bindTime(service, gpus));
         DecisionId id = builder.nextId();
         builder.decide(deadline, reason, new Action.Serve(service.spec().service(), gpus, false));
         Tenant tenant = new Tenant.Service(service.spec().service());
@@ -32,8 +33,16 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
         }
     }
 
-    private static Duration bindTime(ServiceState service) {
-        Duration twice = service.spec().warmUp().multipliedBy(2);
+    /** Twice the warm-up, on the kind where it takes longest. */
+    private Duration bindTime(ServiceState service, List<GpuId> gpus) {
+        Duration warmUp = service.spec().warmUp();
+        if (!service.spec().takesKindsAsAlike()) {
+            warmUp = gpus.stream()
+                    .map(gpu -> service.spec().warmUpOn(builder.gpu(gpu).kind()))
+                    .max(Comparator.naturalOrder())
+                    .orElse(warmUp);
+        }
+        Duration twice = warmUp.multipliedBy(2);
         return twice.compareTo(Duration.ofSeconds(10)) < 0 ? Duration.ofSeconds(10) : twice;
     }
 

@@ -1,7 +1,6 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
-import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.GpuId;
@@ -11,7 +10,6 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -27,7 +25,7 @@ import java.util.TreeMap;
 
 /**
  * Finds GPUs for the replicas that services lack: free GPUs first, then the GPUs of sleeping replicas of other
- * services, then lent GPUs whose loss costs training least. It also gives the reasons of all changes of replicas.
+ * services, then lent GPUs whose loss costs training least.
  */
 final class ReplicaSupply {
     private final StepBuilder builder;
@@ -36,19 +34,31 @@ final class ReplicaSupply {
     private final InferencePool pool;
     /** The replicas of each service before this step. */
     private final Map<ServiceId, List<GpuState>> replicas;
+    /** The needs of services that count by kinds; they count each unit that is found for them. */
+    private final Map<ServiceId, KindNeed> byKind;
     /** The quotas of queues, with the replicas that this step is about to start. */
     private final QuotaGuard quotas;
-    /** Replicas that this step has started, by service. */
-    private final Map<ServiceId, Integer> started = new LinkedHashMap<>();
+    private final ReplicaReasons reasons;
 
     ReplicaSupply(
-            StepBuilder builder, Policy policy, SchedulerSettings settings, Map<ServiceId, List<GpuState>> replicas) {
+            StepBuilder builder,
+            Policy policy,
+            SchedulerSettings settings,
+            Map<ServiceId, List<GpuState>> replicas,
+            Map<ServiceId, KindNeed> byKind) {
         this.builder = builder;
         this.policy = policy;
         this.settings = settings;
         this.pool = new InferencePool(builder);
         this.replicas = replicas;
+        this.byKind = byKind;
         this.quotas = new QuotaGuard(builder);
+        this.reasons = new ReplicaReasons(builder, policy, replicas, byKind);
+    }
+
+    /** The reasons of changes, which count the replicas that are started here. */
+    ReplicaReasons reasons() {
+        return reasons;
     }
 
     /**
@@ -62,13 +72,14 @@ final class ReplicaSupply {
         Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
-            give(given, entry.getKey(), entry.getValue(), free);
+            boolean isByKind = byKind.containsKey(entry.getKey());
+            give(given, entry.getKey(), isByKind ? Integer.MAX_VALUE : entry.getValue(), free);
             List<GpuId> taken = given.getOrDefault(entry.getKey(), List.of());
             ServiceState service = builder.services().require(entry.getKey());
             if (!taken.isEmpty()) {
                 start(service, needOf(entry.getKey(), needs), taken);
             }
-            entry.setValue(entry.getValue() - taken.size());
+            entry.setValue(left(entry.getKey(), entry.getValue() - taken.size()));
         }
         if (quotas.isOn()) {
             quotas.withhold(missing);
@@ -79,8 +90,21 @@ final class ReplicaSupply {
         if (others > 0) {
             ServiceState service = latest(missing);
             int count = (int) Math.min(Integer.MAX_VALUE, others);
-            free(service, needOf(service.spec().service(), needs), count, someSleep, false);
+            free(service, needOf(service.spec().service(), needs), MissingReplicas.of(count), someSleep, false);
         }
+    }
+
+    /** The replicas that a service still lacks: by its capacities if it declares them for kinds. */
+    private int left(ServiceId name, int byNumber) {
+        KindNeed kinds = byKind.get(name);
+        return kinds == null ? byNumber : kinds.missing();
+    }
+
+    private MissingReplicas lack(ServiceId name, int count) {
+        KindNeed kinds = byKind.get(name);
+        return kinds == null || count <= 0
+                ? MissingReplicas.of(count)
+                : MissingReplicas.of(kinds, quotas.most(name));
     }
 
     /**
@@ -94,23 +118,30 @@ final class ReplicaSupply {
         Set<GpuId> claimed = new HashSet<>();
         selective.forEach((name, count) -> {
             ServiceState service = builder.services().require(name);
-            int left = count - claim(service, count, claimed);
-            free(service, needOf(name, needs), left, someSleep, true);
-            claim(service, left, claimed);
+            MissingReplicas lack = lack(name, count);
+            claim(service, lack, claimed);
+            int left = lack.left();
+            free(service, needOf(name, needs), lack, someSleep, true);
+            if (byKind.containsKey(name)) {
+                lack.found().stream()
+                        .filter(unit -> builder.gpu(unit).owner().isReleasing())
+                        .forEach(claimed::add);
+            } else {
+                claim(service, MissingReplicas.of(left), claimed);
+            }
             missing.remove(name);
         });
         return claimed.size();
     }
 
-    /** Claims GPUs that are about to be free for a service; returns how many. */
-    private int claim(ServiceState service, int count, Set<GpuId> claimed) {
-        List<GpuId> fitting = pool.coming().stream()
-                .filter(unit -> !claimed.contains(unit.gpuId()) && suits(service, unit))
-                .limit(count)
-                .map(GpuState::gpuId)
-                .toList();
-        claimed.addAll(fitting);
-        return fitting.size();
+    /** Claims GPUs that are about to be free for a service. */
+    private void claim(ServiceState service, MissingReplicas lack, Set<GpuId> claimed) {
+        for (GpuState unit : pool.coming()) {
+            if (lack.isAny() && !claimed.contains(unit.gpuId()) && suits(service, unit)) {
+                claimed.add(unit.gpuId());
+                lack.found(unit);
+            }
+        }
     }
 
     /**
@@ -118,22 +149,22 @@ final class ReplicaSupply {
      *
      * @param selective whether it can use only some of them
      */
-    private void free(ServiceState service, ReplicaNeed need, int count, boolean someSleep, boolean selective) {
-        if (count <= 0) {
-            return;
+    private void free(
+            ServiceState service, ReplicaNeed need, MissingReplicas lack, boolean someSleep, boolean selective) {
+        if (lack.isAny() && someSleep) {
+            stopSleeping(service, need, lack);
         }
-        int left = count - (someSleep ? stopSleeping(service, need, count) : 0);
-        if (left > 0) {
-            reclaim(service, need, left, selective);
+        if (lack.isAny()) {
+            reclaim(service, need, lack, selective);
         }
     }
 
     /**
-     * Whether a service cannot use every GPU: its queue has quotas, or a replica needs more memory than some of several
-     * kinds of GPUs have.
+     * Whether a service cannot use every GPU: its queue has quotas, it declares the kinds that it uses, or a replica
+     * needs more memory than some of several kinds of GPUs have.
      */
     private boolean isSelective(ServiceState service) {
-        if (isLimited(service)) {
+        if (isLimited(service) || byKind.containsKey(service.spec().service())) {
             return true;
         }
         Optional<Long> memory = service.spec().sliceMemoryBytes();
@@ -163,10 +194,14 @@ final class ReplicaSupply {
     }
 
     /**
-     * Whether a GPU has the memory that a replica needs. True if one of the two is not known, or if all GPUs of the
-     * domain are alike: then there is no choice.
+     * Whether a GPU is of a kind that a service uses, and has the memory that a replica needs. Memory is left aside if
+     * it is not known, or if all GPUs of the domain are alike: then there is no choice.
      */
     private boolean fits(ServiceState service, GpuState unit) {
+        return service.spec().uses(unit.kind()) && hasMemory(service, unit);
+    }
+
+    private boolean hasMemory(ServiceState service, GpuState unit) {
         return service.spec()
                 .sliceMemoryBytes()
                 .filter(bytes -> !areAlike()
@@ -185,6 +220,9 @@ final class ReplicaSupply {
         }
 
         Optional<GpuState> take(ServiceState service) {
+            if (!service.spec().takesKindsAsAlike()) {
+                return takePreferred(service);
+            }
             for (int i = 0; i < passed.size(); i++) {
                 if (isFor(service, passed.get(i))) {
                     return Optional.of(passed.remove(i));
@@ -198,6 +236,21 @@ final class ReplicaSupply {
                 passed.add(unit);
             }
             return Optional.empty();
+        }
+
+        /** Takes the first unit of the kind that a service prefers to the others. */
+        private Optional<GpuState> takePreferred(ServiceState service) {
+            next.forEachRemaining(passed::add);
+            int best = -1;
+            int preference = Integer.MAX_VALUE;
+            for (int i = 0; i < passed.size() && preference > 0; i++) {
+                int place = service.spec().preference(passed.get(i).kind()).orElse(Integer.MAX_VALUE);
+                if (place < preference && isFor(service, passed.get(i))) {
+                    best = i;
+                    preference = place;
+                }
+            }
+            return best < 0 ? Optional.empty() : Optional.of(passed.remove(best));
         }
 
         private boolean isFor(ServiceState service, GpuState unit) {
@@ -220,14 +273,18 @@ final class ReplicaSupply {
     private void give(Map<ServiceId, List<GpuId>> given, ServiceId name, int count, FreeUnits free) {
         ServiceState service = builder.services().require(name);
         List<GpuId> taken = given.computeIfAbsent(name, any -> new ArrayList<>());
+        KindNeed kinds = byKind.get(name);
         int most = Math.min(count, taken.size() + quotas.room(name));
-        for (int size = taken.size(); size < most; size++) {
+        for (int size = taken.size(); size < most && (kinds == null || kinds.missing() > 0); size++) {
             Optional<GpuState> unit = free.take(service);
             if (unit.isEmpty()) {
                 break;
             }
             taken.add(unit.get().gpuId());
             quotas.promise(name, unit.get());
+            if (kinds != null) {
+                kinds.count(unit.get());
+            }
         }
     }
 
@@ -245,33 +302,36 @@ final class ReplicaSupply {
     }
 
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {
-        new ReplicaChanges(builder, settings)
-                .start(service, gpus, reason(service, need, "starts " + Reason.counted(gpus.size(), "replica")));
-        started.merge(service.spec().service(), gpus.size(), Integer::sum);
+        String what = "starts " + Reason.counted(gpus.size(), "replica") + reasons.kinds(service, gpus);
+        new ReplicaChanges(builder, settings).start(service, gpus, reasons.of(service, need, what));
+        reasons.started(service, gpus.size());
     }
 
     /**
      * Stops sleeping replicas of other services. These keep their needs and floors, because {@link Inference} has
      * already woken the sleeping replicas that they need.
      */
-    private int stopSleeping(ServiceState forService, ReplicaNeed need, int count) {
-        int stopped = 0;
-        Shortage shortage = shortage(forService, need);
+    private void stopSleeping(ServiceState forService, ReplicaNeed need, MissingReplicas lack) {
+        ReplicaReasons.Shortage shortage = reasons.shortage(forService, need);
         for (ServiceState other : builder.services().values()) {
             ServiceId name = other.spec().service();
-            List<GpuState> mine = replicas.getOrDefault(name, List.of());
-            List<GpuId> sleeping = mine.stream()
-                    .map(gpu -> builder.gpu(gpu.gpuId()))
-                    .filter(gpu -> gpu.owner().isSleeping() && suits(forService, gpu))
-                    .limit(Math.max(0, count - stopped))
-                    .map(GpuState::gpuId)
-                    .toList();
-            if (!sleeping.isEmpty() && !name.equals(forService.spec().service())) {
+            if (name.equals(forService.spec().service())) {
+                continue;
+            }
+            List<GpuId> sleeping = new ArrayList<>();
+            for (GpuState replica : replicas.getOrDefault(name, List.of())) {
+                GpuState gpu = builder.gpu(replica.gpuId());
+                if (lack.isAny() && gpu.owner().isSleeping() && suits(forService, gpu)) {
+                    sleeping.add(gpu.gpuId());
+                    lack.found(gpu);
+                }
+            }
+            if (!sleeping.isEmpty()) {
                 new ReplicaChanges(builder, settings)
                         .stop(
                                 name,
                                 sleeping,
-                                reason(
+                                reasons.of(
                                         forService,
                                         need,
                                         shortage,
@@ -279,92 +339,53 @@ final class ReplicaSupply {
                                                 + forService.spec().service() + ", which "
                                                 + shortage.inWords(" (", ")"),
                                         Map.of("idled", (double) sleeping.size())));
-                stopped += sleeping.size();
             }
         }
-        return stopped;
     }
 
-    private void reclaim(ServiceState service, ReplicaNeed need, int count, boolean selective) {
+    private void reclaim(ServiceState service, ReplicaNeed need, MissingReplicas lack, boolean selective) {
         ClusterView whole = new TrainingView(builder, settings).view();
         ClusterView view = selective ? whole.ofGpus(unit -> suits(service, unit)) : whole;
+        int count = lack.left();
         List<GpuId> victims = policy.victims(view, count);
+        if (byKind.containsKey(service.spec().service())) {
+            victims = enough(victims, lack);
+            count = victims.size();
+        }
         builder.listener().reclaimed(view, count, victims);
-        Shortage shortage = shortage(service, need);
+        ReplicaReasons.Shortage shortage = reasons.shortage(service, need);
         String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")") + "; policy "
                 + policy.info().name() + " takes these loans first"
                 + (selective ? among(service) : "");
         new JobChanges(builder, settings)
                 .takeBack(
                         victims,
-                        back -> reason(service, need, shortage, back.inWords() + cause, back.numbers(Map.of())));
+                        back -> reasons.of(service, need, shortage, back.inWords() + cause, back.numbers(Map.of())));
+    }
+
+    /** The first of these loans that make up for missing replicas. */
+    private List<GpuId> enough(List<GpuId> loans, MissingReplicas lack) {
+        List<GpuId> enough = new ArrayList<>();
+        for (GpuId loan : loans) {
+            if (lack.isAny()) {
+                enough.add(loan);
+                lack.found(builder.gpu(loan));
+            }
+        }
+        return enough;
     }
 
     /** The loans that a reclaim chooses from, where it is not all of them. */
     private String among(ServiceState service) {
-        return isLimited(service)
-                ? " of those that the quota of its queue allows"
+        if (isLimited(service)) {
+            return " of those that the quota of its queue allows";
+        }
+        return byKind.containsKey(service.spec().service())
+                ? " of those of the kinds that it declares"
                 : " of those with the memory that a replica needs";
     }
 
     private static ReplicaNeed needOf(ServiceId service, Map<ServiceId, ReplicaNeed> needs) {
         return Objects.requireNonNull(needs.get(service), "no need is known for the service");
-    }
-
-    /** The reason for a change of the service's own replicas, such as {@code starts 1 replica}. */
-    Reason reason(ServiceState service, ReplicaNeed need, String what) {
-        Shortage shortage = shortage(service, need);
-        String text = service.spec().service() + " " + shortage.inWords(": ", "") + "; it " + what;
-        return reason(service, need, shortage, text, Map.of());
-    }
-
-    private Shortage shortage(ServiceState service, ReplicaNeed need) {
-        int serving = 0;
-        int starting = started.getOrDefault(service.spec().service(), 0);
-        for (GpuState gpu : replicas.getOrDefault(service.spec().service(), List.of())) {
-            Owner owner = builder.gpu(gpu.gpuId()).owner();
-            serving += owner.isServing() ? 1 : 0;
-            starting += owner.isBinding() ? 1 : 0;
-        }
-        return new Shortage(need, serving, starting);
-    }
-
-    /**
-     * The replicas that a service lacks.
-     *
-     * @param serving replicas that answer
-     * @param starting replicas that come up
-     */
-    private record Shortage(ReplicaNeed need, int serving, int starting) {
-        int replicas() {
-            return Math.max(0, need.replicas() - serving - starting);
-        }
-
-        /** Concatenated by hand, because a formatter takes a tenth of the step. */
-        String inWords(String open, String close) {
-            return "is short of " + Reason.counted(replicas(), "replica") + open + need.explained() + ", " + serving
-                    + " running" + (starting == 0 ? "" : ", " + starting + " starting") + close;
-        }
-    }
-
-    private Reason reason(
-            ServiceState service, ReplicaNeed need, Shortage shortage, String text, Map<String, Double> more) {
-        ReasonCode code = need.isAhead() ? ReasonCode.FORECAST : ReasonCode.DEMAND;
-        List<GpuState> mine = replicas.getOrDefault(service.spec().service(), List.of());
-        Map<String, Double> numbers = new TreeMap<>(more);
-        numbers.put("short", (double) shortage.replicas());
-        numbers.put("running", (double) shortage.serving());
-        numbers.put("starting", (double) shortage.starting());
-        numbers.put("needed", (double) need.replicas());
-        numbers.put("neededNow", (double) need.now());
-        numbers.put("neededAhead", (double) need.ahead());
-        numbers.put("floor", (double) need.floor());
-        numbers.put("replicas", (double) mine.size());
-        numbers.put("requestsPerSecond", service.arrivalsPerSecond());
-        List<Long> inputs = new ArrayList<>(service.rateEvents());
-        if (policy.info().looksAhead()) {
-            inputs.add(service.forecastEvent());
-        }
-        return builder.because(code, text, numbers, inputs);
     }
 }

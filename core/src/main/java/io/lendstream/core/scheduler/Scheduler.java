@@ -4,12 +4,15 @@ import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -132,6 +135,17 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
     /** The need of a service at a time by this scheduler, on whole GPUs. */
     public ReplicaNeed need(ServiceState service, Instant now) {
         return Inference.need(policy, settings, service, now);
+    }
+
+    /**
+     * The same by the kinds of GPU of the domain and of the service's replicas, which count if the service declares its
+     * capacity on kinds.
+     */
+    public ReplicaNeed need(
+            ServiceState service, Instant now, Collection<KindId> ofDomain, List<Optional<KindId>> ofReplicas) {
+        return service.spec().takesKindsAsAlike() || ofDomain.isEmpty()
+                ? need(service, now)
+                : KindNeed.need(this, service, now, ofDomain, ofReplicas);
     }
 
     /** The next time at which the domain needs a tick if no event comes before. */

@@ -86,7 +86,7 @@ final class SlicePlanning {
             double needed = rate(service, LEAST, lead, 0);
             boolean learned = planned
                     || (needed > 0
-                            && kind.flatMap(gpu -> latencies.learned(service, gpu))
+                            && kind.flatMap(gpu -> learned(service, gpu))
                                     .isPresent());
             if (learned && plan.capacity(name) < needed) {
                 return false;
@@ -175,14 +175,25 @@ final class SlicePlanning {
                 before.counted());
     }
 
+    /** The batch times of a service on a kind of GPU that it may use. */
+    private Optional<ModelLatency> learned(ServiceState service, MigGpu gpu) {
+        return uses(service, gpu) ? latencies.learned(service, gpu) : Optional.empty();
+    }
+
+    private boolean uses(ServiceState service, MigGpu gpu) {
+        return service.spec().takesKindsAsAlike()
+                || !settings.model().kinds()
+                || CuttableGpus.kinds(builder, gpu, settings.model().gpuKinds())
+                        .allMatch(kind -> service.spec().uses(Optional.of(kind)));
+    }
+
     /** Services that are in time on some instance. */
     private List<ServiceCapacity> services(MigGpu gpu) {
         List<ServiceCapacity> services = new ArrayList<>();
         for (ServiceState service : builder.services().values()) {
             double rate = rate(service, PlannedRate.DEFAULT, AHEAD, service.recentPeak(builder.now()));
             if (rate > 0) {
-                latencies
-                        .learned(service, gpu)
+                learned(service, gpu)
                         .filter(latency -> runs(latency, gpu))
                         .map(latency -> ServiceCapacity.estimated(planned(service, rate, latency), gpu, LOAD))
                         .filter(capacity -> !capacity.byProfile().isEmpty())

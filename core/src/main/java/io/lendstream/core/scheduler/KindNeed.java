@@ -1,0 +1,133 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.demand.ReplicaMix;
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * The need of a service that declares its capacity by kind of GPU, while units are found for it. A replica counts with
+ * the requests that it answers on its kind, so that the number of replicas needed depends on which replicas there are.
+ */
+final class KindNeed {
+    private final InferenceService spec;
+    private final Function<ReplicaMix, ReplicaNeed> need;
+    /** The kind that a missing replica is counted on, and its capacity. */
+    private final Optional<KindId> kind;
+
+    private final double perSecond;
+    private final double slowest;
+    private final List<GpuState> counted = new ArrayList<>();
+
+    /**
+     * @param isThere whether the domain has a kind
+     * @param need of the service, by the capacities of its replicas
+     */
+    KindNeed(InferenceService spec, Predicate<KindId> isThere, Function<ReplicaMix, ReplicaNeed> need) {
+        this.spec = spec;
+        this.need = need;
+        this.kind = spec.capacities().stream()
+                .map(KindCapacity::kind)
+                .filter(isThere)
+                .findFirst();
+        this.perSecond = kind.map(any -> spec.capacityOn(kind)).orElse(spec.replicaCapacityPerSecond());
+        this.slowest = spec.capacities().stream()
+                .map(KindCapacity::kind)
+                .filter(isThere)
+                .mapToDouble(each -> spec.capacityOn(Optional.of(each)))
+                .min()
+                .orElse(perSecond);
+    }
+
+    /** Whether a service counts by kinds: it declares them, and the scheduler tells kinds apart. */
+    static boolean isFor(StepBuilder builder, ServiceState service) {
+        return !service.spec().takesKindsAsAlike()
+                && !builder.clusterIndex().trainingCapacity().kinds().isEmpty();
+    }
+
+    /** The longest warm-up on the kinds that a service may use and that the domain has. */
+    static Duration warmUp(InferenceService spec, Predicate<KindId> isThere) {
+        return spec.capacities().stream()
+                .map(KindCapacity::kind)
+                .filter(isThere)
+                .map(each -> spec.warmUpOn(Optional.of(each)))
+                .max(Comparator.naturalOrder())
+                .orElse(spec.warmUp());
+    }
+
+    /** The need of a service at a time, counted in replicas on these kinds first. */
+    static ReplicaNeed need(
+            Scheduler scheduler,
+            ServiceState service,
+            Instant now,
+            Collection<KindId> ofDomain,
+            List<Optional<KindId>> ofReplicas) {
+        InferenceService spec = service.spec();
+        Duration lead = scheduler.settings().notice().plus(warmUp(spec, ofDomain::contains));
+        boolean looksAhead = scheduler.policy().info().looksAhead();
+        KindNeed byKind = new KindNeed(
+                spec, ofDomain::contains, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix));
+        return byKind.need.apply(ReplicaMix.of(spec, ofReplicas, byKind.perSecond));
+    }
+
+    /** The order in which replicas are kept: preferred kinds first. */
+    Comparator<GpuState> order() {
+        return Comparator.<GpuState>comparingInt(
+                        unit -> spec.preference(unit.kind()).orElse(Integer.MAX_VALUE))
+                .thenComparing(GpuState::gpuId);
+    }
+
+    boolean uses(GpuState unit) {
+        return spec.uses(unit.kind());
+    }
+
+    /** The need counted in these replicas first, in their order, and then in replicas on the preferred kind. */
+    ReplicaNeed in(List<GpuState> replicas) {
+        return in(replicas, perSecond);
+    }
+
+    private ReplicaNeed in(List<GpuState> replicas, double next) {
+        List<Optional<KindId>> kinds = new ArrayList<>(replicas.size());
+        for (GpuState unit : replicas) {
+            kinds.add(unit.kind());
+        }
+        return need.apply(ReplicaMix.of(spec, kinds, next));
+    }
+
+    /** Counts a unit that has a replica, or will have one. The service must use its kind. */
+    void count(GpuState unit) {
+        counted.add(unit);
+    }
+
+    /** The need counted in the units that are counted. */
+    ReplicaNeed inCounted() {
+        return in(counted);
+    }
+
+    /** Replicas that are missing beside those counted, on the preferred kind. */
+    int missing() {
+        return Math.max(0, in(counted).replicas() - counted.size());
+    }
+
+    /** The most replicas that could be missing: on the kind where a replica answers least. */
+    int mostMissing() {
+        return Math.max(0, in(counted, slowest).replicas() - counted.size());
+    }
+
+    /** The kind that missing replicas are counted on, for reasons; empty if the domain has none that may be used. */
+    String inWords() {
+        return kind.map(each -> " on " + each).orElse("");
+    }
+}

@@ -1,0 +1,119 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.Wording;
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ServiceState;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** The reasons of all changes of replicas. */
+final class ReplicaReasons {
+    private final StepBuilder builder;
+    private final Policy policy;
+    /** The replicas of each service before this step. */
+    private final Map<ServiceId, List<GpuState>> replicas;
+    /** The needs of services that count by kinds. */
+    private final Map<ServiceId, KindNeed> byKind;
+    /** Replicas that this step has started, by service. */
+    private final Map<ServiceId, Integer> started = new LinkedHashMap<>();
+
+    ReplicaReasons(
+            StepBuilder builder,
+            Policy policy,
+            Map<ServiceId, List<GpuState>> replicas,
+            Map<ServiceId, KindNeed> byKind) {
+        this.builder = builder;
+        this.policy = policy;
+        this.replicas = replicas;
+        this.byKind = byKind;
+    }
+
+    /** Counts replicas that this step has started. */
+    void started(ServiceState service, int count) {
+        started.merge(service.spec().service(), count, Integer::sum);
+    }
+
+    /** The kinds of these GPUs, if the service counts by kinds, such as {@code  on 2 L4-24GB}. */
+    String kinds(ServiceState service, List<GpuId> gpus) {
+        if (!byKind.containsKey(service.spec().service())) {
+            return "";
+        }
+        SortedMap<KindId, Integer> counts = new TreeMap<>();
+        for (GpuId gpu : gpus) {
+            builder.gpu(gpu).kind().ifPresent(kind -> counts.merge(kind, 1, Integer::sum));
+        }
+        List<String> parts = new ArrayList<>();
+        counts.forEach((kind, count) -> parts.add(count + " " + kind));
+        return parts.isEmpty() ? "" : " on " + Wording.list(parts);
+    }
+
+    /** The reason for a change of the service's own replicas, such as {@code starts 1 replica}. */
+    Reason of(ServiceState service, ReplicaNeed need, String what) {
+        Shortage shortage = shortage(service, need);
+        String text = service.spec().service() + " " + shortage.inWords(": ", "") + "; it " + what;
+        return of(service, need, shortage, text, Map.of());
+    }
+
+    Shortage shortage(ServiceState service, ReplicaNeed need) {
+        int serving = 0;
+        int starting = started.getOrDefault(service.spec().service(), 0);
+        for (GpuState gpu : replicas.getOrDefault(service.spec().service(), List.of())) {
+            Owner owner = builder.gpu(gpu.gpuId()).owner();
+            serving += owner.isServing() ? 1 : 0;
+            starting += owner.isBinding() ? 1 : 0;
+        }
+        KindNeed kinds = byKind.get(service.spec().service());
+        return new Shortage(need, serving, starting, kinds == null ? "" : kinds.inWords());
+    }
+
+    /**
+     * The replicas that a service lacks.
+     *
+     * @param serving replicas that answer
+     * @param starting replicas that come up
+     * @param on the kind of GPU that they are counted on, if replicas are not alike, such as {@code  on L4-24GB}
+     */
+    record Shortage(ReplicaNeed need, int serving, int starting, String on) {
+        int replicas() {
+            return Math.max(0, need.replicas() - serving - starting);
+        }
+
+        /** Concatenated by hand, because a formatter takes a tenth of the step. */
+        String inWords(String open, String close) {
+            return "is short of " + Reason.counted(replicas(), "replica") + on + open + need.explained() + ", "
+                    + serving + " running" + (starting == 0 ? "" : ", " + starting + " starting") + close;
+        }
+    }
+
+    Reason of(ServiceState service, ReplicaNeed need, Shortage shortage, String text, Map<String, Double> more) {
+        ReasonCode code = need.isAhead() ? ReasonCode.FORECAST : ReasonCode.DEMAND;
+        List<GpuState> mine = replicas.getOrDefault(service.spec().service(), List.of());
+        Map<String, Double> numbers = new TreeMap<>(more);
+        numbers.put("short", (double) shortage.replicas());
+        numbers.put("running", (double) shortage.serving());
+        numbers.put("starting", (double) shortage.starting());
+        numbers.put("needed", (double) need.replicas());
+        numbers.put("neededNow", (double) need.now());
+        numbers.put("neededAhead", (double) need.ahead());
+        numbers.put("floor", (double) need.floor());
+        numbers.put("replicas", (double) mine.size());
+        numbers.put("requestsPerSecond", service.arrivalsPerSecond());
+        List<Long> inputs = new ArrayList<>(service.rateEvents());
+        if (policy.info().looksAhead()) {
+            inputs.add(service.forecastEvent());
+        }
+        return builder.because(code, text, numbers, inputs);
+    }
+}

@@ -1,9 +1,11 @@
 package io.lendstream.core.actuation;
 
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import java.util.ArrayList;
@@ -17,6 +19,9 @@ final class UnitInventory {
     private final Map<GpuId, Pool> pools = new HashMap<>();
     /** The domain of each unit: the first that declares it keeps it until the node is forgotten. */
     private final Map<GpuId, DomainId> domains = new HashMap<>();
+
+    /** The GPU of each unit. */
+    private final Map<GpuId, Gpu> gpus = new HashMap<>();
 
     private final Map<InDomain<NodeId>, List<GpuId>> unitsByNode = new HashMap<>();
     /** GPUs on which MIG instances can be created and destroyed. */
@@ -40,9 +45,19 @@ final class UnitInventory {
             pools.put(unit, node.pool());
             domains.put(unit, domain);
         });
+        for (Gpu gpu : node.gpus()) {
+            know(gpu, gpu.gpuId(), units);
+            gpu.instances().forEach(instance -> know(gpu, instance.gpuId(), units));
+        }
         node.gpus().stream()
                 .filter(gpu -> gpu.isCuttable() && units.contains(gpu.gpuId()))
                 .forEach(gpu -> cuttable.put(gpu.gpuId(), gpu));
+    }
+
+    private void know(Gpu gpu, GpuId unit, List<GpuId> units) {
+        if (units.contains(unit)) {
+            gpus.put(unit, gpu);
+        }
     }
 
     /** Removes a node of one domain. A node of the same name in another domain stays. */
@@ -52,6 +67,7 @@ final class UnitInventory {
                     pools.remove(unit);
                     domains.remove(unit);
                     cuttable.remove(unit);
+                    gpus.remove(unit);
                 }));
     }
 
@@ -97,5 +113,10 @@ final class UnitInventory {
     /** The GPU of this name if its MIG instances can be changed. */
     Optional<Gpu> cuttable(GpuId gpu) {
         return Optional.ofNullable(cuttable.get(gpu));
+    }
+
+    /** The kind of the GPU of a unit, by its name and memory. */
+    Optional<KindId> kind(GpuId unit) {
+        return Optional.ofNullable(gpus.get(unit)).map(GpuKinds.PLAIN::of);
     }
 }

@@ -173,6 +173,23 @@ public record InferenceService(
                 kinds);
     }
 
+    /** The same service with another warm-up, where its kind of GPU has none of its own. */
+    public InferenceService warmingUpIn(Duration other) {
+        return new InferenceService(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                other,
+                sliceMemoryBytes,
+                queue,
+                capacities);
+    }
+
     /** Whether it takes all kinds of GPU as alike. */
     public boolean takesKindsAsAlike() {
         return capacities.isEmpty();

@@ -105,7 +105,7 @@ public final class SimulatedDriver implements InStepDriver {
                 allocation.map(Allocation::localBatch).orElse(0),
                 remaining,
                 subject.job(),
-                subject.service());
+                subject.serviceOn(move.gained()));
     }
 
     /** How long earlier changes of a job would still take. */

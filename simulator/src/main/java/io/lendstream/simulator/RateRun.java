@@ -53,8 +53,14 @@ final class RateRun extends ServiceRun {
     /** Requests that arrived around a moment. */
     private record Waiting(double at, double requests) {}
 
-    RateRun(InferenceService service, Demand.Rates demand, WorldSettings settings, GpuMeter meter, Instant start) {
-        super(service, settings, start);
+    RateRun(
+            InferenceService service,
+            Demand.Rates demand,
+            WorldSettings settings,
+            GpuPlaces places,
+            GpuMeter meter,
+            Instant start) {
+        super(service, settings, places, start);
         this.demand = demand;
         this.seed = settings.seed() * 31 + service.service().value().hashCode();
         this.meter = meter;
@@ -174,12 +180,8 @@ final class RateRun extends ServiceRun {
     private void use(double requests, double to) {
         double length = to - clock;
         if (length > 0) {
-            meter.computing(requests / length / service().replicaCapacityPerSecond(), clock, to);
+            meter.computing(requests / length / replicaPerSecond(), clock, to);
         }
-    }
-
-    private double capacityPerSecond() {
-        return replicas() * service().replicaCapacityPerSecond();
     }
 
     private long countOf(long at) {

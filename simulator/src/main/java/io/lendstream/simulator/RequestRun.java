@@ -2,6 +2,7 @@ package io.lendstream.simulator;
 
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.simulator.workload.Request;
 import java.time.Duration;
 import java.time.Instant;
@@ -9,15 +10,18 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
 /**
  * A service that answers single requests. A request is begun at once where a warm replica is idle, else in the order of
- * arrival when one comes up or becomes idle. All warm replicas are alike, so that only their number counts. A request
- * has its GPU as soon as a replica is on its way up for it, though it may be answered by another in the end.
+ * arrival when one comes up or becomes idle. Warm replicas are alike, so that only their number counts, unless the
+ * service declares its capacity by kind of GPU: then a request goes to the fastest replica that is idle. A request has
+ * its GPU as soon as a replica is on its way up for it, though it may be answered by another in the end.
  *
  * <p>Besides its windows it reports whenever the number of its requests changes, so that the need for a replica, or its
  * end, is known before the end of the window.
@@ -45,6 +49,9 @@ final class RequestRun extends ServiceRun {
     /** Places on replicas that are on their way up and that no request waits for. */
     private int spare;
 
+    /** Requests that run on each replica, where replicas are not alike. */
+    private final Map<GpuId, Integer> busy = new HashMap<>();
+
     /** A request that waits, and since when there has been a GPU for it. */
     private static final class Waiting {
         private final Request request;
@@ -55,12 +62,24 @@ final class RequestRun extends ServiceRun {
         }
     }
 
+    /** @param on the GPU, where replicas are not alike */
     private record Running(
-            Request request, Instant started, Instant begins, Instant completes, boolean cold, long number) {}
+            Request request,
+            Instant started,
+            Instant begins,
+            Instant completes,
+            boolean cold,
+            long number,
+            Optional<GpuId> on) {}
 
     RequestRun(
-            InferenceService service, List<Request> requests, WorldSettings settings, GpuMeter meter, Instant start) {
-        super(service, settings, start);
+            InferenceService service,
+            List<Request> requests,
+            WorldSettings settings,
+            GpuPlaces places,
+            GpuMeter meter,
+            Instant start) {
+        super(service, settings, places, start);
         this.requests = requests;
         this.concurrency = service.replicaConcurrency().orElse(1);
         this.meter = meter;
@@ -107,6 +126,10 @@ final class RequestRun extends ServiceRun {
     @Override
     void wentAway(Instant at) {
         takeAllotmentsBack();
+        if (!service().takesKindsAsAlike()) {
+            stopLost();
+            return;
+        }
         int most = (replicas() + leavingReplicas()) * concurrency;
         List<Running> latestFirst = running.stream()
                 .sorted(Comparator.comparingLong(Running::number).reversed())
@@ -114,6 +137,19 @@ final class RequestRun extends ServiceRun {
         for (int i = 0; i < latestFirst.size() - most; i++) {
             running.remove(latestFirst.get(i));
             queue.addFirst(new Waiting(latestFirst.get(i).request()));
+        }
+    }
+
+    /** Requests on replicas that are gone wait again. */
+    private void stopLost() {
+        List<Running> lost = running.stream()
+                .filter(one -> one.on().filter(gpu -> !isUp(gpu)).isPresent())
+                .sorted(Comparator.comparingLong(Running::number).reversed())
+                .toList();
+        for (Running one : lost) {
+            running.remove(one);
+            one.on().ifPresent(busy::remove);
+            queue.addFirst(new Waiting(one.request()));
         }
     }
 
@@ -188,6 +224,7 @@ final class RequestRun extends ServiceRun {
     private void complete(Running done) {
         completions++;
         Request request = done.request();
+        done.on().ifPresent(gpu -> busy.merge(gpu, -1, Integer::sum));
         meter.computing(1.0 / concurrency, offset(done.begins()), offset(done.completes()));
         latencySeconds.add(seconds(Duration.between(request.at(), done.completes())));
         answered.add(new RequestResult(
@@ -196,7 +233,7 @@ final class RequestRun extends ServiceRun {
                 request.at(),
                 done.started(),
                 done.completes(),
-                request.duration(),
+                Duration.between(done.begins(), done.completes()),
                 done.cold()));
         while (!queue.isEmpty() && free() > 0) {
             Waiting next = queue.removeFirst();
@@ -209,11 +246,36 @@ final class RequestRun extends ServiceRun {
     }
 
     private void begin(Request request, Instant started, Instant begins, boolean cold) {
-        running.add(new Running(request, started, begins, begins.plus(request.duration()), cold, begun++));
+        Optional<GpuId> on = service().takesKindsAsAlike() ? Optional.empty() : fastestIdle();
+        on.ifPresent(gpu -> busy.merge(gpu, 1, Integer::sum));
+        Duration takes = on.map(gpu -> Duration.ofMillis(
+                        Math.round(request.duration().toMillis() / speed(gpu))))
+                .orElse(request.duration());
+        running.add(new Running(request, started, begins, begins.plus(takes), cold, begun++, on));
+    }
+
+    /** The fastest replica with room for a request; the first of several. */
+    private Optional<GpuId> fastestIdle() {
+        Optional<GpuId> fastest = Optional.empty();
+        double most = 0;
+        for (GpuId gpu : available()) {
+            if (busy.getOrDefault(gpu, 0) < concurrency && speed(gpu) > most) {
+                fastest = Optional.of(gpu);
+                most = speed(gpu);
+            }
+        }
+        return fastest;
     }
 
     private int free() {
-        return replicas() * concurrency - Math.max(0, running.size() - leavingReplicas() * concurrency);
+        if (service().takesKindsAsAlike()) {
+            return replicas() * concurrency - Math.max(0, running.size() - leavingReplicas() * concurrency);
+        }
+        int free = 0;
+        for (GpuId gpu : available()) {
+            free += concurrency - busy.getOrDefault(gpu, 0);
+        }
+        return free;
     }
 
     private int inSystem() {

@@ -3,11 +3,13 @@ package io.lendstream.simulator;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -16,15 +18,19 @@ import java.util.function.Consumer;
 abstract class ServiceRun {
     private final InferenceService service;
     private final WorldSettings settings;
+    private final GpuPlaces places;
     private final TreeMap<GpuId, Instant> warming = new TreeMap<>();
     private final TreeSet<GpuId> available = new TreeSet<>();
     private final TreeSet<GpuId> leaving = new TreeSet<>();
     private long sequence;
     private Instant reportedTo;
+    /** Requests per second of replicas that are not alike. */
+    private double mixedPerSecond;
 
-    ServiceRun(InferenceService service, WorldSettings settings, Instant start) {
+    ServiceRun(InferenceService service, WorldSettings settings, GpuPlaces places, Instant start) {
         this.service = service;
         this.settings = settings;
+        this.places = places;
         this.reportedTo = start;
     }
 
@@ -35,6 +41,44 @@ abstract class ServiceRun {
     /** Replicas that take requests. */
     final int replicas() {
         return available.size();
+    }
+
+    /** The GPUs of replicas that take requests. */
+    final SortedSet<GpuId> available() {
+        return available;
+    }
+
+    /** Whether a replica runs there, also one that takes no new requests. */
+    final boolean isUp(GpuId gpu) {
+        return available.contains(gpu) || leaving.contains(gpu);
+    }
+
+    /** Requests per second that the replicas which take requests answer. */
+    final double capacityPerSecond() {
+        return service.takesKindsAsAlike() ? replicas() * service.replicaCapacityPerSecond() : mixedPerSecond;
+    }
+
+    /** Requests per second of one replica; the mean if they are not alike. */
+    final double replicaPerSecond() {
+        return service.takesKindsAsAlike() || available.isEmpty()
+                ? service.replicaCapacityPerSecond()
+                : mixedPerSecond / replicas();
+    }
+
+    /** How much faster a replica is there than its service declares for a replica. */
+    final double speed(GpuId gpu) {
+        Optional<KindId> kind = Optional.ofNullable(places.kinds().get(gpu));
+        return service.likelyCapacityOn(kind) / service.replicaCapacityPerSecond();
+    }
+
+    private void sumUp() {
+        if (service.takesKindsAsAlike()) {
+            return;
+        }
+        mixedPerSecond = 0;
+        for (GpuId gpu : available) {
+            mixedPerSecond += speed(gpu) * service.replicaCapacityPerSecond();
+        }
     }
 
     /** Replicas that answer what they have begun. */
@@ -64,6 +108,7 @@ abstract class ServiceRun {
             if (!available.contains(gpu)) {
                 beforeChange(at);
                 available.add(gpu);
+                sumUp();
                 cameUp(begun, at);
             }
         }
@@ -77,6 +122,7 @@ abstract class ServiceRun {
                 leaving.add(gpu);
             }
         }
+        sumUp();
     }
 
     /** Replicas are gone. */
@@ -85,6 +131,7 @@ abstract class ServiceRun {
         gpus.forEach(warming::remove);
         gpus.forEach(available::remove);
         gpus.forEach(leaving::remove);
+        sumUp();
         wentAway(at);
     }
 

@@ -81,10 +81,11 @@ public final class World {
 
     private ServiceRun run(ServiceLoad load) {
         Instant start = workload.start();
+        GpuPlaces places = new GpuPlaces(nodes, kinds);
         if (load.demand() instanceof Demand.Requests some) {
-            return new RequestRun(load.service(), some.requests(), settings, meter, start);
+            return new RequestRun(load.service(), some.requests(), settings, places, meter, start);
         }
-        return new RateRun(load.service(), (Demand.Rates) load.demand(), settings, meter, start);
+        return new RateRun(load.service(), (Demand.Rates) load.demand(), settings, places, meter, start);
     }
 
     public Instant now() {

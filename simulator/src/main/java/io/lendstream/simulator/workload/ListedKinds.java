@@ -1,11 +1,14 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.simulated.SimulatedGpu;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,12 +16,16 @@ import java.util.TreeMap;
 
 /**
  * The columns of a job list about kinds of GPU: {@code kinds} that the job may use, {@code kindRatios}, how much faster
- * than in the list it is on a kind, and {@code memoryGib} of a replica. Kinds are short names of products that can be
- * simulated, or names as leases have them, between semicolons.
+ * than in the list it is on a kind, and {@code memoryGib} of a replica. In a list of services {@code kindCapacities} are
+ * the requests per second of a replica on the kinds that the service uses, preferred ones first, and
+ * {@code kindWarmUps} its warm-ups there in seconds. Kinds are short names of products that can be simulated, or names
+ * as leases have them, between semicolons.
  */
 final class ListedKinds {
     private static final double UNCERTAINTY = 0.2;
     private static final double MOST_GIB = 1e5;
+    private static final double MOST_PER_SECOND = 1e9;
+    private static final double DAY_SECONDS = 86_400;
 
     private ListedKinds() {}
 
@@ -37,24 +44,51 @@ final class ListedKinds {
         return task.onKinds(new KindNeeds(allowed, Optional.empty(), memory(row), traits), ratios);
     }
 
-    private static Map<KindId, Double> ratios(CsvRow row) {
-        Map<KindId, Double> ratios = new TreeMap<>();
-        for (String part : parts(row, "kindRatios")) {
-            int colon = part.lastIndexOf(':');
-            double factor = colon < 0 ? 0 : number(part.substring(colon + 1));
-            if (!(factor >= 0.001 && factor <= 1000)) {
-                throw row.bad("kindRatios", "KIND:FACTOR between semicolons, with factors from 0.001 to 1000");
-            }
-            ratios.put(kind(row, "kindRatios", part.substring(0, colon)), factor);
+    /** The kinds that a service uses, by its line. */
+    static List<KindCapacity> capacities(CsvRow row) {
+        Map<KindId, Double> warmUps = numbers(row, "kindWarmUps", 0, DAY_SECONDS);
+        Map<KindId, Double> perSecond = numbers(row, "kindCapacities", 0.001, MOST_PER_SECOND);
+        if (!perSecond.keySet().containsAll(warmUps.keySet())) {
+            throw row.bad("kindWarmUps", "kinds that kindCapacities names too");
         }
-        return ratios;
+        List<KindCapacity> capacities = new ArrayList<>();
+        perSecond.forEach((kind, rate) -> {
+            KindCapacity capacity = KindCapacity.of(kind, rate);
+            capacities.add(Optional.ofNullable(warmUps.get(kind))
+                    .map(seconds -> capacity.warmingUpIn(Duration.ofMillis(Math.round(1000 * seconds))))
+                    .orElse(capacity));
+        });
+        return capacities;
+    }
+
+    private static Map<KindId, Double> ratios(CsvRow row) {
+        return new TreeMap<>(numbers(row, "kindRatios", 0.001, 1000));
+    }
+
+    /** Numbers of kinds, in the order of the line. */
+    private static Map<KindId, Double> numbers(CsvRow row, String column, double least, double most) {
+        Map<KindId, Double> numbers = new LinkedHashMap<>();
+        for (String part : parts(row, column)) {
+            int colon = part.lastIndexOf(':');
+            double number = colon < 0 ? -1 : number(part.substring(colon + 1));
+            if (!(number >= least && number <= most)) {
+                throw row.bad(
+                        column,
+                        column.equals("kindRatios")
+                                ? "KIND:FACTOR between semicolons, with factors from 0.001 to 1000"
+                                : "KIND:NUMBER between semicolons, with numbers from %s to %.0f"
+                                        .formatted(least, most));
+            }
+            numbers.put(kind(row, column, part.substring(0, colon)), number);
+        }
+        return numbers;
     }
 
     private static double number(String text) {
         try {
             return Double.parseDouble(text.strip());
         } catch (NumberFormatException e) {
-            return 0;
+            return -1;
         }
     }
 

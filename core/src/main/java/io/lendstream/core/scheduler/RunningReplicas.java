@@ -2,12 +2,15 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.Wording;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
@@ -24,12 +27,26 @@ record RunningReplicas(List<GpuState> units) {
 
     /**
      * Their numbers, such as {@code 2 running, 1 starting}. The need of a service is a number of whole GPUs, so MIG
-     * instances are counted apart: {@code 2 GPUs and 3 MIG instances running}.
+     * instances are counted apart: {@code 2 GPUs and 3 MIG instances running}. GPUs of several kinds are named:
+     * {@code 2 running (1 A100-SXM4-80GB and 1 L4-24GB)}.
      */
     String inWords() {
         List<GpuState> starting = in(Owner::isBinding);
-        return counted(in(Owner::isServing)) + " running"
-                + (starting.isEmpty() ? "" : ", " + counted(starting) + " starting");
+        List<GpuState> running = in(Owner::isServing);
+        return counted(running) + " running" + kinds(running)
+                + (starting.isEmpty() ? "" : ", " + counted(starting) + " starting" + kinds(starting));
+    }
+
+    /** The kinds of some of the units, if the units are of several. */
+    private String kinds(List<GpuState> some) {
+        if (units.stream().map(GpuState::kind).distinct().count() < 2) {
+            return "";
+        }
+        SortedMap<KindId, Integer> counts = new TreeMap<>();
+        some.forEach(unit -> unit.kind().ifPresent(kind -> counts.merge(kind, 1, Integer::sum)));
+        List<String> parts = new ArrayList<>();
+        counts.forEach((kind, count) -> parts.add(count + " " + kind));
+        return parts.isEmpty() ? "" : " (" + Wording.list(parts) + ")";
     }
 
     private List<GpuState> in(Predicate<Owner> state) {

@@ -18,6 +18,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.state.QuotaUse;
 import io.lendstream.service.text.Times;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** One line for each kind of event. */
@@ -105,8 +106,15 @@ final class EventGist implements Event.Cases<String> {
 
     @Override
     public String service(InferenceService service) {
-        return "service %s: floor %d, %.1f requests/s per replica"
-                .formatted(service.service(), service.floorReplicas(), service.replicaCapacityPerSecond());
+        return "service %s: floor %d, %.1f requests/s per replica%s"
+                .formatted(
+                        service.service(),
+                        service.floorReplicas(),
+                        service.replicaCapacityPerSecond(),
+                        service.capacities().stream()
+                                .map(each -> ", %.1f on %s"
+                                        .formatted(service.capacityOn(Optional.of(each.kind())), each.kind()))
+                                .collect(Collectors.joining()));
     }
 
     @Override

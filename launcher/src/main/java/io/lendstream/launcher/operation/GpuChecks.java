@@ -1,6 +1,8 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.Collection;
@@ -8,8 +10,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
-/** Checks GPUs and their tenants by the leases, which are read once. */
+/** Checks GPUs and their tenants by the leases, which are read once, and the services that use them. */
 final class GpuChecks {
     private final TopicScan reading;
     private Optional<Collection<Lease>> leases = Optional.empty();
@@ -23,9 +26,11 @@ final class GpuChecks {
         return Diagnosis.quarantine(leases(), reading.gpuNames());
     }
 
-    /** How many GPUs of which kind there are. */
+    /** How many GPUs of which kind there are, and which services do not tell them apart. */
     Finding kinds() {
-        return SchedulerDiagnosis.kinds(leases());
+        Map<ServiceId, InferenceService> services = new TreeMap<>();
+        reading.values(TopicCatalogue.SERVICES, service -> services.put(service.service(), service));
+        return SchedulerDiagnosis.kinds(leases(), services.values());
     }
 
     /** Which tenants have no quota, and which quotas have no GPU. */

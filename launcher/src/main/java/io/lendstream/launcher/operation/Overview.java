@@ -133,7 +133,12 @@ final class Overview {
     /** The need of a service by the policy of its domain's scheduler; empty if the scheduler is unknown. */
     Optional<ReplicaNeed> need(ServiceState service, Instant now) {
         return Optional.ofNullable(schedulers.get(service.spec().domain()))
-                .map(known -> known.scheduler().need(service, now));
+                .map(known -> known.scheduler()
+                        .need(
+                                service,
+                                now,
+                                figures().kinds(service.spec().domain()),
+                                figures().activeKinds(service)));
     }
 
     /** The need of a service for its current load and its floor: the same for all schedulers. */

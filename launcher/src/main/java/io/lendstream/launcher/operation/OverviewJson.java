@@ -5,12 +5,14 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.QueueLedger;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SortedMap;
 
 /** An {@link Overview} for tools. */
 final class OverviewJson {
@@ -90,6 +92,11 @@ final class OverviewJson {
                     .put("stale", WorkloadFigures.isStale(service, now));
             known.ifPresent(all -> line.put("neededAhead", all.ahead())
                     .put("forecastUsed", overview.policyWithoutForecast(service).isEmpty()));
+            SortedMap<KindId, Integer> kinds = figures.replicasByKind(service);
+            if (!kinds.isEmpty()) {
+                ObjectNode replicas = line.putObject("replicasByKind");
+                kinds.forEach((kind, count) -> replicas.put(kind.value(), count));
+            }
             WorkloadFigures.peak(service).ifPresent(most -> line.put("forecastP99PerSecond", most));
             WorkloadFigures.gpus(service).ifPresent(most -> line.put("forecastP99Gpus", most));
         });

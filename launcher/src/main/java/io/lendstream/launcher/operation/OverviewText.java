@@ -96,6 +96,10 @@ final class OverviewText {
     private static String kinds(Collection<Lease> leases) {
         SortedMap<KindId, Integer> kinds = new TreeMap<>();
         leases.forEach(lease -> lease.kind().ifPresent(kind -> kinds.merge(kind, 1, Integer::sum)));
+        return inWords(kinds);
+    }
+
+    private static String inWords(SortedMap<KindId, Integer> kinds) {
         return kinds.isEmpty()
                 ? ""
                 : kinds.entrySet().stream()
@@ -113,7 +117,7 @@ final class OverviewText {
     }
 
     private String line(ServiceState service, Instant now) {
-        return "%-20s %8.1f requests/s  %s; %d serving, %d warm, %d starting%s"
+        return "%-20s %8.1f requests/s  %s; %d serving, %d warm, %d starting%s%s"
                 .formatted(
                         service.spec().service(),
                         service.arrivalsPerSecond(),
@@ -121,6 +125,7 @@ final class OverviewText {
                         figures.serving(service),
                         figures.warm(service),
                         figures.starting(service),
+                        inWords(figures.replicasByKind(service)),
                         forecast(service));
     }
 

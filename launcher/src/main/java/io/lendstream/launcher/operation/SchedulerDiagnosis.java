@@ -1,6 +1,7 @@
 package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.policy.catalogue.Policies;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,14 +62,35 @@ final class SchedulerDiagnosis {
                 "read the header lendstream.error.message in the topic's dead letters (-dlq), and correct their writer");
     }
 
-    /** The kinds of GPUs that the schedulers tell apart, and what follows for jobs. */
-    static Finding kinds(Collection<Lease> leases) {
+    /** The kinds of GPUs that the schedulers tell apart, and what follows for jobs and services. */
+    static Finding kinds(Collection<Lease> leases, Collection<InferenceService> services) {
         SortedMap<DomainId, SortedMap<KindId, Integer>> domains = new TreeMap<>();
         for (Lease lease : leases) {
             lease.kind()
                     .ifPresent(kind -> domains.computeIfAbsent(lease.domain(), any -> new TreeMap<>())
                             .merge(kind, 1, Integer::sum));
         }
+        return kindsOfServices(domains, services).orElseGet(() -> kinds(domains));
+    }
+
+    private static Finding kinds(SortedMap<DomainId, SortedMap<KindId, Integer>> domains) {
+        String several = several(domains);
+        if (several.isEmpty()) {
+            return Finding.ok("kinds", domains.isEmpty() ? "not told apart" : "one kind of GPU in each domain");
+        }
+        return Finding.ok(
+                "kinds",
+                "%s; each kind is planned apart, and a job uses one kind at a time; of the policies, %s choose kinds by the speeds that jobs declare"
+                        .formatted(
+                                several,
+                                Policies.all().stream()
+                                        .filter(policy -> policy.kinds().isPresent())
+                                        .map(policy -> policy.info().name())
+                                        .collect(Collectors.joining(", ", "[", "]"))));
+    }
+
+    /** The domains with several kinds, and how many GPUs of each they have. */
+    private static String several(SortedMap<DomainId, SortedMap<KindId, Integer>> domains) {
         List<String> several = new ArrayList<>();
         domains.forEach((domain, kinds) -> {
             if (kinds.size() > 1) {
@@ -79,18 +102,36 @@ final class SchedulerDiagnosis {
                                         .collect(Collectors.joining(", "))));
             }
         });
-        if (several.isEmpty()) {
-            return Finding.ok("kinds", domains.isEmpty() ? "not told apart" : "one kind of GPU in each domain");
+        return String.join("; ", several);
+    }
+
+    /** Services that declare none of the kinds of their domain, or that take several kinds as alike. */
+    private static Optional<Finding> kindsOfServices(
+            SortedMap<DomainId, SortedMap<KindId, Integer>> domains, Collection<InferenceService> services) {
+        List<String> alike = new ArrayList<>();
+        List<String> homeless = new ArrayList<>();
+        for (InferenceService service : services) {
+            Set<KindId> kinds = domains.getOrDefault(service.domain(), Collections.emptySortedMap())
+                    .keySet();
+            if (kinds.size() > 1 && service.takesKindsAsAlike()) {
+                alike.add(service.service().value());
+            }
+            if (!kinds.isEmpty() && kinds.stream().noneMatch(kind -> service.uses(Optional.of(kind)))) {
+                homeless.add(service.service().value());
+            }
         }
-        return Finding.ok(
-                "kinds",
-                "%s; each kind is planned apart, and a job uses one kind at a time; of the policies, %s choose kinds by the speeds that jobs declare"
-                        .formatted(
-                                String.join("; ", several),
-                                Policies.all().stream()
-                                        .filter(policy -> policy.kinds().isPresent())
-                                        .map(policy -> policy.info().name())
-                                        .collect(Collectors.joining(", ", "[", "]"))));
+        if (!homeless.isEmpty()) {
+            return Optional.of(Finding.warn(
+                    "kinds",
+                    "no GPU is of a kind that these services declare: " + some(homeless),
+                    "write the kinds in their capacities as the leases have them"));
+        }
+        return alike.isEmpty()
+                ? Optional.empty()
+                : Optional.of(Finding.warn(
+                        "kinds",
+                        "%s; these services take all kinds as alike: %s".formatted(several(domains), some(alike)),
+                        "declare in their capacities what a replica answers on each kind"));
     }
 
     /**

@@ -4,6 +4,7 @@ import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
@@ -18,8 +19,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Figures of services and jobs, from their leases and their records. */
 final class WorkloadFigures {
@@ -70,11 +74,38 @@ final class WorkloadFigures {
     }
 
     private long replicas(ServiceState service, Set<String> labels) {
+        return leases(service, labels).count();
+    }
+
+    private Stream<Lease> leases(ServiceState service, Set<String> labels) {
         Tenant tenant = new Tenant.Service(service.spec().service());
         return leases.values().stream()
                 .filter(lease -> labels.contains(lease.owner().label())
-                        && lease.owner().holder().filter(tenant::equals).isPresent())
-                .count();
+                        && lease.owner().holder().filter(tenant::equals).isPresent());
+    }
+
+    /** The kinds of GPU of a domain, as far as they are known. */
+    SortedSet<KindId> kinds(DomainId domain) {
+        SortedSet<KindId> kinds = new TreeSet<>();
+        leases.values().stream()
+                .filter(lease -> lease.domain().equals(domain))
+                .forEach(lease -> lease.kind().ifPresent(kinds::add));
+        return kinds;
+    }
+
+    /** The kinds of the GPUs whose replicas serve or start; an empty one for each whose kind is not known. */
+    List<Optional<KindId>> activeKinds(ServiceState service) {
+        return leases(service, Set.of("serving", "binding")).map(Lease::kind).toList();
+    }
+
+    /** How many replicas of a service, warm ones too, are on each kind; none if its domain has one kind only. */
+    SortedMap<KindId, Integer> replicasByKind(ServiceState service) {
+        SortedMap<KindId, Integer> counts = new TreeMap<>();
+        if (kinds(service.spec().domain()).size() > 1) {
+            leases(service, Set.of("serving", "binding", "protected", "sleeping"))
+                    .forEach(lease -> lease.kind().ifPresent(kind -> counts.merge(kind, 1, Integer::sum)));
+        }
+        return counts;
     }
 
     /** The jobs that have not ended, and ended jobs that still hold GPUs. */

@@ -2,11 +2,14 @@ package io.lendstream.launcher.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.operation.Finding.Level;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.Test;
 
 class SchedulerDiagnosisTest {
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
+    private static final KindId L4 = new KindId("L4-24GB");
     private static final Instant BEFORE = NOW.minus(Duration.ofMinutes(2));
 
     private static RefusedRecords rates(long records, long letters, Letter... latest) {
@@ -105,21 +109,59 @@ class SchedulerDiagnosisTest {
 
     @Test
     void kindsOfGpusAreCountedByDomain() {
-        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.empty())))
+        List<InferenceService> none = List.of();
+        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.empty())), none)
                         .line())
                 .isEqualTo("ok   kinds: not told apart");
-        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.of(new KindId("L4-24GB")))))
+        assertThat(SchedulerDiagnosis.kinds(List.of(lease("g0", "east", Optional.of(L4))), none)
                         .line())
                 .isEqualTo("ok   kinds: one kind of GPU in each domain");
-        assertThat(SchedulerDiagnosis.kinds(List.of(
-                                lease("g0", "east", Optional.of(new KindId("L4-24GB"))),
-                                lease("g1", "east", Optional.of(new KindId("L4-24GB"))),
-                                lease("g2", "east", Optional.of(new KindId("A100-SXM4-80GB"))),
-                                lease("g3", "west", Optional.of(new KindId("L4-24GB")))))
-                        .line())
+        assertThat(SchedulerDiagnosis.kinds(twoKinds(), none).line())
                 .isEqualTo("ok   kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; each kind is planned apart, and a"
                         + " job uses one kind at a time; of the policies, [deepboot] choose kinds by the speeds"
                         + " that jobs declare");
+    }
+
+    @Test
+    void aServiceThatTakesSeveralKindsAsAlikeIsAWarning() {
+        InferenceService alike = service("alike", "east");
+        InferenceService fine = service("fine", "east").onKinds(List.of(KindCapacity.of(L4, 5)));
+
+        assertThat(SchedulerDiagnosis.kinds(twoKinds(), List.of(alike, fine, service("far", "west")))
+                        .line())
+                .isEqualTo("warn kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; these services take all kinds as"
+                        + " alike: alike; declare in their capacities what a replica answers on each kind");
+        assertThat(SchedulerDiagnosis.kinds(twoKinds(), List.of(fine)).line()).startsWith("ok   kinds: domain east");
+    }
+
+    @Test
+    void aServiceWithoutAKindOfItsDomainIsAWarning() {
+        InferenceService lost = service("lost", "west").onKinds(List.of(KindCapacity.of(new KindId("T4"), 5)));
+
+        assertThat(SchedulerDiagnosis.kinds(twoKinds(), List.of(lost)).line())
+                .isEqualTo("warn kinds: no GPU is of a kind that these services declare: lost; write the kinds in their"
+                        + " capacities as the leases have them");
+    }
+
+    private static List<Lease> twoKinds() {
+        return List.of(
+                lease("g0", "east", Optional.of(L4)),
+                lease("g1", "east", Optional.of(L4)),
+                lease("g2", "east", Optional.of(new KindId("A100-SXM4-80GB"))),
+                lease("g3", "west", Optional.of(L4)));
+    }
+
+    private static InferenceService service(String name, String domain) {
+        return new InferenceService(
+                new ServiceId(name),
+                new DomainId(domain),
+                NOW,
+                List.of(),
+                Duration.ofSeconds(1),
+                10,
+                Optional.empty(),
+                0,
+                Duration.ofSeconds(8));
     }
 
     private static Lease lease(String gpu, String domain, Optional<KindId> kind) {

@@ -13,6 +13,7 @@ import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.fixtures.Scenario;
@@ -330,6 +331,35 @@ class FaultySchedulerTest {
         assertThat(checker.verdict(mixed.decisions(), mixed.leases()).violations())
                 .extracting(Violation::text)
                 .anyMatch(text -> text.contains("gives a job GPUs of kind Tesla-T4-16GB, which it excludes"));
+    }
+
+    @Test
+    void aReplicaOnAKindThatItsServiceDoesNotDeclareIsFound() {
+        Scheduler kinds =
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
+        Scenario mixed = new Scenario(kinds).node("infer-t", Pool.INFERENCE, 1, "Tesla T4", 16);
+        mixed.tell(mixed.serviceRecord("chat", 0)
+                        .onKinds(List.of(KindCapacity.of(new KindId("A100-SXM4-80GB"), 10))))
+                .rate("chat", 5);
+        Decision decision = new Decision(
+                DECISION,
+                mixed.now(),
+                mixed.now().plusSeconds(45),
+                false,
+                new Reason("test", "", Map.of(), List.of()),
+                new Action.Serve(new ServiceId("chat"), List.of(new GpuId("infer-t-g0")), false));
+        long last = mixed.log().get(mixed.log().size() - 1).sequence();
+
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == last ? new Step(step.state(), List.of(decision), step.changed()) : step;
+        });
+        mixed.log().forEach(checker::take);
+
+        assertThat(checker.verdict(mixed.decisions(), mixed.leases()).violations())
+                .extracting(Violation::text)
+                .anyMatch(text -> text.contains("starts a replica on infer-t-g0, of a kind that the service does not"
+                        + " declare"));
     }
 
     @Test

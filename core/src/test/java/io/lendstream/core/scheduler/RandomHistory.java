@@ -12,6 +12,7 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.KindTraits;
@@ -30,6 +31,7 @@ import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -162,7 +164,8 @@ final class RandomHistory {
         InferenceService service = story.serviceRecord(name, floor);
         boolean isSmall = products.isEmpty() || scheduler.settings().repartition() || random.nextBoolean();
         InferenceService sized = isSmall ? service : service.onSlicesOf(20L << 30);
-        story.tell(isQueued() ? sized.in(pick(queues)) : sized);
+        InferenceService onKinds = needs && random.nextBoolean() ? sized.onKinds(drawnCapacities()) : sized;
+        story.tell(isQueued() ? onKinds.in(pick(queues)) : onKinds);
     }
 
     /** Never drawn where there are no queues, so that the other histories stay the same. */
@@ -291,11 +294,35 @@ final class RandomHistory {
         }
     }
 
-    private KindNeeds drawnNeeds() {
-        List<KindId> kinds = products.stream()
+    private List<KindId> kinds() {
+        return products.stream()
                 .map(product -> GpuKinds.PLAIN.of(
                         Gpu.whole(new GpuId("any"), 0, product, (long) MEMORY_GIB.getOrDefault(product, 80) << 30)))
                 .toList();
+    }
+
+    /** Some of the kinds, in any order, on which a replica answers more or less. */
+    private List<KindCapacity> drawnCapacities() {
+        List<KindId> kinds = new ArrayList<>(kinds());
+        Collections.shuffle(kinds, random);
+        List<KindCapacity> capacities = new ArrayList<>();
+        for (KindId kind : kinds.subList(0, 1 + random.nextInt(kinds.size()))) {
+            KindCapacity capacity =
+                    switch (random.nextInt(3)) {
+                        case 0 -> KindCapacity.of(kind, 1 + 20 * random.nextDouble());
+                        case 1 ->
+                            KindCapacity.of(
+                                    kind, new KindRatio(0.2 + 2 * random.nextDouble(), random.nextDouble() / 2));
+                        default -> new KindCapacity(kind, Optional.empty(), Optional.empty(), Optional.empty());
+                    };
+            capacities.add(
+                    random.nextBoolean() ? capacity : capacity.warmingUpIn(Duration.ofSeconds(random.nextInt(40))));
+        }
+        return capacities;
+    }
+
+    private KindNeeds drawnNeeds() {
+        List<KindId> kinds = kinds();
         List<KindTraits> traits = new ArrayList<>();
         for (KindId kind : kinds) {
             if (random.nextBoolean()) {

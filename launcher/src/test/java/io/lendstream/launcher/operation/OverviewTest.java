@@ -16,6 +16,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
@@ -23,10 +24,12 @@ import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.GpuState;
@@ -429,5 +432,29 @@ class OverviewTest {
         overview.gone(new GpuId("train-g0"));
 
         assertThat(overview.json(story.now()).get("gpus")).hasSize(2);
+    }
+
+    @Test
+    void showsTheKindsOfReplicasAndTheNeedByThem() {
+        Scheduler kinds =
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
+        Scenario mixed = new Scenario(kinds)
+                .node("infer-1", Pool.INFERENCE, 4, "Tesla T4", 16)
+                .node("infer-2", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB", 80);
+        mixed.tell(mixed.serviceRecord("chat", 0)
+                        .onKinds(List.of(
+                                KindCapacity.of(new KindId("A100-SXM4-80GB"), 10),
+                                KindCapacity.of(new KindId("Tesla-T4-16GB"), 2))))
+                .rate("chat", 10)
+                .settled();
+
+        Overview overview = overview(mixed, false);
+
+        assertThat(overview.lines(mixed.now(), false))
+                .anyMatch(line -> line.contains("needs 2 (current load); 2 serving, 0 warm, 0 starting"
+                        + " (1 A100-SXM4-80GB, 1 Tesla-T4-16GB)"));
+        JsonNode json = overview.json(mixed.now());
+        assertThat(json.at("/services/0/needed").asInt()).isEqualTo(2);
+        assertThat(json.at("/services/0/replicasByKind/Tesla-T4-16GB").asInt()).isEqualTo(1);
     }
 }

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
@@ -69,6 +71,35 @@ class BoundsTest {
                 "InferenceService.warmUpMillis must be between 0 and 86400000, but was 9223372036854775807");
         InferenceService clamped = Codecs.decode(TopicCatalogue.SERVICES, record);
         assertThat(clamped.warmUp()).isEqualTo(Duration.ofDays(1));
+    }
+
+    @Test
+    void capacitiesOfKindsAreBounded() {
+        GenericRecord record = Codecs.encode(
+                TopicCatalogue.SERVICES,
+                story.serviceRecord("chat", 1)
+                        .onKinds(List.of(
+                                KindCapacity.of(new KindId("L4-24GB"), 5).warmingUpIn(Duration.ofSeconds(20)))));
+        GenericRecord capacity = (GenericRecord) ((List<?>) record.get("capacities")).get(0);
+        capacity.put("perSecond", 0.0);
+        assertRefused(TopicCatalogue.SERVICES, record, "KindCapacity.perSecond must be a number between");
+        assertThat(Codecs.decode(TopicCatalogue.SERVICES, record)
+                        .capacities()
+                        .get(0)
+                        .perSecond())
+                .contains(1e-6);
+
+        capacity.put("perSecond", 5.0);
+        capacity.put("warmUpMillis", Long.MAX_VALUE);
+        assertRefused(
+                TopicCatalogue.SERVICES,
+                record,
+                "KindCapacity.warmUpMillis must be between 0 and 86400000, but was 9223372036854775807");
+        assertThat(Codecs.decode(TopicCatalogue.SERVICES, record)
+                        .capacities()
+                        .get(0)
+                        .warmUp())
+                .contains(Duration.ofDays(1));
     }
 
     @Test

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.event.DeadlineKind;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.RequestRate;
@@ -21,6 +23,7 @@ import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -89,6 +92,35 @@ final class RoundTripTest {
 
         assertThat(Codecs.decode(TopicCatalogue.TRAINING_JOBS, AvroBytes.read(old, before, now)))
                 .isEqualTo(job);
+    }
+
+    @Seeds(100)
+    void servicesThatWereWrittenBeforeThereWereKindsTakeThemAsAlike(long seed) throws IOException {
+        InferenceService service = new AnyRecord(seed).of(InferenceService.class).onKinds(List.of());
+        Schema now = Codecs.schema(TopicCatalogue.SERVICES);
+        Schema before = without(now, "capacities");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.SERVICES, service), before));
+
+        InferenceService read = Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(old, before, now));
+
+        assertThat(read).isEqualTo(service);
+        assertThat(read.takesKindsAsAlike()).isTrue();
+    }
+
+    @Test
+    void capacitiesOfKindsComeBack() throws IOException {
+        InferenceService service = Scenario.of("deepboot")
+                .serviceRecord("chat", 0)
+                .onKinds(List.of(
+                        KindCapacity.of(new KindId("L4-24GB"), 12.5).warmingUpIn(Duration.ofSeconds(20)),
+                        KindCapacity.of(new KindId("Tesla-T4-16GB"), new KindRatio(0.25, 0.2)),
+                        new KindCapacity(
+                                new KindId("A100-SXM4-80GB"), Optional.empty(), Optional.empty(), Optional.empty())));
+        byte[] bytes = AvroBytes.write(Codecs.encode(TopicCatalogue.SERVICES, service));
+        Schema schema = Codecs.schema(TopicCatalogue.SERVICES);
+
+        assertThat(Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(bytes, schema, schema)))
+                .isEqualTo(service);
     }
 
     @Seeds(100)

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -66,6 +67,32 @@ class KindsReplayTest {
 
         assertThat(ran(replayed, "usual")).isBetween(Duration.ofHours(1), Duration.ofMinutes(61));
         assertThat(ran(replayed, "slow")).isBetween(Duration.ofHours(2), Duration.ofMinutes(121));
+    }
+
+    @Test
+    void aServiceIsServedOnTheKindsThatItDeclares() throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n0,8\n300,8\n600,8\n");
+        Path services = Files.writeString(
+                folder.resolve("services.csv"),
+                "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,kindCapacities\n"
+                        + "web,rates.csv,0.05,20,500,8,1,T4:5\n");
+        Workload workload = Workloads.load(services.toString(), Scene.of(DOMAIN, 1, 4, 4));
+
+        Replayed replayed = replay(
+                workload,
+                "deepboot",
+                new SimulatedNodes.Layout(DOMAIN, 4, 2, 2, 1)
+                        .withKinds(Map.of(SimulatedGpu.T4, 2, SimulatedGpu.A100, 2)));
+
+        assertThat(replayed.outcome().decisions().stream()
+                        .flatMap(decision -> decision.action().asServe().stream())
+                        .filter(serve -> !serve.warm())
+                        .flatMap(serve -> serve.gpus().stream()))
+                .as("8 requests/s need a capacity of 9.4, and a T4 has 5")
+                .isNotEmpty();
+        assertThat(replayed.leases())
+                .filteredOn(lease -> lease.owner().replicaOf().isPresent())
+                .allMatch(lease -> lease.kind().equals(Optional.of(SimulatedGpu.T4.kind())));
     }
 
     @Test

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.simulated.SimulatedGpu;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -235,5 +237,41 @@ class WorkloadReadersTest {
         assertThat(rates.at(Workload.EPOCH.plusSeconds(125))).isEqualTo(30);
         assertThat(rates.at(Workload.EPOCH.plusSeconds(185))).isEqualTo(60);
         assertThat(read.loads().get(0).service().slo()).isEqualTo(Duration.ofMillis(500));
+    }
+
+    @Test
+    void aServiceMayNameItsKindsOfGpu() throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n600,120\n660,60\n");
+        Path services = Files.writeString(folder.resolve("services.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,kindCapacities,kindWarmUps
+                web,rates.csv,0.05,20,500,8,0.5,T4:5;A100:20,T4:30
+                old,rates.csv,0.05,20,500,8,0.5,,
+                """);
+
+        List<ServiceLoad> loads = Workloads.load(services.toString(), scene).loads();
+
+        assertThat(loads.get(0).service().capacities())
+                .containsExactly(
+                        KindCapacity.of(SimulatedGpu.T4.kind(), 5).warmingUpIn(Duration.ofSeconds(30)),
+                        KindCapacity.of(SimulatedGpu.A100.kind(), 20));
+        assertThat(loads.get(1).service().takesKindsAsAlike()).isTrue();
+    }
+
+    @Test
+    void aBadKindOfAServiceIsNamed() throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n600,120\n660,60\n");
+        Path services = Files.writeString(folder.resolve("services.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,kindCapacities,kindWarmUps
+                web,rates.csv,0.05,20,500,8,0.5,T4:0,
+                """);
+        Path other = Files.writeString(folder.resolve("other.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,kindCapacities,kindWarmUps
+                web,rates.csv,0.05,20,500,8,0.5,T4:1,A100:5
+                """);
+
+        assertThatThrownBy(() -> Workloads.load(services.toString(), scene))
+                .hasMessageContaining("column kindCapacities: found 'T4:0', expected KIND:NUMBER between semicolons");
+        assertThatThrownBy(() -> Workloads.load(other.toString(), scene))
+                .hasMessageContaining("column kindWarmUps: found 'A100:5', expected kinds that kindCapacities names too");
     }
 }

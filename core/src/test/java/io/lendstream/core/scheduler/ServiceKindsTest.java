@@ -1,0 +1,249 @@
+package io.lendstream.core.scheduler;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.goodput.KindRatio;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Services that declare their capacity by kind of GPU: 85 % of a capacity may be used. */
+class ServiceKindsTest {
+    private static final String A100 = "NVIDIA A100-SXM4-80GB";
+    private static final String T4 = "Tesla T4";
+    private static final KindId BIG = new KindId("A100-SXM4-80GB");
+    private static final KindId SMALL = new KindId("Tesla-T4-16GB");
+    private static final SchedulerSettings KINDS = SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS);
+
+    /** Four T4 on a node before that of one A100. */
+    private static Scenario mixed(KindCapacity... capacities) {
+        return declared(
+                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                        .node("infer-1", Pool.INFERENCE, 4, T4, 16)
+                        .node("infer-2", Pool.INFERENCE, 1, A100, 80),
+                capacities);
+    }
+
+    private static Scenario declared(Scenario story, KindCapacity... capacities) {
+        return story.tell(story.serviceRecord("chat", 0).onKinds(List.of(capacities)));
+    }
+
+    private static List<GpuId> gpus(String... names) {
+        return Arrays.stream(names).map(GpuId::new).toList();
+    }
+
+    private static List<GpuId> taken(Scenario story) {
+        return story.last().stream()
+                .flatMap(decision -> decision.action().gpus().stream())
+                .sorted()
+                .toList();
+    }
+
+    @Test
+    void aServiceNeverGetsAKindThatItDoesNotDeclare() {
+        Scenario story = mixed(KindCapacity.of(BIG, 10));
+
+        story.rate("chat", 40);
+
+        assertThat(taken(story)).isEqualTo(gpus("infer-2-g0"));
+        story.settled().after(ofSeconds(30)).rate("chat", 60);
+        assertThat(taken(story)).as("a T4 is free").isEmpty();
+        assertThat(story.count("free")).isEqualTo(4);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void aServiceGetsNothingInADomainOfAnotherKind() {
+        Scenario story = declared(
+                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                        .node("infer", Pool.INFERENCE, 4, T4, 16),
+                KindCapacity.of(BIG, 10));
+
+        story.rate("chat", 40);
+
+        assertThat(story.last()).isEmpty();
+    }
+
+    @Test
+    void eachReplicaCountsWithWhatItAnswersOnItsKind() {
+        // 10 requests/s need a capacity of 11.8: an A100 has 10, and a T4 has 2
+        Scenario story = mixed(KindCapacity.of(BIG, 10), KindCapacity.of(SMALL, 2));
+
+        story.rate("chat", 10);
+
+        assertThat(story.last()).singleElement().satisfies(decision -> {
+            assertThat(decision.action().gpus()).containsExactlyInAnyOrderElementsOf(gpus("infer-1-g0", "infer-2-g0"));
+            assertThat(decision.reason().text())
+                    .isEqualTo("chat is short of 2 replicas on A100-SXM4-80GB: 2 needed for the current load, 0 running"
+                            + "; it starts 2 replicas on 1 A100-SXM4-80GB and 1 Tesla-T4-16GB");
+        });
+    }
+
+    @Test
+    void thePreferredKindIsTakenFirst() {
+        Scenario small = mixed(KindCapacity.of(SMALL, 2), KindCapacity.of(BIG, 10));
+
+        small.rate("chat", 3);
+
+        assertThat(taken(small)).isEqualTo(gpus("infer-1-g0", "infer-1-g1"));
+    }
+
+    @Test
+    void aRatioCountsWithItsUncertainty() {
+        // 6 requests/s need a capacity of 7.1: three T4 with 2.5 each, or four with 2 each
+        Scenario sure = mixed(KindCapacity.of(SMALL, new KindRatio(0.25, 0)));
+        Scenario unsure = mixed(KindCapacity.of(SMALL, new KindRatio(0.25, 0.2)));
+
+        assertThat(taken(sure.rate("chat", 6))).hasSize(3);
+        assertThat(taken(unsure.rate("chat", 6))).hasSize(4);
+    }
+
+    @Test
+    void replicasOnLessPreferredKindsRestFirstAndAreWokenAgain() {
+        Scenario story = mixed(KindCapacity.of(BIG, 10), KindCapacity.of(SMALL, 2));
+        story.rate("chat", 10).settled().after(ofSeconds(15));
+        assertThat(story.count("serving")).isEqualTo(2);
+
+        story.rate("chat", 5);
+
+        assertThat(story.owner("infer-2-g0").label()).isEqualTo("serving");
+        assertThat(story.owner("infer-1-g0").label()).isEqualTo("protected");
+
+        story.after(ofSeconds(5)).rate("chat", 10);
+
+        assertThat(story.owner("infer-1-g0").label()).isEqualTo("serving");
+        assertThat(story.last()).singleElement().satisfies(decision -> assertThat(
+                        decision.action().asServe().orElseThrow().warm())
+                .isTrue());
+    }
+
+    @Test
+    void aReclaimTakesAsManyLoansAsMakeUpForTheLoad() {
+        Scenario story = mixed(KindCapacity.of(BIG, 10), KindCapacity.of(SMALL, 2));
+        for (String job : List.of("a", "b", "c", "d", "e")) {
+            story.rigidJob(job, 1);
+        }
+        for (int i = 0; i < 10; i++) {
+            story.rate("chat", 0).after(ofSeconds(30)).settled();
+        }
+        assertThat(story.count("lent")).isEqualTo(5);
+
+        story.rate("chat", 10);
+
+        List<GpuId> reclaimed = taken(story);
+        double capacity = reclaimed.stream()
+                .mapToDouble(gpu -> gpu.value().startsWith("infer-2") ? 10 : 2)
+                .sum();
+        assertThat(story.last())
+                .isNotEmpty()
+                .allMatch(decision -> decision.action() instanceof Action.Reclaim)
+                .allMatch(decision -> decision.reason()
+                        .text()
+                        .endsWith("takes these loans first of those of the kinds that it declares"));
+        assertThat(capacity).isGreaterThanOrEqualTo(10 / 0.85);
+        assertThat(story.rate("chat", 10).last())
+                .as("GPUs that are about to be free are counted")
+                .isEmpty();
+    }
+
+    @Test
+    void aReclaimLeavesLoansOfOtherKinds() {
+        Scenario story = mixed(KindCapacity.of(SMALL, 2));
+        for (String job : List.of("a", "b", "c", "d", "e")) {
+            story.rigidJob(job, 1);
+        }
+        for (int i = 0; i < 10; i++) {
+            story.rate("chat", 0).after(ofSeconds(30)).settled();
+        }
+        assertThat(story.count("lent")).isEqualTo(5);
+
+        story.rate("chat", 3);
+
+        assertThat(taken(story)).hasSize(2).allMatch(gpu -> gpu.value().startsWith("infer-1"));
+    }
+
+    @Test
+    void aReplicaOnAKindThatIsNotDeclaredAnyMoreRestsWhenAnotherAnswers() {
+        Scenario story = mixed();
+        story.rate("chat", 5).settled();
+        assertThat(story.owner("infer-1-g0").label()).isEqualTo("serving");
+
+        declared(story.after(ofSeconds(5)), KindCapacity.of(BIG, 10));
+
+        assertThat(taken(story)).isEqualTo(gpus("infer-2-g0"));
+        assertThat(story.owner("infer-1-g0").label()).as("until then it answers").isEqualTo("serving");
+
+        story.settled().after(ofSeconds(5)).rate("chat", 5);
+
+        assertThat(story.owner("infer-2-g0").label()).isEqualTo("serving");
+        assertThat(story.owner("infer-1-g0").label()).isIn("protected", "sleeping");
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void withoutKindsCapacitiesDoNotCount() {
+        Scenario story = declared(
+                Scenario.of("deepboot")
+                        .node("infer-1", Pool.INFERENCE, 1, T4, 16)
+                        .node("infer-2", Pool.INFERENCE, 1, A100, 80),
+                KindCapacity.of(BIG, 5));
+
+        story.rate("chat", 15);
+
+        assertThat(taken(story))
+                .as("a replica answers 10 requests/s anywhere")
+                .isEqualTo(gpus("infer-1-g0", "infer-2-g0"));
+    }
+
+    @Test
+    void theSlowestWarmUpOfTheKindsThatThereAreCounts() {
+        Scenario story = mixed(
+                KindCapacity.of(BIG, 10),
+                KindCapacity.of(SMALL, 2).warmingUpIn(ofSeconds(40)),
+                KindCapacity.of(new KindId("L4-24GB"), 4).warmingUpIn(ofSeconds(90)));
+        ServiceState chat = story.state().services().require(new ServiceId("chat"));
+
+        assertThat(KindNeed.warmUp(chat.spec(), Set.of(BIG, SMALL)::contains)).isEqualTo(ofSeconds(40));
+        assertThat(KindNeed.warmUp(chat.spec(), Set.of(BIG)::contains)).isEqualTo(ofSeconds(8));
+
+        Decision start = story.rate("chat", 10).last().get(0);
+
+        assertThat(Duration.between(start.at(), start.deadline()))
+                .as("twice the warm-up on a T4")
+                .isEqualTo(ofSeconds(80));
+    }
+
+    @Test
+    void theNeedIsShownByTheKindsOfTheReplicas() {
+        Scenario story = mixed(KindCapacity.of(BIG, 10), KindCapacity.of(SMALL, 2));
+        story.rate("chat", 10);
+        ServiceState chat = story.state().services().require(new ServiceId("chat"));
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), KINDS);
+
+        ReplicaNeed onBoth = scheduler.need(
+                chat, story.now(), List.of(BIG, SMALL), List.of(Optional.of(SMALL), Optional.of(BIG)));
+        ReplicaNeed onSmall = scheduler.need(
+                chat, story.now(), List.of(SMALL), List.of(Optional.of(SMALL), Optional.of(SMALL)));
+
+        assertThat(onBoth.replicas()).isEqualTo(2);
+        assertThat(onSmall.replicas()).as("11.8 / 2").isEqualTo(6);
+        assertThat(scheduler.need(chat, story.now(), List.of(), List.of()))
+                .as("kinds are not told apart")
+                .isEqualTo(scheduler.need(chat, story.now()));
+    }
+}

@@ -6,7 +6,8 @@ import io.lendstream.core.id.Checks;
  * The GPUs that a service needs to keep its SLO, by quantiles of its demand. It is one for each replica, and never
  * fewer than its floor.
  *
- * <p>They are whole GPUs, also of a service that is planned onto MIG instances.
+ * <p>They are whole GPUs, also of a service that is planned onto MIG instances. A replica counts with the capacity that
+ * its service declares for all kinds of GPU.
  */
 public record GpuQuantiles(int p10, int p50, int p90, int p99) {
     public GpuQuantiles {

@@ -79,6 +79,7 @@ final class RateSerializer extends ImmutableSerializer<RequestRate> {
         return sizes;
     }
 
+    /** Their kind of GPU is left out, as no forecast needs it. */
     private static List<BatchTimes> readBatches(DataInputView source) throws IOException {
         List<BatchTimes> batches = new ArrayList<>();
         for (int left = source.readInt(); left > 0; left--) {

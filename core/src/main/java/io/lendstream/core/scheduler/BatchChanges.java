@@ -9,6 +9,8 @@ import io.lendstream.core.decision.Bucket;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.Wording;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.latency.LatencyLearner;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.state.ServiceState;
@@ -45,6 +47,11 @@ final class BatchChanges {
             service.batches()
                     .filter(batches -> isDue(service, batches.guard().judgedAt()))
                     .ifPresent(batches -> adjust(service, batches));
+            for (ServiceBatches other : service.otherBatches()) {
+                if (isDue(service, other.guard().judgedAt())) {
+                    adjust(builder.services().require(service.spec().service()), other);
+                }
+            }
         }
     }
 
@@ -56,10 +63,44 @@ final class BatchChanges {
     }
 
     private void adjust(ServiceState service, ServiceBatches batches) {
-        Instances.of(builder, service.spec().service())
-                .filter(it -> !it.serving().isEmpty() && it.gpu().model().equals(batches.gpu()))
+        instances(service, batches.gpu())
+                .filter(it -> !it.serving().isEmpty())
                 .ifPresent(instances -> batches.on(instances.slice())
                         .ifPresent(latency -> adjust(service, batches, instances, latency)));
+    }
+
+    /** What its replicas on a kind of GPU run on; of several kinds only if batches of several are known. */
+    private Optional<Instances> instances(ServiceState service, String gpu) {
+        ServiceId name = service.spec().service();
+        Optional<Instances> alike = Instances.of(builder, name);
+        if (alike.isPresent() || service.otherBatches().isEmpty()) {
+            return alike.filter(it -> it.gpu().model().equals(gpu));
+        }
+        return Instances.all(builder, name).stream()
+                .filter(it -> it.gpu().model().equals(gpu))
+                .findFirst();
+    }
+
+    /** Requests per second of one of these replicas: each gets its part by its capacity. */
+    private double ratePerReplica(ServiceState service, Instances instances) {
+        int replicas = instances.serving().size();
+        if (service.otherBatches().isEmpty()) {
+            return service.arrivalsPerSecond() / replicas;
+        }
+        double all = 0;
+        for (Instances each : Instances.all(builder, service.spec().service())) {
+            all += capacity(service, each);
+        }
+        double mine = capacity(service, instances);
+        return all > 0 ? service.arrivalsPerSecond() * mine / all / replicas : service.arrivalsPerSecond() / replicas;
+    }
+
+    private double capacity(ServiceState service, Instances instances) {
+        double sum = 0;
+        for (GpuId gpu : instances.serving()) {
+            sum += service.spec().capacityOn(builder.gpu(gpu).kind());
+        }
+        return sum;
     }
 
     private void adjust(
@@ -69,7 +110,7 @@ final class BatchChanges {
                 batches.decided().filter(it -> it.profile().equals(profile));
         Proposal proposal = new BatchingRule(
                         service.spec().slo(),
-                        service.arrivalsPerSecond() / instances.serving().size(),
+                        ratePerReplica(service, instances),
                         batches.sizes(),
                         batches.largest(),
                         latency)

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -18,6 +19,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
@@ -26,9 +28,13 @@ import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** Applies an event to the state. It makes no decisions. */
 final class EventApplier implements Event.Cases<Runnable> {
@@ -202,11 +208,40 @@ final class EventApplier implements Event.Cases<Runnable> {
         Optional<Instances> instances =
                 rate.batches().isEmpty() ? Optional.empty() : Instances.of(builder, rate.service());
         builder.put(instances
-                .map(known -> service.with(service.batches()
+                .map(known -> service.with(service.batchesOn(known.gpu().model())
+                        .or(service::batches)
                         .orElseGet(() ->
                                 ServiceBatches.of(known.gpu(), rate.windowEnd()).heard(rate))
                         .served(rate.batches(), known.gpu())))
-                .orElse(service));
+                .orElseGet(() -> servedOnKinds(rate, service)));
+    }
+
+    /** Of a service on several kinds of GPU, batches count that name their kind. */
+    private ServiceState servedOnKinds(RequestRate rate, ServiceState service) {
+        if (rate.batches().isEmpty()) {
+            return service;
+        }
+        Map<KindId, List<BatchTimes>> byKind = new TreeMap<>();
+        for (BatchTimes times : rate.batches()) {
+            times.kind()
+                    .map(model.gpuKinds()::counted)
+                    .ifPresent(kind -> byKind.computeIfAbsent(kind, any -> new ArrayList<>())
+                            .add(times));
+        }
+        ServiceState learned = service;
+        for (Map.Entry<KindId, List<BatchTimes>> kind : byKind.entrySet()) {
+            Optional<MigGpu> gpu = Instances.gpu(builder, rate.service(), kind.getKey());
+            if (gpu.isPresent()) {
+                ServiceBatches next = learned.batchesOn(gpu.get().model())
+                        .orElseGet(() ->
+                                ServiceBatches.of(gpu.get(), rate.windowEnd()).heard(rate))
+                        .served(kind.getValue(), gpu.get());
+                boolean isFirst = learned.batches().isEmpty()
+                        || learned.batches().get().gpu().equals(next.gpu());
+                learned = isFirst ? learned.with(next) : learned.withOther(next);
+            }
+        }
+        return learned;
     }
 
     private void take(GpuTelemetry telemetry) {

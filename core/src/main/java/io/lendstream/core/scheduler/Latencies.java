@@ -16,9 +16,8 @@ public interface Latencies {
     double GIB = 1L << 30;
 
     /** The reported batches of servers on that kind of GPU. */
-    Latencies LEARNED = (service, gpu) -> service.batches()
-            .filter(batches -> batches.gpu().equals(gpu.model())
-                    && !batches.learned().bins().isEmpty())
+    Latencies LEARNED = (service, gpu) -> service.batchesOn(gpu.model())
+            .filter(batches -> !batches.learned().bins().isEmpty())
             .map(batches -> learned(service, batches, gpu));
 
     /**

@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,6 +23,7 @@ import java.util.TreeMap;
  * @param peaks greatest demand of each of the last ten minutes or so, oldest first
  * @param forecastEvent the event that brought {@code forecast}; 0 before the first
  * @param batches the learned batch times of its servers; empty until a server reports batches
+ * @param otherBatches the same on other kinds of GPU, if it runs on several; by their model
  * @param demand the total of its sources
  */
 public record ServiceState(
@@ -31,6 +33,7 @@ public record ServiceState(
         Optional<DemandForecast> forecast,
         long forecastEvent,
         Optional<ServiceBatches> batches,
+        List<ServiceBatches> otherBatches,
         @Derived Demand demand) {
     private static final Duration PEAK_MEMORY = Duration.ofMinutes(10);
     /** Silence after which demand is unknown; longer where windows are. */
@@ -43,6 +46,7 @@ public record ServiceState(
     public ServiceState {
         sources = Collections.unmodifiableSortedMap(new TreeMap<>(sources));
         peaks = List.copyOf(peaks);
+        otherBatches = List.copyOf(otherBatches);
     }
 
     /** A state whose demand is summed up from its sources. */
@@ -52,8 +56,20 @@ public record ServiceState(
             List<DemandPeak> peaks,
             Optional<DemandForecast> forecast,
             long forecastEvent,
+            Optional<ServiceBatches> batches,
+            List<ServiceBatches> otherBatches) {
+        this(spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, Demand.of(sources));
+    }
+
+    /** The state of a service whose servers report batches of one kind of GPU only, if any. */
+    public ServiceState(
+            InferenceService spec,
+            Map<String, SourceRate> sources,
+            List<DemandPeak> peaks,
+            Optional<DemandForecast> forecast,
+            long forecastEvent,
             Optional<ServiceBatches> batches) {
-        this(spec, sources, peaks, forecast, forecastEvent, batches, Demand.of(sources));
+        this(spec, sources, peaks, forecast, forecastEvent, batches, List.of());
     }
 
     /**
@@ -107,7 +123,7 @@ public record ServiceState(
     }
 
     public ServiceState describedBy(InferenceService next) {
-        return new ServiceState(next, sources, peaks, forecast, forecastEvent, batches, demand);
+        return new ServiceState(next, sources, peaks, forecast, forecastEvent, batches, otherBatches, demand);
     }
 
     public boolean hasSeen(RequestRate rate) {
@@ -136,21 +152,51 @@ public record ServiceState(
                 forecast,
                 forecastEvent,
                 batches.map(known -> known.heard(rate)),
+                otherBatches.isEmpty()
+                        ? otherBatches
+                        : otherBatches.stream().map(known -> known.heard(rate)).toList(),
                 now);
     }
 
     public ServiceState expecting(DemandForecast next, long event) {
-        return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, demand);
+        return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, otherBatches, demand);
     }
 
     /** The same with other rates of its sources. */
     public ServiceState with(Map<String, SourceRate> other) {
-        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches);
+        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches, otherBatches);
     }
 
-    /** With newly learned batch times. */
+    /** With newly learned batch times, which replace those of the same kind of GPU, else the first ones. */
     public ServiceState with(ServiceBatches next) {
-        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), demand);
+        for (ServiceBatches other : otherBatches) {
+            if (other.gpu().equals(next.gpu())) {
+                return withOther(next);
+            }
+        }
+        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), otherBatches, demand);
+    }
+
+    /** With batch times on a kind of GPU beside those of another. */
+    public ServiceState withOther(ServiceBatches next) {
+        List<ServiceBatches> others = new ArrayList<>(otherBatches);
+        others.removeIf(other -> other.gpu().equals(next.gpu()));
+        others.add(next);
+        others.sort(Comparator.comparing(ServiceBatches::gpu));
+        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, batches, others, demand);
+    }
+
+    /** The batch times on a kind of GPU, by its model. */
+    public Optional<ServiceBatches> batchesOn(String gpu) {
+        if (batches.isPresent() && batches.get().gpu().equals(gpu)) {
+            return batches;
+        }
+        for (ServiceBatches other : otherBatches) {
+            if (other.gpu().equals(gpu)) {
+                return Optional.of(other);
+            }
+        }
+        return Optional.empty();
     }
 
     /** Offered requests per second, over all sources. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
@@ -13,9 +14,12 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.latency.Slice;
+import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -245,5 +249,92 @@ class ServiceKindsTest {
         assertThat(scheduler.need(chat, story.now(), List.of(), List.of()))
                 .as("kinds are not told apart")
                 .isEqualTo(scheduler.need(chat, story.now()));
+    }
+
+    private static List<BatchTimes> batches(KindId kind, double slower) {
+        List<BatchTimes> times = new ArrayList<>();
+        for (int batch : List.of(1, 8, 32, 64)) {
+            times.add(new BatchTimes(Optional.empty(), batch, 0, 30, slower * (20 + 5 * batch)).on(kind));
+        }
+        return times;
+    }
+
+    /** A service on an A100 and an H100, whose batches take twice as long on the A100. */
+    private static Scenario batching() {
+        KindId hopper = new KindId("H100-80GB-HBM3");
+        Scenario story = declared(
+                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                        .node("infer-1", Pool.INFERENCE, 1, A100, 80)
+                        .node("infer-2", Pool.INFERENCE, 1, "NVIDIA H100 80GB HBM3", 80),
+                KindCapacity.of(BIG, 5),
+                KindCapacity.of(hopper, 10));
+        story.rate("chat", 12).settled();
+        for (int i = 0; i < 10; i++) {
+            List<BatchTimes> both = new ArrayList<>(batches(BIG, 2));
+            both.addAll(batches(hopper, 1));
+            story.after(ofSeconds(15)).settled().served("chat", 12, .1, both).settled();
+        }
+        return story;
+    }
+
+    @Test
+    void batchesAreLearnedByKind() {
+        ServiceState chat = batching().state().services().require(new ServiceId("chat"));
+
+        assertThat(chat.batches()).isPresent();
+        assertThat(chat.otherBatches()).hasSize(1);
+        MigGpu ampere = MigGpu.named("A100-80GB").orElseThrow();
+        MigGpu hopper = MigGpu.ofProduct("NVIDIA H100 80GB HBM3", 80L << 30).orElseThrow();
+        double slow = wholeMillis(chat, ampere);
+        double fast = wholeMillis(chat, hopper);
+        assertThat(slow / fast).isBetween(1.8, 2.2);
+        assertThat(Latencies.LEARNED.learned(chat, ampere)).isPresent();
+        assertThat(Latencies.LEARNED.learned(chat, hopper)).isPresent();
+    }
+
+    /** How long a batch of 8 takes on a whole GPU. */
+    private static double wholeMillis(ServiceState service, MigGpu gpu) {
+        return service.batchesOn(gpu.model())
+                .flatMap(batches -> batches.learner().model())
+                .orElseThrow()
+                .millis(Slice.whole(gpu), 8, 1);
+    }
+
+    @Test
+    void eachKindGetsASettingOfItsOwn() {
+        List<Action.Batching> decided = batching().decisions().stream()
+                .map(Decision::action)
+                .filter(Action.Batching.class::isInstance)
+                .map(Action.Batching.class::cast)
+                .toList();
+
+        Action.Batching ampere = last(decided, "infer-1-g0");
+        Action.Batching hopper = last(decided, "infer-2-g0");
+        assertThat(ampere.gpus()).containsExactly(new GpuId("infer-1-g0"));
+        assertThat(hopper.gpus()).containsExactly(new GpuId("infer-2-g0"));
+        assertThat(hopper.buckets().get(0).maxBatch())
+                .isGreaterThan(ampere.buckets().get(0).maxBatch());
+    }
+
+    private static Action.Batching last(List<Action.Batching> decided, String gpu) {
+        return decided.stream()
+                .filter(batching -> batching.gpus().contains(new GpuId(gpu)))
+                .reduce((first, second) -> second)
+                .orElseThrow();
+    }
+
+    @Test
+    void batchesThatNameNoKindDoNotCountWhereThereAreSeveral() {
+        Scenario story = declared(
+                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                        .node("infer-1", Pool.INFERENCE, 1, A100, 80)
+                        .node("infer-2", Pool.INFERENCE, 1, "NVIDIA H100 80GB HBM3", 80));
+        story.rate("chat", 12).settled().after(ofSeconds(15));
+
+        story.served("chat", 12, .1, List.of(new BatchTimes(Optional.empty(), 8, 0, 30, 60)));
+
+        ServiceState chat = story.state().services().require(new ServiceId("chat"));
+        assertThat(chat.batches()).isEmpty();
+        assertThat(chat.otherBatches()).isEmpty();
     }
 }

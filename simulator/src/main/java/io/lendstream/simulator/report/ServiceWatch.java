@@ -137,7 +137,7 @@ final class ServiceWatch {
         return new ServiceFacts(
                 service,
                 requests,
-                spec.map(InferenceService::replicaCapacityPerSecond),
+                spec.filter(InferenceService::takesKindsAsAlike).map(InferenceService::replicaCapacityPerSecond),
                 lead,
                 points(demandSoFar, widthMillis),
                 forecasts(widthMillis, now),

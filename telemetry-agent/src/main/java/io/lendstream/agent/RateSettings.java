@@ -126,7 +126,7 @@ record RateSettings(
                 source,
                 identity.boot(),
                 periods.compareTo(minute) > 0 ? periods : minute,
-                endpoint.profile());
+                endpoint.on());
         return new RateProbe(endpoint, scraper, windows, metrics, InstantSource.system(), System::nanoTime);
     }
 }

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.agent.rates.Endpoint;
 import io.lendstream.agent.rates.EndpointPresets;
 import io.lendstream.agent.rates.Preset;
+import io.lendstream.agent.rates.ServedOn;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
 import java.net.URI;
 import java.util.List;
@@ -29,7 +31,7 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
     private static final String OURS = "lendstream.io/scrape-";
     private static final String PROMETHEUS = "prometheus.io/";
     private static final Set<String> KNOWN =
-            new TreeSet<>(Set.of("preset", "service", "port", "path", "scheme", "stats", "profile"));
+            new TreeSet<>(Set.of("preset", "service", "port", "path", "scheme", "stats", "profile", "kind"));
     private static final Set<String> OVER = Set.of("Succeeded", "Failed");
     private static final Pattern PORT_AND_PATH = Pattern.compile("(\\d{1,5})(/.*)");
 
@@ -94,7 +96,9 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
                 preset,
                 url(scheme, host, port, said(annotations, "path").orElse("/metrics")),
                 stats,
-                Optional.ofNullable(annotations.get(OURS + "profile")),
+                new ServedOn(
+                        Optional.ofNullable(annotations.get(OURS + "profile")),
+                        Optional.ofNullable(annotations.get(OURS + "kind")).map(KindId::new)),
                 Optional.empty());
         return Optional.of(new PodTarget(
                 pod.path("metadata").path("uid").asText(""),

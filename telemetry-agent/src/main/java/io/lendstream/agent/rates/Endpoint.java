@@ -1,20 +1,20 @@
 package io.lendstream.agent.rates;
 
+import io.lendstream.core.id.KindId;
 import java.net.URI;
 import java.util.Locale;
 import java.util.Optional;
 
 /**
  * The address of a server's metrics, as settings write it. The form is {@code PRESET@URL}, with {@code ;stats=URL}
- * for Triton's statistics, {@code ;profile=3g.40gb} for the server's MIG instance, and {@code ;node=NAME} for the
- * only node whose agent reads it.
+ * for Triton's statistics, {@code ;profile=3g.40gb} for the server's MIG instance, {@code ;kind=L4-24GB} for its kind
+ * of GPU, and {@code ;node=NAME} for the only node whose agent reads it.
  *
  * @param stats Triton's {@code /v2/models/stats}; empty if batches are not read
- * @param profile profile of the server's MIG instance; empty for a whole GPU
+ * @param on what the server runs on
  * @param reader the node whose agent reads it; empty for every agent with this setting
  */
-public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<String> profile, Optional<String> reader) {
-
+public record Endpoint(Preset preset, URI url, Optional<URI> stats, ServedOn on, Optional<String> reader) {
     /**
      * Parses an endpoint.
      *
@@ -29,19 +29,21 @@ public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<Str
                             .formatted(text));
         }
         Optional<URI> stats = Optional.empty();
-        Optional<String> profile = Optional.empty();
+        ServedOn on = ServedOn.WHOLE;
         Optional<String> reader = Optional.empty();
         for (int i = 1; i < parts.length; i++) {
             String part = parts[i].strip();
             if (part.startsWith("stats=")) {
                 stats = Optional.of(url(part.substring("stats=".length())));
             } else if (part.startsWith("profile=")) {
-                profile = Optional.of(part.substring("profile=".length()));
+                on = new ServedOn(Optional.of(part.substring("profile=".length())), on.kind());
+            } else if (part.startsWith("kind=")) {
+                on = new ServedOn(on.profile(), Optional.of(new KindId(part.substring("kind=".length()))));
             } else if (part.startsWith("node=")) {
                 reader = Optional.of(part.substring("node=".length()));
             } else {
                 throw new IllegalArgumentException(
-                        "agent.rate-endpoints has '%s' after a URL, but only stats=URL, profile=NAME and node=NAME are allowed there."
+                        "agent.rate-endpoints has '%s' after a URL, but only stats=URL, profile=NAME, kind=NAME and node=NAME are allowed there."
                                 .formatted(part));
             }
         }
@@ -49,7 +51,7 @@ public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<Str
                 presets.named(parts[0].substring(0, at).strip()),
                 url(parts[0].substring(at + 1)),
                 stats,
-                profile,
+                on,
                 reader);
     }
 

@@ -41,7 +41,7 @@ public final class Windows {
     private final String source;
     private final String boot;
     private final Duration longest;
-    private final Optional<String> profile;
+    private final ServedOn on;
     private final Map<ServiceId, Long> sequences = new TreeMap<>();
     /** Surplus of derived arrivals, subtracted from the next windows. */
     private final Map<ServiceId, Double> advances = new TreeMap<>();
@@ -53,7 +53,7 @@ public final class Windows {
      *
      * @param source source name in records
      * @param longest a longer time between two readings is split into several windows
-     * @param profile profile of the server's MIG instance; empty for a whole GPU
+     * @param on what the server runs on
      */
     public Windows(
             Preset preset,
@@ -62,14 +62,14 @@ public final class Windows {
             String source,
             String boot,
             Duration longest,
-            Optional<String> profile) {
+            ServedOn on) {
         this.preset = preset;
         this.names = names;
         this.domain = domain;
         this.source = source;
         this.boot = boot;
         this.longest = longest;
-        this.profile = profile;
+        this.on = on;
     }
 
     /**
@@ -292,7 +292,8 @@ public final class Windows {
             if (old != null) {
                 names.called(model)
                         .ifPresent(service -> BatchCounter.served(ANY_SLICE, 1, old, counters).stream()
-                                .map(ran -> new BatchTimes(profile, ran.batch(), 0, ran.count(), ran.meanMillis()))
+                                .map(ran -> new BatchTimes(
+                                        on.profile(), ran.batch(), 0, ran.count(), ran.meanMillis(), on.kind()))
                                 .forEach(times -> batches.computeIfAbsent(service, any -> new ArrayList<>())
                                         .add(times)));
             }

@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.agent.rates.EndpointPresets;
+import io.lendstream.agent.rates.ServedOn;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,14 +31,16 @@ class PodReaderTest {
                         "lendstream.io/scrape-path", "/other/metrics",
                         "lendstream.io/scrape-scheme", "https",
                         "lendstream.io/scrape-stats", "8000/v2/models/stats",
-                        "lendstream.io/scrape-profile", "3g.40gb")))
+                        "lendstream.io/scrape-profile", "3g.40gb",
+                        "lendstream.io/scrape-kind", "L4-24GB")))
                 .orElseThrow();
 
         assertThat(target.endpoint().preset().name()).isEqualTo("triton");
         assertThat(target.endpoint().url()).hasToString("https://127.0.0.1:8002/other/metrics");
         assertThat(target.endpoint().stats())
                 .hasValueSatisfying(url -> assertThat(url).hasToString("https://127.0.0.1:8000/v2/models/stats"));
-        assertThat(target.endpoint().profile()).hasValue("3g.40gb");
+        assertThat(target.endpoint().on())
+                .isEqualTo(new ServedOn(Optional.of("3g.40gb"), Optional.of(new KindId("L4-24GB"))));
         assertThat(target.service()).hasValue(new ServiceId("chat"));
         assertThat(target.started()).hasValue(Instant.parse(SINCE));
         assertThat(target.running()).isTrue();

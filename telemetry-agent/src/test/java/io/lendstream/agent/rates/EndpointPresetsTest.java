@@ -154,7 +154,7 @@ class EndpointPresetsTest {
                 "node/host:1",
                 "boot",
                 Duration.ofMinutes(1),
-                Optional.empty());
+                ServedOn.WHOLE);
         windows.upTo(reading(0, preset + ".prom"));
         List<Window> ended = windows.upTo(reading(10, preset + "-later.prom"));
         assertThat(ended).hasSize(1);

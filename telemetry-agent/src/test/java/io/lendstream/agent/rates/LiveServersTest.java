@@ -185,7 +185,7 @@ class LiveServersTest {
                 "node/host:1",
                 "boot",
                 Duration.ofMinutes(1),
-                Optional.empty());
+                ServedOn.WHOLE);
     }
 
     private static EndpointReading reading(int second, String page, Optional<String> statistics) throws IOException {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -137,13 +138,13 @@ class RateProbeTest {
     @Test
     void whatASiteSaysOfAnEndpointIsRead() {
         Endpoint endpoint = Endpoint.parse(
-                "triton@https://h:8002/metrics;stats=http://h:8000/v2/models/stats;profile=3g.40gb",
+                "triton@https://h:8002/metrics;stats=http://h:8000/v2/models/stats;profile=3g.40gb;kind=L4-24GB",
                 EndpointPresets.ours());
 
         assertThat(endpoint.preset().name()).isEqualTo("triton");
         assertThat(endpoint.stats())
                 .hasValueSatisfying(stats -> assertThat(stats).hasPort(8000));
-        assertThat(endpoint.profile()).hasValue("3g.40gb");
+        assertThat(endpoint.on()).isEqualTo(new ServedOn(Optional.of("3g.40gb"), Optional.of(new KindId("L4-24GB"))));
         assertThat(endpoint.source("n1")).isEqualTo("n1/h:8002");
         assertThat(endpoint.reader()).as("for every agent").isEmpty();
         assertThat(Endpoint.parse("vllm@http://gateway:8000/metrics;node=n7", EndpointPresets.ours())

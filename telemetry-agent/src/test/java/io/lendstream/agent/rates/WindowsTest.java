@@ -6,6 +6,7 @@ import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.latency.BatchCounter;
 import java.time.Duration;
@@ -189,7 +190,7 @@ class WindowsTest {
         var names =
                 new ServiceNames(Map.of("chat", new ServiceId("assistant")), Optional.of(new ServiceId("rest")), true);
         windows = new Windows(
-                COUNTING, names, new DomainId("d"), "node", "boot", Duration.ofSeconds(60), Optional.empty());
+                COUNTING, names, new DomainId("d"), "node", "boot", Duration.ofSeconds(60), ServedOn.WHOLE);
         windows.upTo(at(0));
 
         List<Window> told = windows.upTo(at(
@@ -260,12 +261,12 @@ class WindowsTest {
                 "node",
                 "boot",
                 Duration.ofSeconds(60),
-                Optional.of("3g.40gb"));
+                new ServedOn(Optional.of("3g.40gb"), Optional.of(new KindId("A100-SXM4-80GB"))));
         windows.upTo(at(0, p("in_total", 0)).with(Map.of("chat", Map.of(4, batches(10, 50)))));
 
         assertThat(only(windows.upTo(at(10, p("in_total", 20)).with(Map.of("chat", Map.of(4, batches(15, 100))))))
                         .batches())
-                .containsExactly(new BatchTimes(Optional.of("3g.40gb"), 4, 0, 5, 10.0));
+                .containsExactly(new BatchTimes(Optional.of("3g.40gb"), 4, 0, 5, 10.0).on(new KindId("A100-SXM4-80GB")));
     }
 
     @Test
@@ -307,7 +308,7 @@ class WindowsTest {
                 "node/host:1",
                 "boot",
                 Duration.ofSeconds(60),
-                Optional.empty());
+                ServedOn.WHOLE);
     }
 
     private static Preset preset(String... settings) {

@@ -165,8 +165,8 @@ class WorkDue {
      * Whether services have to be looked at. A report matters to them only if it frees a GPU of inference, or if a
      * service may still be short of GPUs. None is where GPUs of inference were free or on loan before the report: free
      * GPUs are given, and loans reclaimed, as soon as a service is short. This does not hold for several kinds of GPUs:
-     * those to spare may have too little memory. Nor does it for queues: a report may free the quota that a service
-     * waits for.
+     * those to spare may have too little memory, or be of a kind that the service does not declare. Nor does it for
+     * queues: a report may free the quota that a service waits for.
      */
     boolean concernsServices(Situation it) {
         boolean mayBeLeftOut = it.step().event().asReport().isPresent()

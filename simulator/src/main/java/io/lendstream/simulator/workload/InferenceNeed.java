@@ -1,7 +1,9 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.event.InferenceService;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 
 /**
  * The GPUs that the services of a workload need, against the inference GPUs there are.
@@ -119,7 +121,7 @@ public record InferenceNeed(
             return need;
         }
         Demand.Rates rates = (Demand.Rates) load.demand();
-        double capacity = load.service().replicaCapacityPerSecond();
+        double capacity = capacity(load.service());
         for (int i = 0; i < bins; i++) {
             for (int sample = 0; sample < SAMPLES; sample++) {
                 Instant at = start.plusMillis(i * bin + sample * bin / SAMPLES);
@@ -127,6 +129,14 @@ public record InferenceNeed(
             }
         }
         return need;
+    }
+
+    /** Requests per second of a replica, on the kind of GPU where it answers most if it does not take them as alike. */
+    private static double capacity(InferenceService service) {
+        return service.capacities().stream()
+                .mapToDouble(each -> service.likelyCapacityOn(Optional.of(each.kind())))
+                .max()
+                .orElse(service.replicaCapacityPerSecond());
     }
 
     /** Whether they would need more GPUs than there are even if they could share them, so that requests queue up. */

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.util.List;
@@ -58,6 +60,20 @@ class InferenceNeedTest {
 
         assertThat(InferenceNeed.of(workload, 2).peak()).isEqualTo(2);
         assertThat(InferenceNeed.of(workload, 2).peakShare()).isCloseTo(2, within(.1));
+    }
+
+    @Test
+    void aServiceOnSeveralKindsNeedsTheFewestGpusThatMayBeEnough() {
+        ServiceLoad alike = rates("chat", 10, List.of(40.0, 40.0));
+        InferenceService onKinds = alike.service()
+                .onKinds(List.of(
+                        KindCapacity.of(new KindId("Tesla-T4-16GB"), 5),
+                        KindCapacity.of(new KindId("A100-SXM4-80GB"), 20)));
+
+        assertThat(InferenceNeed.of(workload(alike), 1).peak()).isEqualTo(4);
+        assertThat(InferenceNeed.of(workload(new ServiceLoad(onKinds, alike.demand())), 1)
+                        .peak())
+                .isEqualTo(2);
     }
 
     @Test

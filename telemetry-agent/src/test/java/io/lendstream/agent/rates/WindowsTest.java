@@ -266,7 +266,8 @@ class WindowsTest {
 
         assertThat(only(windows.upTo(at(10, p("in_total", 20)).with(Map.of("chat", Map.of(4, batches(15, 100))))))
                         .batches())
-                .containsExactly(new BatchTimes(Optional.of("3g.40gb"), 4, 0, 5, 10.0).on(new KindId("A100-SXM4-80GB")));
+                .containsExactly(
+                        new BatchTimes(Optional.of("3g.40gb"), 4, 0, 5, 10.0).on(new KindId("A100-SXM4-80GB")));
     }
 
     @Test

@@ -248,8 +248,8 @@ final class RequestRun extends ServiceRun {
     private void begin(Request request, Instant started, Instant begins, boolean cold) {
         Optional<GpuId> on = service().takesKindsAsAlike() ? Optional.empty() : fastestIdle();
         on.ifPresent(gpu -> busy.merge(gpu, 1, Integer::sum));
-        Duration takes = on.map(gpu -> Duration.ofMillis(
-                        Math.round(request.duration().toMillis() / speed(gpu))))
+        Duration takes = on.map(
+                        gpu -> Duration.ofMillis(Math.round(request.duration().toMillis() / speed(gpu))))
                 .orElse(request.duration());
         running.add(new Running(request, started, begins, begins.plus(takes), cold, begun++, on));
     }

@@ -86,10 +86,7 @@ class MixedReplicasTest {
 
         assertThat(run.requests())
                 .extracting(RequestResult::name, RequestResult::completed)
-                .containsExactly(
-                        tuple("a", at(14)),
-                        tuple("c", at(18)),
-                        tuple("b", at(19)));
+                .containsExactly(tuple("a", at(14)), tuple("c", at(18)), tuple("b", at(19)));
     }
 
     @Test

@@ -19,10 +19,7 @@ import java.util.Optional;
  * @param kinds the kinds of the units, if the service declares its capacity on kinds; else empty
  */
 public record OrderSubject(
-        Optional<TrainingJob> job,
-        Optional<InferenceService> service,
-        Optional<Gpu> gpu,
-        Map<GpuId, KindId> kinds) {
+        Optional<TrainingJob> job, Optional<InferenceService> service, Optional<Gpu> gpu, Map<GpuId, KindId> kinds) {
     /** Nothing is known. */
     public static final OrderSubject NOTHING = new OrderSubject(Optional.empty(), Optional.empty(), Optional.empty());
 

@@ -93,8 +93,7 @@ public record ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakA
     }
 
     /** The same of a service whose replicas are not alike. */
-    public static ReplicaNeed beside(
-            ServiceState service, double answered, double expected, ReplicaCounting counting) {
+    public static ReplicaNeed beside(ServiceState service, double answered, double expected, ReplicaCounting counting) {
         return new ReplicaNeed(
                 counting.replicasFor(Math.max(0, perSecond(service) - answered)),
                 counting.replicasFor(Math.max(0, expected - answered)),

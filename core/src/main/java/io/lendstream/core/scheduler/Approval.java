@@ -168,9 +168,8 @@ final class Approval {
                             : quotas.against(new Tenant.Service(serve.service()), serve.gpus())
                                     .map(QuotaRefusal::inWords))
                     .or(() -> serve.gpus().stream()
-                            .filter(gpu -> !service.get()
-                                    .spec()
-                                    .uses(builder.gpu(gpu).kind()))
+                            .filter(gpu ->
+                                    !service.get().spec().uses(builder.gpu(gpu).kind()))
                             .findFirst()
                             .map(gpu -> "%s is of a kind that service %s does not declare"
                                     .formatted(gpu, serve.service())));

@@ -100,9 +100,7 @@ final class Inference {
         Duration lead = settings.notice().plus(KindNeed.warmUp(service.spec(), kinds::contains));
         boolean looksAhead = policy.info().looksAhead();
         return new KindNeed(
-                service.spec(),
-                kinds::contains,
-                mix -> ReplicaNeed.of(service, builder.now(), lead, looksAhead, mix));
+                service.spec(), kinds::contains, mix -> ReplicaNeed.of(service, builder.now(), lead, looksAhead, mix));
     }
 
     private KindNeed kindNeedBeside(ServiceState service, double answered, double expected) {
@@ -237,7 +235,8 @@ final class Inference {
         ReplicaNeed before = need.inCounted();
         List<GpuState> warm = new ArrayList<>();
         if (need.missing() > 0) {
-            List<GpuState> mine = new ArrayList<>(replicas.getOrDefault(service.spec().service(), List.of()));
+            List<GpuState> mine =
+                    new ArrayList<>(replicas.getOrDefault(service.spec().service(), List.of()));
             mine.sort(WARMEST);
             for (GpuState gpu : mine) {
                 if (gpu.owner().isIdleReplica() && need.uses(gpu) && need.missing() > 0) {

@@ -61,8 +61,7 @@ record Instances(MigGpu gpu, List<GpuId> serving, Optional<MigProfile> smallest)
         for (Map.Entry<Replica, GpuState> replica :
                 builder.clusterIndex().gpus().replicas()) {
             if (replica.getKey().service().equals(service)) {
-                one(builder, replica.getValue())
-                        .ifPresent(one -> all.merge(one.gpu.model(), one, Instances::and));
+                one(builder, replica.getValue()).ifPresent(one -> all.merge(one.gpu.model(), one, Instances::and));
             }
         }
         return List.copyOf(all.values());

@@ -77,8 +77,8 @@ final class KindNeed {
         InferenceService spec = service.spec();
         Duration lead = scheduler.settings().notice().plus(warmUp(spec, ofDomain::contains));
         boolean looksAhead = scheduler.policy().info().looksAhead();
-        KindNeed byKind = new KindNeed(
-                spec, ofDomain::contains, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix));
+        KindNeed byKind =
+                new KindNeed(spec, ofDomain::contains, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix));
         return byKind.need.apply(ReplicaMix.of(spec, ofReplicas, byKind.perSecond));
     }
 

@@ -102,8 +102,10 @@ final class QuotaGuard {
         SortedMap<ServiceId, List<GpuId>> allowed = new TreeMap<>();
         units.forEach((service, theirs) -> {
             for (GpuId unit : theirs) {
-                boolean isUsed =
-                        builder.services().require(service).spec().uses(builder.gpu(unit).kind());
+                boolean isUsed = builder.services()
+                        .require(service)
+                        .spec()
+                        .uses(builder.gpu(unit).kind());
                 if (isUsed && allows(service, builder.gpu(unit))) {
                     promise(service, builder.gpu(unit));
                     allowed.computeIfAbsent(service, any -> new ArrayList<>()).add(unit);

@@ -38,6 +38,7 @@ final class ReplicaSupply {
     private final Map<ServiceId, KindNeed> byKind;
     /** The quotas of queues, with the replicas that this step is about to start. */
     private final QuotaGuard quotas;
+
     private final ReplicaReasons reasons;
 
     ReplicaSupply(
@@ -102,9 +103,7 @@ final class ReplicaSupply {
 
     private MissingReplicas lack(ServiceId name, int count) {
         KindNeed kinds = byKind.get(name);
-        return kinds == null || count <= 0
-                ? MissingReplicas.of(count)
-                : MissingReplicas.of(kinds, quotas.most(name));
+        return kinds == null || count <= 0 ? MissingReplicas.of(count) : MissingReplicas.of(kinds, quotas.most(name));
     }
 
     /**

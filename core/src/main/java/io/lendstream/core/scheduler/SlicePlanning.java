@@ -85,9 +85,7 @@ final class SlicePlanning {
                     .plus(service.spec().warmUp());
             double needed = rate(service, LEAST, lead, 0);
             boolean learned = planned
-                    || (needed > 0
-                            && kind.flatMap(gpu -> learned(service, gpu))
-                                    .isPresent());
+                    || (needed > 0 && kind.flatMap(gpu -> learned(service, gpu)).isPresent());
             if (learned && plan.capacity(name) < needed) {
                 return false;
             }

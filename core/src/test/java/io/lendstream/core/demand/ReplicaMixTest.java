@@ -89,9 +89,9 @@ class ReplicaMixTest {
 
     @Test
     void aRatioCountsWithItsLowerEnd() {
-        InferenceService chat =
-                service(KindCapacity.of(SMALL.get(), new KindRatio(0.25, 0.2)), new KindCapacity(
-                        OTHER.get(), Optional.empty(), Optional.empty(), Optional.empty()));
+        InferenceService chat = service(
+                KindCapacity.of(SMALL.get(), new KindRatio(0.25, 0.2)),
+                new KindCapacity(OTHER.get(), Optional.empty(), Optional.empty(), Optional.empty()));
 
         assertThat(chat.capacityOn(SMALL)).isEqualTo(2);
         assertThat(chat.likelyCapacityOn(SMALL)).isEqualTo(2.5);
@@ -100,8 +100,8 @@ class ReplicaMixTest {
 
     @Test
     void aNumberCountsBeforeARatio() {
-        InferenceService chat = service(new KindCapacity(
-                SMALL.get(), Optional.of(3.0), Optional.of(new KindRatio(0.5, 0)), Optional.empty()));
+        InferenceService chat = service(
+                new KindCapacity(SMALL.get(), Optional.of(3.0), Optional.of(new KindRatio(0.5, 0)), Optional.empty()));
 
         assertThat(chat.capacityOn(SMALL)).isEqualTo(3);
         assertThat(chat.likelyCapacityOn(SMALL)).isEqualTo(3);
@@ -128,8 +128,7 @@ class ReplicaMixTest {
     @Test
     void warmUpsAreByKind() {
         InferenceService chat = service(
-                KindCapacity.of(BIG.get(), 10),
-                KindCapacity.of(SMALL.get(), 2).warmingUpIn(Duration.ofSeconds(40)));
+                KindCapacity.of(BIG.get(), 10), KindCapacity.of(SMALL.get(), 2).warmingUpIn(Duration.ofSeconds(40)));
 
         assertThat(chat.warmUpOn(BIG)).isEqualTo(Duration.ofSeconds(8));
         assertThat(chat.warmUpOn(SMALL)).isEqualTo(Duration.ofSeconds(40));

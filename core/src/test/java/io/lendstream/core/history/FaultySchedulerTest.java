@@ -338,8 +338,7 @@ class FaultySchedulerTest {
         Scheduler kinds =
                 new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
         Scenario mixed = new Scenario(kinds).node("infer-t", Pool.INFERENCE, 1, "Tesla T4", 16);
-        mixed.tell(mixed.serviceRecord("chat", 0)
-                        .onKinds(List.of(KindCapacity.of(new KindId("A100-SXM4-80GB"), 10))))
+        mixed.tell(mixed.serviceRecord("chat", 0).onKinds(List.of(KindCapacity.of(new KindId("A100-SXM4-80GB"), 10))))
                 .rate("chat", 5);
         Decision decision = new Decision(
                 DECISION,
@@ -358,8 +357,8 @@ class FaultySchedulerTest {
 
         assertThat(checker.verdict(mixed.decisions(), mixed.leases()).violations())
                 .extracting(Violation::text)
-                .anyMatch(text -> text.contains("starts a replica on infer-t-g0, of a kind that the service does not"
-                        + " declare"));
+                .anyMatch(text -> text.contains(
+                        "starts a replica on infer-t-g0, of a kind that the service does not" + " declare"));
     }
 
     @Test

@@ -307,14 +307,11 @@ final class RandomHistory {
         Collections.shuffle(kinds, random);
         List<KindCapacity> capacities = new ArrayList<>();
         for (KindId kind : kinds.subList(0, 1 + random.nextInt(kinds.size()))) {
-            KindCapacity capacity =
-                    switch (random.nextInt(3)) {
-                        case 0 -> KindCapacity.of(kind, 1 + 20 * random.nextDouble());
-                        case 1 ->
-                            KindCapacity.of(
-                                    kind, new KindRatio(0.2 + 2 * random.nextDouble(), random.nextDouble() / 2));
-                        default -> new KindCapacity(kind, Optional.empty(), Optional.empty(), Optional.empty());
-                    };
+            KindCapacity capacity = switch (random.nextInt(3)) {
+                case 0 -> KindCapacity.of(kind, 1 + 20 * random.nextDouble());
+                case 1 -> KindCapacity.of(kind, new KindRatio(0.2 + 2 * random.nextDouble(), random.nextDouble() / 2));
+                default -> new KindCapacity(kind, Optional.empty(), Optional.empty(), Optional.empty());
+            };
             capacities.add(
                     random.nextBoolean() ? capacity : capacity.warmingUpIn(Duration.ofSeconds(random.nextInt(40))));
         }

@@ -74,8 +74,7 @@ class ServiceKindsTest {
     @Test
     void aServiceGetsNothingInADomainOfAnotherKind() {
         Scenario story = declared(
-                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
-                        .node("infer", Pool.INFERENCE, 4, T4, 16),
+                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS)).node("infer", Pool.INFERENCE, 4, T4, 16),
                 KindCapacity.of(BIG, 10));
 
         story.rate("chat", 40);
@@ -131,9 +130,11 @@ class ServiceKindsTest {
         story.after(ofSeconds(5)).rate("chat", 10);
 
         assertThat(story.owner("infer-1-g0").label()).isEqualTo("serving");
-        assertThat(story.last()).singleElement().satisfies(decision -> assertThat(
-                        decision.action().asServe().orElseThrow().warm())
-                .isTrue());
+        assertThat(story.last())
+                .singleElement()
+                .satisfies(decision -> assertThat(
+                                decision.action().asServe().orElseThrow().warm())
+                        .isTrue());
     }
 
     @Test
@@ -190,7 +191,9 @@ class ServiceKindsTest {
         declared(story.after(ofSeconds(5)), KindCapacity.of(BIG, 10));
 
         assertThat(taken(story)).isEqualTo(gpus("infer-2-g0"));
-        assertThat(story.owner("infer-1-g0").label()).as("until then it answers").isEqualTo("serving");
+        assertThat(story.owner("infer-1-g0").label())
+                .as("until then it answers")
+                .isEqualTo("serving");
 
         story.settled().after(ofSeconds(5)).rate("chat", 5);
 
@@ -239,10 +242,10 @@ class ServiceKindsTest {
         ServiceState chat = story.state().services().require(new ServiceId("chat"));
         Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), KINDS);
 
-        ReplicaNeed onBoth = scheduler.need(
-                chat, story.now(), List.of(BIG, SMALL), List.of(Optional.of(SMALL), Optional.of(BIG)));
-        ReplicaNeed onSmall = scheduler.need(
-                chat, story.now(), List.of(SMALL), List.of(Optional.of(SMALL), Optional.of(SMALL)));
+        ReplicaNeed onBoth =
+                scheduler.need(chat, story.now(), List.of(BIG, SMALL), List.of(Optional.of(SMALL), Optional.of(BIG)));
+        ReplicaNeed onSmall =
+                scheduler.need(chat, story.now(), List.of(SMALL), List.of(Optional.of(SMALL), Optional.of(SMALL)));
 
         assertThat(onBoth.replicas()).isEqualTo(2);
         assertThat(onSmall.replicas()).as("11.8 / 2").isEqualTo(6);
@@ -325,10 +328,9 @@ class ServiceKindsTest {
 
     @Test
     void batchesThatNameNoKindDoNotCountWhereThereAreSeveral() {
-        Scenario story = declared(
-                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
-                        .node("infer-1", Pool.INFERENCE, 1, A100, 80)
-                        .node("infer-2", Pool.INFERENCE, 1, "NVIDIA H100 80GB HBM3", 80));
+        Scenario story = declared(new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                .node("infer-1", Pool.INFERENCE, 1, A100, 80)
+                .node("infer-2", Pool.INFERENCE, 1, "NVIDIA H100 80GB HBM3", 80));
         story.rate("chat", 12).settled().after(ofSeconds(15));
 
         story.served("chat", 12, .1, List.of(new BatchTimes(Optional.empty(), 8, 0, 30, 60)));

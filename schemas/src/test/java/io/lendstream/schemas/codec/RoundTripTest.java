@@ -96,7 +96,8 @@ final class RoundTripTest {
 
     @Seeds(100)
     void servicesThatWereWrittenBeforeThereWereKindsTakeThemAsAlike(long seed) throws IOException {
-        InferenceService service = new AnyRecord(seed).of(InferenceService.class).onKinds(List.of());
+        InferenceService service =
+                new AnyRecord(seed).of(InferenceService.class).onKinds(List.of());
         Schema now = Codecs.schema(TopicCatalogue.SERVICES);
         Schema before = without(now, "capacities");
         byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.SERVICES, service), before));

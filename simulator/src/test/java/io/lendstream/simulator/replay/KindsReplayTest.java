@@ -74,8 +74,10 @@ class KindsReplayTest {
         Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n0,8\n300,8\n600,8\n");
         Path services = Files.writeString(
                 folder.resolve("services.csv"),
-                "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,kindCapacities\n"
-                        + "web,rates.csv,0.05,20,500,8,1,T4:5\n");
+                """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,kindCapacities
+                web,rates.csv,0.05,20,500,8,1,T4:5
+                """);
         Workload workload = Workloads.load(services.toString(), Scene.of(DOMAIN, 1, 4, 4));
 
         Replayed replayed = replay(

@@ -272,6 +272,7 @@ class WorkloadReadersTest {
         assertThatThrownBy(() -> Workloads.load(services.toString(), scene))
                 .hasMessageContaining("column kindCapacities: found 'T4:0', expected KIND:NUMBER between semicolons");
         assertThatThrownBy(() -> Workloads.load(other.toString(), scene))
-                .hasMessageContaining("column kindWarmUps: found 'A100:5', expected kinds that kindCapacities names too");
+                .hasMessageContaining(
+                        "column kindWarmUps: found 'A100:5', expected kinds that kindCapacities names too");
     }
 }

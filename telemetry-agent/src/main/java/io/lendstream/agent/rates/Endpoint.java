@@ -48,11 +48,7 @@ public record Endpoint(Preset preset, URI url, Optional<URI> stats, ServedOn on,
             }
         }
         return new Endpoint(
-                presets.named(parts[0].substring(0, at).strip()),
-                url(parts[0].substring(at + 1)),
-                stats,
-                on,
-                reader);
+                presets.named(parts[0].substring(0, at).strip()), url(parts[0].substring(at + 1)), stats, on, reader);
     }
 
     private static URI url(String text) {

@@ -189,8 +189,8 @@ class WindowsTest {
     void siteNamesReplaceServersNames() {
         var names =
                 new ServiceNames(Map.of("chat", new ServiceId("assistant")), Optional.of(new ServiceId("rest")), true);
-        windows = new Windows(
-                COUNTING, names, new DomainId("d"), "node", "boot", Duration.ofSeconds(60), ServedOn.WHOLE);
+        windows =
+                new Windows(COUNTING, names, new DomainId("d"), "node", "boot", Duration.ofSeconds(60), ServedOn.WHOLE);
         windows.upTo(at(0));
 
         List<Window> told = windows.upTo(at(

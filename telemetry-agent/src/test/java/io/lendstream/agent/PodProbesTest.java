@@ -9,6 +9,7 @@ import io.lendstream.agent.rates.Endpoint;
 import io.lendstream.agent.rates.EndpointPresets;
 import io.lendstream.agent.rates.RateProbe;
 import io.lendstream.agent.rates.Scraper;
+import io.lendstream.agent.rates.ServedOn;
 import io.lendstream.agent.rates.ServiceNames;
 import io.lendstream.agent.rates.Window;
 import io.lendstream.agent.rates.Windows;
@@ -235,7 +236,7 @@ class PodProbesTest {
                                 pod.source("n1"),
                                 "boot",
                                 Duration.ofMinutes(1),
-                                Optional.empty()),
+                                ServedOn.WHOLE),
                         metrics,
                         () -> NOON.plusSeconds(second),
                         () -> Duration.ofSeconds(second).toNanos()),

@@ -16,10 +16,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -85,8 +85,8 @@ final class WorkloadFigures {
     }
 
     /** The kinds of GPU of a domain, as far as they are known. */
-    SortedSet<KindId> kinds(DomainId domain) {
-        SortedSet<KindId> kinds = new TreeSet<>();
+    NavigableSet<KindId> kinds(DomainId domain) {
+        NavigableSet<KindId> kinds = new TreeSet<>();
         leases.values().stream()
                 .filter(lease -> lease.domain().equals(domain))
                 .forEach(lease -> lease.kind().ifPresent(kinds::add));

@@ -72,9 +72,7 @@ class KindsReplayTest {
     @Test
     void aServiceIsServedOnTheKindsThatItDeclares() throws IOException {
         Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n0,8\n300,8\n600,8\n");
-        Path services = Files.writeString(
-                folder.resolve("services.csv"),
-                """
+        Path services = Files.writeString(folder.resolve("services.csv"), """
                 service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,kindCapacities
                 web,rates.csv,0.05,20,500,8,1,T4:5
                 """);

@@ -170,7 +170,7 @@ class RateProbeTest {
                 endpoint.source("n"),
                 "boot",
                 Duration.ofMinutes(1),
-                Optional.empty());
+                ServedOn.WHOLE);
         return new RateProbe(
                 endpoint,
                 new Scraper(Duration.ofSeconds(1), largest, token),

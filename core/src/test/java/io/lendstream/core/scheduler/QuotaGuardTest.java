@@ -108,7 +108,8 @@ class QuotaGuardTest {
 
     @Test
     void aJobThatComesToTheQueueIsNamedThoughAsManyGpusAreRefusedAsBefore() {
-        Scenario story = planned(training(8).queue("team-a", 2).rigidJob("a", 3, "team-a"));
+        Scenario story = planned(training(8).queue("team-a", 4).rigidJob("x", 2, "team-a"));
+        planned(story.rigidJob("a", 3, "team-a"));
 
         planned(story.rigidJob("a", 3, "team-z").rigidJob("b", 3, "team-a"));
 
@@ -280,8 +281,11 @@ class QuotaGuardTest {
         Scenario story = planned(twoKinds("deepboot", other).rigidJob("a", 2, "team-a"));
 
         assertThat(story.job("a").gpus()).isZero();
-        assertThat(refusals(story).get(0).reason().text())
-                .isEqualTo("2 more GPUs for a are refused: queue team-a has no quota for GPUs of this kind");
+        assertThat(story.decisions().stream()
+                        .filter(decision -> decision.reason().is(ReasonCode.ADMISSION))
+                        .map(decision -> decision.reason().text()))
+                .containsExactly("a is refused: it needs 2 GPUs at once, and queue team-a may use at most 0 GPUs of one kind,"
+                        + " with all that it can borrow");
     }
 
     @Test

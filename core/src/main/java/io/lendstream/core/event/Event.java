@@ -17,6 +17,7 @@ public sealed interface Event
                 ActuationReport,
                 ControlCommand,
                 ClusterQueue,
+                ActuatorDescription,
                 SchedulerStarted,
                 Tick {
     DomainId domain();
@@ -71,6 +72,11 @@ public sealed interface Event
         return match(EventParts.QUEUE);
     }
 
+    /** The description of an actuator, if it is one. */
+    default Optional<ActuatorDescription> asDescription() {
+        return match(EventParts.DESCRIPTION);
+    }
+
     /** The start of a scheduler, if it is one. */
     default Optional<SchedulerStarted> asStarted() {
         return match(EventParts.STARTED);
@@ -104,6 +110,8 @@ public sealed interface Event
         T command(ControlCommand command);
 
         T clusterQueue(ClusterQueue queue);
+
+        T actuatorDescription(ActuatorDescription description);
 
         T started(SchedulerStarted started);
 

@@ -67,6 +67,13 @@ final class EventParts {
         }
     };
 
+    static final Event.Cases<Optional<ActuatorDescription>> DESCRIPTION = new OneCase<>() {
+        @Override
+        public Optional<ActuatorDescription> actuatorDescription(ActuatorDescription description) {
+            return Optional.of(description);
+        }
+    };
+
     static final Event.Cases<Optional<SchedulerStarted>> STARTED = new OneCase<>() {
         @Override
         public Optional<SchedulerStarted> started(SchedulerStarted started) {
@@ -137,6 +144,11 @@ final class EventParts {
 
         @Override
         public Optional<T> clusterQueue(ClusterQueue queue) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<T> actuatorDescription(ActuatorDescription description) {
             return Optional.empty();
         }
 

@@ -24,7 +24,7 @@ import java.util.Set;
  * <tr><td>scheduler, actuator, forecaster, agent</td><td>topics that others write: nodes, gpu-telemetry, services,
  * request-rates, training-jobs, training-progress, queues, demand-forecasts, control</td><td>refused</td></tr>
  * <tr><td>the same</td><td>topics that only this system writes: decisions, batching-decisions, leases, domain-events,
- * actuation-reports, progress</td><td>clamped</td></tr>
+ * actuation-reports, actuators, progress</td><td>clamped</td></tr>
  * <tr><td>scheduler</td><td>entries of its state</td><td>clamped</td></tr>
  * <tr><td>actuator</td><td>its state file</td><td>clamped</td></tr>
  * <tr><td>explain, top, doctor, the checker</td><td>all topics</td><td>clamped</td></tr>

@@ -33,6 +33,11 @@ public abstract class WorkloadReader implements Event.Cases<Runnable> {
     }
 
     @Override
+    public final Runnable actuatorDescription(ActuatorDescription description) {
+        return () -> {};
+    }
+
+    @Override
     public final Runnable started(SchedulerStarted started) {
         return () -> {};
     }

@@ -22,11 +22,12 @@ final class ChangeLog {
     private final TreeSet<ServiceId> services = new TreeSet<>();
     private final TreeSet<JobId> jobs = new TreeSet<>();
     private final TreeSet<QueueId> queues = new TreeSet<>();
+    private final TreeSet<String> actuators = new TreeSet<>();
     private boolean changesPlans;
     private boolean settlesJob;
 
     Step.Changed changed() {
-        return new Step.Changed(nodes, gpus, services, jobs, queues, owners);
+        return new Step.Changed(nodes, gpus, services, jobs, queues, actuators, owners);
     }
 
     boolean matters() {
@@ -100,6 +101,10 @@ final class ChangeLog {
 
     void queue(QueueId queue) {
         queues.add(queue);
+    }
+
+    void actuator(String actuator) {
+        actuators.add(actuator);
     }
 
     void job(Optional<JobState> before, JobState after) {

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
@@ -195,6 +196,18 @@ final class EventApplier implements Event.Cases<Runnable> {
                     .map(known -> known.describedBy(queue))
                     .orElseGet(() -> QueueState.of(queue)));
             builder.invalidatePlan();
+        };
+    }
+
+    /** An actuator may do something that it could not do before, or no longer. */
+    @Override
+    public Runnable actuatorDescription(ActuatorDescription description) {
+        return () -> {
+            Optional<ActuatorDescription> known = builder.entities().actuators().get(description.actuator());
+            builder.put(description);
+            if (known.filter(description::repeats).isEmpty()) {
+                builder.invalidatePlan();
+            }
         };
     }
 

@@ -29,5 +29,6 @@ public record Step(ClusterState state, List<Decision> decisions, Changed changed
             Set<ServiceId> services,
             Set<JobId> jobs,
             Set<QueueId> queues,
+            Set<String> actuators,
             Set<GpuId> owners) {}
 }

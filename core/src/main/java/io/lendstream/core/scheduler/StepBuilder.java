@@ -5,6 +5,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
@@ -199,11 +200,6 @@ final class StepBuilder {
         awaited = Set.copyOf(units);
     }
 
-    /** Whether the event is a tick. */
-    boolean isTick() {
-        return event.event().isTick();
-    }
-
     /** The service of the event, if it is a rate or a forecast. */
     Optional<ServiceState> heard() {
         Optional<ServiceId> ofRate = event.event().asRate().map(RequestRate::service);
@@ -364,6 +360,11 @@ final class StepBuilder {
     void put(QueueState queue) {
         entities = entities.with(queue);
         changes.queue(queue.spec().queue());
+    }
+
+    void put(ActuatorDescription actuator) {
+        entities = entities.with(actuator);
+        changes.actuator(actuator.actuator());
     }
 
     void put(JobState job) {

@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -149,7 +150,7 @@ class WorkDue {
     /** Whether GPUs may be cut: the facts behind the plan of instances have changed, or a new plan is due. */
     boolean concernsCuts(Situation it) {
         return it.scheduler().settings().repartition()
-                && (it.step().isTick()
+                && (it.step().event().isTick()
                         || it.step().matters()
                         || isPlanDue(it)
                         || it.isAllDue()
@@ -267,6 +268,11 @@ class WorkDue {
         @Override
         public Boolean clusterQueue(ClusterQueue queue) {
             return true;
+        }
+
+        @Override
+        public Boolean actuatorDescription(ActuatorDescription description) {
+            return it.step().matters();
         }
 
         @Override

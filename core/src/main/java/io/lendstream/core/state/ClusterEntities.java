@@ -1,5 +1,6 @@
 package io.lendstream.core.state;
 
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -12,8 +13,10 @@ import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
 
 /**
- * The nodes, GPUs, services, jobs and queues of a domain.
+ * The nodes, GPUs, services, jobs, queues and actuators of a domain.
  *
+ * @param actuators the last description of each actuator, by its name
+ * @param scopes the actuators of each node
  * @param clusterIndex the same in other orders
  */
 public record ClusterEntities(
@@ -22,8 +25,11 @@ public record ClusterEntities(
         PersistentMap<ServiceId, ServiceState> services,
         PersistentMap<JobId, JobState> jobs,
         PersistentMap<QueueId, QueueState> queues,
+        PersistentMap<String, ActuatorDescription> actuators,
+        @Derived ActuatorScopes scopes,
         @Derived ClusterIndex clusterIndex) {
     static final ClusterEntities NONE = new ClusterEntities(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -36,76 +42,88 @@ public record ClusterEntities(
             PersistentMap<GpuId, GpuState> gpus,
             PersistentMap<ServiceId, ServiceState> services,
             PersistentMap<JobId, JobState> jobs,
-            PersistentMap<QueueId, QueueState> queues) {
+            PersistentMap<QueueId, QueueState> queues,
+            PersistentMap<String, ActuatorDescription> actuators) {
         this(
                 nodes,
                 gpus,
                 services,
                 jobs,
                 queues,
+                actuators,
+                actuators.isEmpty() ? ActuatorScopes.NONE : ActuatorScopes.of(actuators.values()),
                 ClusterIndex.of(nodes.values(), gpus.values(), services.values(), jobs.values()));
     }
 
     /** With a node that is new or has changed. */
     public ClusterEntities with(NodeState node) {
         NodeId id = node.node().nodeId();
-        return new ClusterEntities(
-                nodes.put(id, node),
-                gpus,
-                services,
-                jobs,
-                queues,
-                clusterIndex.withNode(nodes.get(id), Optional.of(node)));
+        return with(
+                nodes.put(id, node), gpus, services, jobs, clusterIndex.withNode(nodes.get(id), Optional.of(node)));
     }
 
     /** Without a node. */
     public ClusterEntities without(NodeId id) {
-        return new ClusterEntities(
-                nodes.remove(id), gpus, services, jobs, queues, clusterIndex.withNode(nodes.get(id), Optional.empty()));
+        return with(
+                nodes.remove(id), gpus, services, jobs, clusterIndex.withNode(nodes.get(id), Optional.empty()));
     }
 
     /** With a GPU that is new or has changed. */
     public ClusterEntities with(GpuState gpu) {
         GpuId id = gpu.gpuId();
-        return new ClusterEntities(
-                nodes, gpus.put(id, gpu), services, jobs, queues, clusterIndex.withGpu(gpus.get(id), Optional.of(gpu)));
+        return with(nodes, gpus.put(id, gpu), services, jobs, clusterIndex.withGpu(gpus.get(id), Optional.of(gpu)));
     }
 
     /** Without a GPU. */
     public ClusterEntities without(GpuId id) {
-        return new ClusterEntities(
-                nodes, gpus.remove(id), services, jobs, queues, clusterIndex.withGpu(gpus.get(id), Optional.empty()));
+        return with(nodes, gpus.remove(id), services, jobs, clusterIndex.withGpu(gpus.get(id), Optional.empty()));
     }
 
     /** With a service that is new or has changed. */
     public ClusterEntities with(ServiceState service) {
         ServiceId id = service.spec().service();
-        return new ClusterEntities(
-                nodes,
-                gpus,
-                services.put(id, service),
-                jobs,
-                queues,
-                clusterIndex.withService(services.get(id), service));
+        return with(
+                nodes, gpus, services.put(id, service), jobs, clusterIndex.withService(services.get(id), service));
     }
 
     /** With a job that is new or has changed. */
     public ClusterEntities with(JobState job) {
         JobId id = job.spec().job();
-        return new ClusterEntities(
-                nodes, gpus, services, jobs.put(id, job), queues, clusterIndex.withJob(jobs.get(id), Optional.of(job)));
+        return with(nodes, gpus, services, jobs.put(id, job), clusterIndex.withJob(jobs.get(id), Optional.of(job)));
     }
 
     /** Without a job. */
     public ClusterEntities without(JobId id) {
-        return new ClusterEntities(
-                nodes, gpus, services, jobs.remove(id), queues, clusterIndex.withJob(jobs.get(id), Optional.empty()));
+        return with(nodes, gpus, services, jobs.remove(id), clusterIndex.withJob(jobs.get(id), Optional.empty()));
+    }
+
+    private ClusterEntities with(
+            PersistentMap<NodeId, NodeState> nextNodes,
+            PersistentMap<GpuId, GpuState> nextGpus,
+            PersistentMap<ServiceId, ServiceState> nextServices,
+            PersistentMap<JobId, JobState> nextJobs,
+            ClusterIndex next) {
+        return new ClusterEntities(nextNodes, nextGpus, nextServices, nextJobs, queues, actuators, scopes, next);
     }
 
     /** With a queue that is new or has changed. */
     public ClusterEntities with(QueueState queue) {
         return new ClusterEntities(
-                nodes, gpus, services, jobs, queues.put(queue.spec().queue(), queue), clusterIndex);
+                nodes,
+                gpus,
+                services,
+                jobs,
+                queues.put(queue.spec().queue(), queue),
+                actuators,
+                scopes,
+                clusterIndex);
+    }
+
+    /** With an actuator that is new or has changed. */
+    public ClusterEntities with(ActuatorDescription actuator) {
+        PersistentMap<String, ActuatorDescription> next = actuators.put(actuator.actuator(), actuator);
+        return new ClusterEntities(
+                nodes, gpus, services, jobs, queues, next, ActuatorScopes.of(next.values()), clusterIndex);
     }
 
     /** The queue that a tenant names, if it is declared. */

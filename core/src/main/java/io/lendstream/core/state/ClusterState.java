@@ -1,5 +1,6 @@
 package io.lendstream.core.state;
 
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -79,6 +80,10 @@ public record ClusterState(
 
     public PersistentMap<QueueId, QueueState> queues() {
         return entities.queues();
+    }
+
+    public PersistentMap<String, ActuatorDescription> actuators() {
+        return entities.actuators();
     }
 
     public ClusterIndex clusterIndex() {

@@ -120,6 +120,7 @@ class FaultySchedulerTest {
                         step.changed().services(),
                         step.changed().jobs(),
                         step.changed().queues(),
+                        step.changed().actuators(),
                         owners));
     }
 

@@ -110,7 +110,13 @@ class ManyNodesTest {
         assertThat(left.gpus().stream()).hasSize(4).allMatch(gpu -> gpu.owner() instanceof Owner.Free);
         assertThat(left.clusterIndex())
                 .as("the index that is kept is the one that would be made from scratch")
-                .isEqualTo(new ClusterEntities(left.nodes(), left.gpus(), left.services(), left.jobs(), left.queues())
+                .isEqualTo(new ClusterEntities(
+                                left.nodes(),
+                                left.gpus(),
+                                left.services(),
+                                left.jobs(),
+                                left.queues(),
+                                left.actuators())
                         .clusterIndex());
     }
 }

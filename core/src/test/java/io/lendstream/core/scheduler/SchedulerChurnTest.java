@@ -186,7 +186,13 @@ class SchedulerChurnTest {
                 state.pacing(),
                 state.slices(),
                 state.advice(),
-                new ClusterEntities(state.nodes(), state.gpus(), state.services(), state.jobs(), state.queues()));
+                new ClusterEntities(
+                        state.nodes(),
+                        state.gpus(),
+                        state.services(),
+                        state.jobs(),
+                        state.queues(),
+                        state.actuators()));
     }
 
     private static Scenario churn(Random random, String policy, double lossOfReports) {

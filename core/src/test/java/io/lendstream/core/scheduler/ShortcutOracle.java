@@ -165,7 +165,7 @@ final class ShortcutOracle {
     /** Whether an event has to see to all that time has made. */
     private boolean isAllDue(ClusterState state, DomainEvent event) {
         StepBuilder step = applied(state, event);
-        return step.isTick() || WorkDue.Situation.of(scheduler, step).isAllDue();
+        return step.event().isTick() || WorkDue.Situation.of(scheduler, step).isAllDue();
     }
 
     private Optional<String> atEvent(ClusterState state, DomainEvent event) {

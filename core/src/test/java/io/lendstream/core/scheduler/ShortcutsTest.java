@@ -87,7 +87,7 @@ class ShortcutsTest {
                 arguments(named("only ticks concern cuts", new WorkDue() {
                     @Override
                     boolean concernsCuts(Situation it) {
-                        return it.step().isTick();
+                        return it.step().event().isTick();
                     }
                 })),
                 arguments(named("reports concern nothing", new WorkDue() {

@@ -1,0 +1,50 @@
+package io.lendstream.core.event;
+
+import java.util.Optional;
+
+/**
+ * What a driver can do. A symbol of a later version counts as the least ability.
+ *
+ * @param atBind what it chooses where a tenant starts
+ * @param atRelease what it chooses where a tenant gives units back
+ * @param granularity the least that it lends
+ * @param groupLabel the label of nodes that names their group, for {@link Granularity#NODE_GROUP}
+ * @param mig whether it changes MIG instances
+ * @param suspend whether it pauses a job in memory
+ * @param sharing whether several tenants can share a GPU
+ * @param spansNodes whether it runs one job on several nodes
+ */
+public record Abilities(
+        UnitChoice atBind,
+        UnitChoice atRelease,
+        Granularity granularity,
+        Optional<String> groupLabel,
+        boolean mig,
+        boolean suspend,
+        boolean sharing,
+        boolean spansNodes) {
+    /** What the scheduler counts on where no actuator has described itself. */
+    public static final Abilities USUAL = new Abilities(
+            UnitChoice.UNIT, UnitChoice.UNIT, Granularity.SLICE, Optional.empty(), true, false, false, true);
+
+    public Abilities {
+        atBind = atBind == UnitChoice.UNKNOWN ? UnitChoice.NOTHING : atBind;
+        atRelease = atRelease == UnitChoice.UNKNOWN ? UnitChoice.NOTHING : atRelease;
+        granularity = granularity == Granularity.UNKNOWN ? Granularity.NODE_GROUP : granularity;
+    }
+
+    /** The same with or without changes of MIG instances. */
+    public Abilities withMig(boolean other) {
+        return new Abilities(atBind, atRelease, granularity, groupLabel, other, suspend, sharing, spansNodes);
+    }
+
+    /** The same with or without jobs on several nodes. */
+    public Abilities withSpansNodes(boolean other) {
+        return new Abilities(atBind, atRelease, granularity, groupLabel, mig, suspend, sharing, other);
+    }
+
+    /** The same with another least loan. */
+    public Abilities withGranularity(Granularity other) {
+        return new Abilities(atBind, atRelease, other, groupLabel, mig, suspend, sharing, spansNodes);
+    }
+}

@@ -1,0 +1,89 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.id.NodeId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Which actuator executes decisions about which node, by the descriptions of the actuators. */
+public final class ActuatorScopes {
+    /** Without descriptions: each actuator may do everything everywhere. */
+    static final ActuatorScopes NONE = new ActuatorScopes(List.of());
+
+    private final List<ActuatorDescription> ofDomain = new ArrayList<>();
+    /** Those that name nodes, with those of the whole domain. */
+    private final Map<NodeId, List<ActuatorDescription>> byNode = new HashMap<>();
+
+    private final boolean isEmpty;
+
+    private ActuatorScopes(Iterable<ActuatorDescription> descriptions) {
+        boolean none = true;
+        for (ActuatorDescription each : descriptions) {
+            none = false;
+            if (each.nodes().isEmpty()) {
+                ofDomain.add(each);
+            }
+            for (NodeId node : each.nodes()) {
+                List<ActuatorDescription> known = byNode.computeIfAbsent(node, any -> new ArrayList<>());
+                if (!known.contains(each)) {
+                    known.add(each);
+                }
+            }
+        }
+        byNode.values().forEach(named -> named.addAll(ofDomain));
+        this.isEmpty = none;
+    }
+
+    static ActuatorScopes of(Iterable<ActuatorDescription> descriptions) {
+        return new ActuatorScopes(descriptions);
+    }
+
+    /** Whether no actuator has described itself. */
+    public boolean isEmpty() {
+        return isEmpty;
+    }
+
+    /** The actuators that claim a node; by name, those that name it before those of the whole domain. */
+    public List<ActuatorDescription> of(NodeId node) {
+        return byNode.getOrDefault(node, ofDomain);
+    }
+
+    /** Whether two actuators claim a node, so that neither may be asked to change anything there. */
+    public boolean isDisputed(NodeId node) {
+        return !isEmpty && of(node).size() > 1;
+    }
+
+    /** The only actuator of a node; empty if none has described itself, or several claim it. */
+    public Optional<ActuatorDescription> only(NodeId node) {
+        List<ActuatorDescription> all = isEmpty ? List.of() : of(node);
+        return all.size() == 1 ? Optional.of(all.get(0)) : Optional.empty();
+    }
+
+    /** What can be done on a node: everything that is usual where no actuator has described itself. */
+    public Abilities abilities(NodeId node) {
+        return only(node).map(ActuatorDescription::abilities).orElse(Abilities.USUAL);
+    }
+
+    /** The same scopes follow from the same descriptions. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ActuatorScopes scopes
+                && ofDomain.equals(scopes.ofDomain)
+                && byNode.equals(scopes.byNode);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * ofDomain.hashCode() + byNode.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "ActuatorScopes[ofDomain=%s, byNode=%s]".formatted(ofDomain, byNode);
+    }
+}

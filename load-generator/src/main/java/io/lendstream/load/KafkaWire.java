@@ -2,6 +2,7 @@ package io.lendstream.load;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -176,6 +177,11 @@ final class KafkaWire implements Wire {
         @Override
         public Runnable clusterQueue(ClusterQueue queue) {
             return () -> writer.write(TopicCatalogue.QUEUES, queue.queue().value(), queue);
+        }
+
+        @Override
+        public Runnable actuatorDescription(ActuatorDescription description) {
+            return foreign(description);
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -28,7 +29,7 @@ import java.util.Optional;
  * under any limits. State that already exceeds a limit is kept; only additions are refused.
  *
  * @param domains most domains that one partition of the inputs may create
- * @param nodes most nodes of a domain
+ * @param nodes most nodes of a domain, and most actuators
  * @param gpusPerNode most GPUs of a node; ten times as many GPUs and MIG instances together
  * @param services most services of a domain
  * @param jobs most unfinished jobs of a domain; ten times as many including finished ones still remembered
@@ -87,6 +88,20 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                                     Reason.counted(state.queues().size(), "queue")),
                     SchedulerKeys.MAX_QUEUES.name(),
                     queues,
+                    "Correct its name if that is wrong");
+        }
+    }
+
+    private void check(ClusterState state, ActuatorDescription actuator) throws Poison {
+        if (state.actuators().size() >= nodes && !state.actuators().contains(actuator.actuator())) {
+            throw over(
+                    "actuator %s is new, but domain %s already has %s"
+                            .formatted(
+                                    actuator.actuator(),
+                                    state.domain(),
+                                    Reason.counted(state.actuators().size(), "actuator")),
+                    SchedulerKeys.MAX_NODES.name(),
+                    nodes,
                     "Correct its name if that is wrong");
         }
     }
@@ -258,6 +273,11 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         @Override
         public Check clusterQueue(ClusterQueue queue) {
             return () -> check(state, queue);
+        }
+
+        @Override
+        public Check actuatorDescription(ActuatorDescription description) {
+            return () -> check(state, description);
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.id.DomainId;
@@ -33,8 +34,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps domains in a persistent store, so that a step writes only its changes. There is one entry for each node, last
- * sample, GPU, service, rate source, job and queue, one header for each domain, and one position for each input
- * partition. The store also keeps the schemas of its entries.
+ * sample, GPU, service, rate source, job, queue and actuator, one header for each domain, and one position for each
+ * input partition. The store also keeps the schemas of its entries.
  *
  * <p>All kinds share one store, so that a step's changes are adjacent in one changelog.
  */
@@ -154,6 +155,7 @@ final class DomainStore {
                         codecs.jobs,
                         state.jobs().get(key)));
         changed.queues().forEach(key -> add(changes, id, state.queues().require(key)));
+        changed.actuators().forEach(key -> add(changes, id, state.actuators().require(key)));
         Optional<Advice> before = saved.advice.get(id);
         if (!state.advice().equals(before == null ? Optional.empty() : before)) {
             put(changes, EntryKind.ADVICE, id, "", codecs.advices, state.advice());
@@ -221,6 +223,10 @@ final class DomainStore {
 
     private void add(Changes changes, DomainId domain, QueueState queue) {
         put(changes, EntryKind.QUEUE, domain, queue.spec().queue().value(), codecs.queues, Optional.of(queue));
+    }
+
+    private void add(Changes changes, DomainId domain, ActuatorDescription actuator) {
+        put(changes, EntryKind.ACTUATOR, domain, actuator.actuator(), codecs.actuators, Optional.of(actuator));
     }
 
     void saveHeader(Domain domain) {

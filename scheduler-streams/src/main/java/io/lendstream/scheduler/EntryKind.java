@@ -13,6 +13,7 @@ enum EntryKind {
     SOURCE,
     JOB,
     QUEUE,
+    ACTUATOR,
     ADVICE,
     POSITION,
     PROGRESS,

@@ -1,6 +1,7 @@
 package io.lendstream.scheduler;
 
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -73,6 +74,11 @@ final class IsSignal implements Event.Cases<Boolean> {
 
     @Override
     public Boolean clusterQueue(ClusterQueue queue) {
+        return false;
+    }
+
+    @Override
+    public Boolean actuatorDescription(ActuatorDescription description) {
         return false;
     }
 

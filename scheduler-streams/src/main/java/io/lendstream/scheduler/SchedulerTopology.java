@@ -71,6 +71,7 @@ final class SchedulerTopology {
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
             TopicCatalogue.QUEUES,
+            TopicCatalogue.ACTUATORS,
             TopicCatalogue.DEMAND_FORECASTS,
             TopicCatalogue.CONTROL,
             TopicCatalogue.PROGRESS);

@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.GpuState;
@@ -19,6 +20,7 @@ final class StateCodecs {
     final StateCodec<SourceRate> sources = StateCodec.of(SourceRate.class);
     final StateCodec<JobState> jobs = StateCodec.of(JobState.class);
     final StateCodec<QueueState> queues = StateCodec.of(QueueState.class);
+    final StateCodec<ActuatorDescription> actuators = StateCodec.of(ActuatorDescription.class);
     final StateCodec<Advice> advices = StateCodec.of(Advice.class);
     final StateCodec<Progress> progress = StateCodec.of(Progress.class);
 }

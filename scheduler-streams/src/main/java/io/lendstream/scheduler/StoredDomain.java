@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -105,7 +106,7 @@ final class StoredDomain {
                 .findFirst()
                 .flatMap(entry -> readable(EntryKind.ADVICE, "", codecs.advices, entry, schemas));
         saved.advice.put(header.domain(), advice);
-        return header.with(advice, new ClusterEntities(nodes, gpus, services, jobs, queues(schemas)));
+        return header.with(advice, new ClusterEntities(nodes, gpus, services, jobs, queues(schemas), actuators(schemas)));
     }
 
     private PersistentMap<NodeId, NodeState> nodes(Map<Long, Schema> schemas, Map<NodeId, Node> described) {
@@ -172,6 +173,18 @@ final class StoredDomain {
                     readable(EntryKind.QUEUE, entry.getKey(), codecs.queues, entry.getValue(), schemas);
             if (queue.isPresent()) {
                 all = all.put(queue.get().spec().queue(), queue.get());
+            }
+        }
+        return all;
+    }
+
+    private PersistentMap<String, ActuatorDescription> actuators(Map<Long, Schema> schemas) {
+        PersistentMap<String, ActuatorDescription> all = PersistentMap.empty();
+        for (Map.Entry<String, byte[]> entry : of(EntryKind.ACTUATOR).entrySet()) {
+            Optional<ActuatorDescription> actuator =
+                    readable(EntryKind.ACTUATOR, entry.getKey(), codecs.actuators, entry.getValue(), schemas);
+            if (actuator.isPresent()) {
+                all = all.put(actuator.get().actuator(), actuator.get());
             }
         }
         return all;

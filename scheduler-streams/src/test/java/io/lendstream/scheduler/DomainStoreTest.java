@@ -2,9 +2,12 @@ package io.lendstream.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.policy.catalogue.Policies;
@@ -82,6 +85,32 @@ class DomainStoreTest {
         assertThat(loaded.queues()).isEqualTo(state.queues());
         assertThat(loaded.queues().require(new QueueId("team-a")).refusedReplicas())
                 .isEqualTo(2);
+        assertThat(loaded).isEqualTo(story.state());
+    }
+
+    @Test
+    void descriptionsOfActuatorsAreKept() {
+        Scenario story = Scenario.of("deepboot");
+        KeyValueStore<String, byte[]> entries = entries();
+        DomainStore written = new DomainStore(entries, METRICS);
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        story.node("infer", Pool.INFERENCE, 2)
+                .actuator("one", Abilities.USUAL.withGranularity(Granularity.NODE), "infer")
+                .actuator("two", Abilities.USUAL);
+
+        for (DomainEvent event : story.log()) {
+            Step step = scheduler.step(state, event);
+            state = step.state();
+            written.commit(written.prepare(state, Optional.empty(), step.changed(), false));
+        }
+
+        ClusterState loaded = new DomainStore(entries, METRICS)
+                .load(Scenario.START)
+                .get(Scenario.DOMAIN)
+                .state();
+        assertThat(loaded.actuators()).isEqualTo(state.actuators());
+        assertThat(loaded.entities().scopes().isDisputed(new NodeId("infer"))).isTrue();
         assertThat(loaded).isEqualTo(story.state());
     }
 

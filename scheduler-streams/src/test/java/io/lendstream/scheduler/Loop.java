@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -320,6 +321,10 @@ final class Loop implements AutoCloseable {
         if (event instanceof ActuationReport report) {
             return new Addressed<>(
                     TopicCatalogue.ACTUATION_REPORTS, report.domain().value(), report);
+        }
+        if (event instanceof ActuatorDescription description) {
+            return new Addressed<>(
+                    TopicCatalogue.ACTUATORS, description.domain() + "/" + description.actuator(), description);
         }
         if (event instanceof ControlCommand command) {
             return new Addressed<>(TopicCatalogue.CONTROL, command.domain().value(), command);

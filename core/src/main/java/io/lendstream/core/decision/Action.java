@@ -213,11 +213,23 @@ public sealed interface Action {
      * No change is made, although there was a cause for one.
      *
      * @param queue the queue whose quota refuses it
+     * @param ability the ability that drivers lack for it, as records of topic {@code actuators} spell it
      */
-    record Hold(Optional<JobId> job, Optional<ServiceId> service, Optional<QueueId> queue) implements Action {
-        /** A hold that is about no queue. */
+    record Hold(Optional<JobId> job, Optional<ServiceId> service, Optional<QueueId> queue, Optional<String> ability)
+            implements Action {
+        /** A hold that is about no queue and no ability. */
         public Hold(Optional<JobId> job, Optional<ServiceId> service) {
-            this(job, service, Optional.empty());
+            this(job, service, Optional.empty(), Optional.empty());
+        }
+
+        /** A hold that is about no ability. */
+        public Hold(Optional<JobId> job, Optional<ServiceId> service, Optional<QueueId> queue) {
+            this(job, service, queue, Optional.empty());
+        }
+
+        /** A hold because drivers lack an ability. */
+        public static Hold without(String ability) {
+            return new Hold(Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(ability));
         }
 
         @Override

@@ -37,6 +37,8 @@ public enum ReasonCode {
     QUOTA,
     /** A job can, or cannot, run or end by its hard deadline. */
     ADMISSION,
+    /** Drivers lack an ability that a change needs. */
+    ABILITY,
     /** The batch times that servers report. */
     BATCHES,
     /** A service misses its SLO. */

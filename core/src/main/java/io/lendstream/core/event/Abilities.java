@@ -1,5 +1,8 @@
 package io.lendstream.core.event;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -27,10 +30,42 @@ public record Abilities(
     public static final Abilities USUAL = new Abilities(
             UnitChoice.UNIT, UnitChoice.UNIT, Granularity.SLICE, Optional.empty(), true, false, false, true);
 
+    /** The names of abilities, as records spell them. */
+    public static final String MIG = "mig";
+
+    public static final String SPANS_NODES = "spansNodes";
+    public static final String GRANULARITY = "granularity";
+
     public Abilities {
         atBind = atBind == UnitChoice.UNKNOWN ? UnitChoice.NOTHING : atBind;
         atRelease = atRelease == UnitChoice.UNKNOWN ? UnitChoice.NOTHING : atRelease;
         granularity = granularity == Granularity.UNKNOWN ? Granularity.NODE_GROUP : granularity;
+    }
+
+    /** For example {@code chooses unit at bind and unit at release, lends slice, can: mig, spansNodes}. */
+    public String inWords() {
+        List<String> can = new ArrayList<>();
+        add(can, mig, MIG);
+        add(can, suspend, "suspend");
+        add(can, sharing, "sharing");
+        add(can, spansNodes, SPANS_NODES);
+        return "chooses %s at bind and %s at release, lends %s%s, can: %s"
+                .formatted(
+                        lower(atBind),
+                        lower(atRelease),
+                        lower(granularity),
+                        groupLabel.map(label -> " by label " + label).orElse(""),
+                        can.isEmpty() ? "nothing more" : String.join(", ", can));
+    }
+
+    private static void add(List<String> names, boolean holds, String name) {
+        if (holds) {
+            names.add(name);
+        }
+    }
+
+    private static String lower(Enum<?> symbol) {
+        return symbol.name().toLowerCase(Locale.ROOT);
     }
 
     /** The same with or without changes of MIG instances. */

@@ -2,6 +2,7 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -136,6 +137,18 @@ final class EventGist implements Event.Cases<String> {
                                                         .map(kind -> " of " + kind)
                                                         .orElse("")))
                                 .collect(Collectors.joining(", ")));
+    }
+
+    @Override
+    public String actuatorDescription(ActuatorDescription description) {
+        return "actuator %s with driver %s for %s: %s"
+                .formatted(
+                        description.actuator(),
+                        description.driver(),
+                        description.nodes().isEmpty()
+                                ? "all nodes"
+                                : Reason.counted(description.nodes().size(), "node"),
+                        description.abilities().inWords());
     }
 
     @Override

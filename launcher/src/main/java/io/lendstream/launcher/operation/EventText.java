@@ -115,6 +115,7 @@ final class EventText implements Action.Cases<String> {
     public String hold(Action.Hold hold) {
         return hold.queue()
                 .map(queue -> "hold: no quota left in queue " + queue)
+                .or(() -> hold.ability().map(ability -> "hold: drivers lack " + ability))
                 .orElse("hold: no change");
     }
 

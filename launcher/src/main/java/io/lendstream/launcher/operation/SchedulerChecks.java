@@ -43,7 +43,8 @@ final class SchedulerChecks {
             TopicCatalogue.GPU_TELEMETRY,
             TopicCatalogue.REQUEST_RATES,
             TopicCatalogue.TRAINING_PROGRESS,
-            TopicCatalogue.ACTUATION_REPORTS);
+            TopicCatalogue.ACTUATION_REPORTS,
+            TopicCatalogue.ACTUATORS);
 
     private final Cluster cluster;
     private final TopicScan reading;

@@ -3,6 +3,7 @@ package io.lendstream.schemas.topics;
 import io.lendstream.core.decision.BatchingDecision;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -99,6 +100,12 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             Duration.ofDays(30),
             ActuationReport.class,
             "result of a decision");
+    public static final Topic<ActuatorDescription> ACTUATORS = compacted(
+            Role.RESULT,
+            "actuators",
+            "domain/actuator",
+            ActuatorDescription.class,
+            "the nodes of an actuator, and what its driver can do");
     public static final Topic<ControlCommand> CONTROL =
             kept(Role.INTAKE, "control", "domain", Duration.ofDays(30), ControlCommand.class, "command of an operator");
     public static final Topic<Progress> PROGRESS =
@@ -118,6 +125,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             BATCHING_DECISIONS,
             LEASES,
             ACTUATION_REPORTS,
+            ACTUATORS,
             CONTROL,
             PROGRESS);
 

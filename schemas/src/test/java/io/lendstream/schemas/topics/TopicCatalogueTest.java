@@ -31,6 +31,7 @@ final class TopicCatalogueTest {
                         "lendstream.batching-decisions compact,delete",
                         "lendstream.leases compact",
                         "lendstream.actuation-reports delete",
+                        "lendstream.actuators compact",
                         "lendstream.control delete",
                         "lendstream.progress compact");
     }

@@ -17,6 +17,7 @@ public enum Strictness {
             TopicCatalogue.BATCHING_DECISIONS,
             TopicCatalogue.LEASES,
             TopicCatalogue.ACTUATION_REPORTS,
+            TopicCatalogue.ACTUATORS,
             TopicCatalogue.PROGRESS);
 
     /** How a service reads a topic: records that only this system writes are clamped, all others are refused. */

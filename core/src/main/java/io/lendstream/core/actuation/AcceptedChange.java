@@ -31,7 +31,11 @@ record AcceptedChange(
     /** The GPUs that the decision is about: those that change hands, or those where a warm replica serves again. */
     List<GpuId> about() {
         boolean warm = decision.action() instanceof Action.Serve serve && serve.warm();
-        return warm ? decision.action().gpus() : List.copyOf(change.changing());
+        return warm
+                ? decision.action().gpus().stream()
+                        .filter(change.kept()::contains)
+                        .toList()
+                : List.copyOf(change.changing());
     }
 
     /**

@@ -32,6 +32,8 @@ import java.util.stream.Stream;
  * when the GPU is free, and takes a GPU back when its lease ends. It has no clock: every call brings the time, and
  * reports are in the order of their times.
  *
+ * <p>An actuator may be {@linkplain #keepTo kept to} some nodes. It then takes its part of a decision.
+ *
  * <p>A decision about a job names all GPUs that the job has afterwards. GPUs that the job has and that are not named
  * are released; named GPUs that it does not have are bound. A decision that cannot be carried out is refused as a
  * whole. GPUs that only the allocation names and that the job cannot have, such as one whose lease has just ended, are
@@ -70,6 +72,14 @@ public final class Actuation {
     /** The state to be saved. */
     public ActuationSnapshot snapshot() {
         return state.snapshot();
+    }
+
+    /**
+     * Executes decisions about some nodes only, and reports nothing about others; all nodes if none is named. It is
+     * called before nodes are known.
+     */
+    public void keepTo(List<NodeId> nodes) {
+        state.inventory().keepTo(nodes);
     }
 
     /** Learns which GPUs there are. GPUs of a node of an unknown pool are never used. */
@@ -174,10 +184,15 @@ public final class Actuation {
     public List<ActuationReport> take(Decision decision, Instant now) {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, false, reports);
+        DecisionScope scope = new DecisionScope(state);
+        boolean isMine = scope.concerns(decision);
         Optional<DecisionFence.Objection> objection = new DecisionFence(state).objection(decision);
+        if (!isMine) {
+            return delivered(reports);
+        }
         if (objection.isPresent()) {
             DecisionFence.Objection why = objection.get();
-            state.refuse(decision, why.refusal(), decision.action().gpus(), why.text(), reports);
+            state.refuse(decision, why.refusal(), scope.own(decision.action().gpus()), why.text(), reports);
             return delivered(reports);
         }
         reports.addAll(decision.action().match(new DecisionHandler(state, decision)));

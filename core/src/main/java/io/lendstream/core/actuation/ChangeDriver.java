@@ -1,10 +1,11 @@
 package io.lendstream.core.actuation;
 
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.Tenant;
 import java.util.Optional;
 
-/** The capabilities of the driver that carries out accepted decisions. */
+/** The abilities of the driver that carries out accepted decisions. */
 public interface ChangeDriver {
     /**
      * Whether it starts and stops a tenant. A decision about any other tenant is refused.
@@ -13,8 +14,13 @@ public interface ChangeDriver {
      */
     boolean runs(Tenant tenant, Optional<TrainingJob> job);
 
+    /** What it can do, as the scheduler is to plan. */
+    Abilities abilities();
+
     /** Whether it changes the MIG instances of GPUs. */
-    boolean cuts();
+    default boolean cuts() {
+        return abilities().mig();
+    }
 
     /** Whether it changes how services batch. */
     boolean batches();

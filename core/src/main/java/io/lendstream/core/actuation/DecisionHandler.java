@@ -23,6 +23,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
     private final ActuationState state;
     private final UnitAvailability availability;
     private final ChangeStarter starter;
+    private final DecisionScope scope;
     private final Decision decision;
     private final List<ActuationReport> reports = new ArrayList<>();
 
@@ -30,6 +31,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         this.state = state;
         this.availability = new UnitAvailability(state);
         this.starter = new ChangeStarter(state);
+        this.scope = new DecisionScope(state);
         this.decision = decision;
     }
 
@@ -38,41 +40,45 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         if (!lend.until().isAfter(state.clock())) {
             return refused(
                     Refusal.LEASE_OVER,
-                    lend.gpus(),
+                    scope.own(lend.gpus()),
                     "the lease until %s is over at %s".formatted(lend.until(), state.clock()));
         }
-        return changeJob(lend.job(), lend.gpus(), lend.allocation(), decision.deadline(), Optional.of(lend.until()));
+        return changeJob(
+                lend.job(), scope.own(lend.gpus()), lend.allocation(), decision.deadline(), Optional.of(lend.until()));
     }
 
     @Override
     public List<ActuationReport> reclaim(Action.Reclaim reclaim) {
-        return changeJob(reclaim.job(), reclaim.gpus(), reclaim.allocation(), reclaim.by(), Optional.empty());
+        return changeJob(
+                reclaim.job(), scope.own(reclaim.gpus()), reclaim.allocation(), reclaim.by(), Optional.empty());
     }
 
     @Override
     public List<ActuationReport> resize(Action.Resize resize) {
-        return changeJob(resize.job(), resize.gpus(), resize.allocation(), decision.deadline(), Optional.empty());
+        return changeJob(
+                resize.job(), scope.own(resize.gpus()), resize.allocation(), decision.deadline(), Optional.empty());
     }
 
     @Override
     public List<ActuationReport> serve(Action.Serve serve) {
         var service = new Tenant.Service(serve.service());
-        for (GpuId gpu : serve.gpus()) {
+        List<GpuId> named = scope.own(serve.gpus());
+        for (GpuId gpu : named) {
             if (serve.warm() && !state.isBound(service, gpu)) {
                 return refused(
                         Refusal.GPU_NOT_HELD,
-                        serve.gpus(),
+                        named,
                         "%s has no warm replica of %s: %s".formatted(gpu, service, availability.describe(gpu)));
             }
             Optional<Refusal> taken = serve.warm() ? Optional.empty() : whyNotFree(gpu);
             if (taken.isPresent()) {
                 return refused(
-                        taken.get(), serve.gpus(), "%s cannot be bound: %s".formatted(gpu, availability.describe(gpu)));
+                        taken.get(), named, "%s cannot be bound: %s".formatted(gpu, availability.describe(gpu)));
             }
         }
-        List<GpuId> gained = serve.warm() ? List.of() : serve.gpus();
+        List<GpuId> gained = serve.warm() ? List.of() : named;
         TenantChange change = state.change(service, List.of(), state.active(service), gained);
-        return isRefused(change, serve.gpus())
+        return isRefused(change, named)
                 ? reports
                 : start(new AcceptedChange(decision, change, decision.deadline(), Optional.empty(), ""));
     }
@@ -80,34 +86,39 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
     @Override
     public List<ActuationReport> idle(Action.Idle idle) {
         var service = new Tenant.Service(idle.service());
+        List<GpuId> named = scope.own(idle.gpus());
         SortedSet<GpuId> kept = state.active(service);
-        kept.removeAll(Set.copyOf(idle.gpus()));
-        TenantChange change = state.change(service, idle.gpus(), kept, List.of());
-        return isRefused(change, idle.gpus())
+        kept.removeAll(Set.copyOf(named));
+        TenantChange change = state.change(service, named, kept, List.of());
+        return isRefused(change, named)
                 ? reports
                 : start(new AcceptedChange(decision, change, idle.by(), Optional.empty(), ""));
     }
 
     @Override
     public List<ActuationReport> batching(Action.Batching batching) {
+        List<GpuId> named = scope.own(batching.gpus());
         if (!state.driver().batches()) {
-            return refused(Refusal.UNSUPPORTED, batching.gpus(), "no driver here changes how services batch");
+            return refused(Refusal.UNSUPPORTED, named, "no driver here changes how services batch");
         }
-        accepted(batching.gpus(), "");
-        starter.batch(decision, batching);
+        accepted(named, "");
+        starter.batch(
+                decision,
+                new Action.Batching(batching.service(), named, batching.profile(), batching.buckets()));
         return reports;
     }
 
     @Override
     public List<ActuationReport> repartition(Action.Repartition repartition) {
-        List<GpuCutting> cuttings = repartition.gpus().stream()
+        List<GpuId> named = scope.own(repartition.gpus());
+        List<GpuCutting> cuttings = named.stream()
                 .map(gpu -> new GpuCutting(
                         gpu, repartition.profiles(), state.inventory().cuttable(gpu)))
                 .toList();
         if (!cuttings.stream().allMatch(GpuCutting::isPossible)) {
             return refused(
                     Refusal.UNSUPPORTED,
-                    repartition.gpus(),
+                    named,
                     "the MIG mode of this GPU may not be switched here; use the tools of its node");
         }
         for (GpuCutting cutting : cuttings) {
@@ -116,15 +127,15 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
                 if (taken.isPresent()) {
                     return refused(
                             taken.get(),
-                            repartition.gpus(),
+                            named,
                             "%s is in the way: %s".formatted(unit, availability.describe(unit)));
                 }
             }
         }
         if (!state.driver().cuts()) {
-            return refused(Refusal.UNSUPPORTED, repartition.gpus(), "no driver here cuts GPUs");
+            return refused(Refusal.UNSUPPORTED, named, "no driver here cuts GPUs");
         }
-        accepted(repartition.gpus(), "");
+        accepted(named, "");
         cuttings.forEach(cutting -> starter.cut(decision, cutting));
         return reports;
     }
@@ -133,7 +144,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
     public List<ActuationReport> renew(Action.Renew renew) {
         var renewed = new ArrayList<GpuId>();
         var ended = new ArrayList<GpuId>();
-        for (GpuId gpu : renew.gpus()) {
+        for (GpuId gpu : scope.own(renew.gpus())) {
             (state.renewLoan(gpu, renew.until()) ? renewed : ended).add(gpu);
         }
         if (!renewed.isEmpty()) {
@@ -166,7 +177,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         var gained = new ArrayList<GpuId>();
         var lost = new ArrayList<GpuId>();
         for (GpuId gpu : allocation.gpus()) {
-            if (active.contains(gpu)) {
+            if (active.contains(gpu) || state.inventory().isOutside(gpu)) {
                 continue;
             }
             if (!named.contains(gpu)) {

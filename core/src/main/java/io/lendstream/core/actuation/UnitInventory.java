@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** The GPUs and MIG instances that nodes declare, with their pools and domains. */
 final class UnitInventory {
@@ -24,8 +25,27 @@ final class UnitInventory {
     private final Map<GpuId, Gpu> gpus = new HashMap<>();
 
     private final Map<InDomain<NodeId>, List<GpuId>> unitsByNode = new HashMap<>();
+    /** The nodes of this actuator; empty for all. */
+    private Set<NodeId> scope = Set.of();
+    /** The nodes of the units that are on nodes of other actuators. */
+    private final Map<GpuId, InDomain<NodeId>> outside = new HashMap<>();
     /** GPUs on which MIG instances can be created and destroyed. */
     private final Map<GpuId, Gpu> cuttable = new HashMap<>();
+
+    /** Keeps to some nodes: the units of others belong to other actuators. It is called before nodes are declared. */
+    void keepTo(List<NodeId> nodes) {
+        scope = Set.copyOf(nodes);
+    }
+
+    /** Whether there may be other actuators. */
+    boolean isScoped() {
+        return !scope.isEmpty();
+    }
+
+    /** Whether a unit is on a node of another actuator. */
+    boolean isOutside(GpuId unit) {
+        return !isKnown(unit) && outside.containsKey(unit);
+    }
 
     /** Replaces what the node declared before. The units of a node of an unknown pool are never used. */
     void declare(Node node) {
@@ -38,6 +58,10 @@ final class UnitInventory {
         for (Gpu gpu : node.gpus()) {
             units.add(gpu.gpuId());
             gpu.instances().forEach(instance -> units.add(instance.gpuId()));
+        }
+        if (isScoped() && !scope.contains(node.nodeId())) {
+            units.forEach(unit -> outside.put(unit, new InDomain<>(domain, node.nodeId())));
+            return;
         }
         units.removeIf(unit -> isElsewhere(domain, unit));
         unitsByNode.put(new InDomain<>(domain, node.nodeId()), units);
@@ -62,6 +86,7 @@ final class UnitInventory {
 
     /** Removes a node of one domain. A node of the same name in another domain stays. */
     void forget(DomainId domain, NodeId node) {
+        outside.values().removeIf(new InDomain<>(domain, node)::equals);
         Optional.ofNullable(unitsByNode.remove(new InDomain<>(domain, node)))
                 .ifPresent(units -> units.forEach(unit -> {
                     pools.remove(unit);

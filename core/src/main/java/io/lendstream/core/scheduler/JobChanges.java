@@ -13,6 +13,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
@@ -80,8 +81,28 @@ final class JobChanges {
             builder.own(gpu, new Owner.Releasing(tenant, id, by, by.plus(settings.notice())));
         }
         Instant settledBy = deadline.plus(job.costs().first().multipliedBy(2));
-        builder.put(job.allocated(allocation, sliceShare(gpus), id, settledBy, builder.now())
-                .aiming(gpus));
+        JobState changed = job.allocated(allocation, sliceShare(gpus), id, settledBy, builder.now())
+                .aiming(gpus);
+        List<String> actuators = actuators(gpus, lost);
+        builder.put(actuators.size() > 1 ? changed.awaiting(actuators) : changed);
+    }
+
+    /** The actuators that take part in a change of a job, as far as they have described themselves; by name. */
+    private List<String> actuators(List<GpuId> after, List<GpuId> lost) {
+        ActuatorScopes scopes = builder.entities().scopes();
+        if (scopes.isEmpty()) {
+            return List.of();
+        }
+        Set<String> names = new TreeSet<>();
+        for (List<GpuId> units : List.of(after, lost)) {
+            for (GpuId unit : units) {
+                builder.gpus()
+                        .get(unit)
+                        .flatMap(known -> scopes.only(known.nodeId()))
+                        .ifPresent(actuator -> names.add(actuator.actuator()));
+            }
+        }
+        return List.copyOf(names);
     }
 
     /**

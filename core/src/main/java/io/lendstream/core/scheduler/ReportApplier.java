@@ -8,6 +8,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.util.Optional;
@@ -31,9 +32,24 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
 
     private void settle(ActuationReport report, JobId job) {
         switch (report.outcome()) {
-            case APPLIED -> settle(job, report.decision(), report.timings().pause());
+            case APPLIED -> applied(report, job);
             case FAILED, TIMED_OUT -> settle(job, report.decision(), Optional.empty());
             default -> {}
+        }
+    }
+
+    /** A change over several actuators is in force when all have said so. */
+    private void applied(ActuationReport report, JobId name) {
+        Optional<JobState> job = builder.jobs().get(name);
+        boolean othersAreOpen = job.filter(
+                        state -> state.changing().filter(report.decision()::equals).isPresent())
+                .filter(state -> state.change().awaited().stream()
+                        .anyMatch(actuator -> !actuator.equals(report.actuator())))
+                .isPresent();
+        if (othersAreOpen) {
+            builder.put(job.get().doneBy(report.actuator()));
+        } else {
+            settle(name, report.decision(), report.timings().pause());
         }
     }
 

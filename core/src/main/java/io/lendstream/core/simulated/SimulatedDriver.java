@@ -9,6 +9,7 @@ import io.lendstream.core.actuation.Order;
 import io.lendstream.core.actuation.OrderSubject;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingJob;
@@ -32,12 +33,19 @@ import java.util.Optional;
  */
 public final class SimulatedDriver implements InStepDriver {
     private final DelayModel delays;
+    private final Abilities abilities;
     private final Map<Tenant, SimulatedTenant> tenants = new HashMap<>();
     private final ExpectedEvents expected = new ExpectedEvents();
 
     /** A driver of tenants none of which runs yet. */
     public SimulatedDriver(DelayModel delays) {
+        this(delays, Abilities.USUAL);
+    }
+
+    /** The same with other abilities, as a driver of another system would have. */
+    public SimulatedDriver(DelayModel delays, Abilities abilities) {
         this.delays = delays;
+        this.abilities = abilities;
     }
 
     @Override
@@ -46,8 +54,8 @@ public final class SimulatedDriver implements InStepDriver {
     }
 
     @Override
-    public boolean cuts() {
-        return true;
+    public Abilities abilities() {
+        return abilities;
     }
 
     @Override

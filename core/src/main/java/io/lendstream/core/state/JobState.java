@@ -186,6 +186,19 @@ public record JobState(
                 next.gpus().isEmpty() ? counted : counted.given(now, others));
     }
 
+    /** The same where several actuators carry the last change out. */
+    public JobState awaiting(List<String> actuators) {
+        return with(
+                grant,
+                new LastChange(change.changing(), change.changedFrom(), change.changeDeadline(), actuators),
+                usage);
+    }
+
+    /** The same after an actuator has done its part of the last change. */
+    public JobState doneBy(String actuator) {
+        return with(grant, change.doneBy(actuator), usage);
+    }
+
     /** With GPUs that left it without a decision of ours: a fault, or a lease that ran out. */
     public JobState without(List<GpuId> lost, Instant now) {
         return with(grant.without(lost), change, usage.counted(now, grant));

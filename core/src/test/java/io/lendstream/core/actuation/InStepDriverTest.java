@@ -5,6 +5,7 @@ import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static io.lendstream.core.actuation.ActuatorFixture.resize;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
@@ -26,8 +27,8 @@ class InStepDriverTest {
         }
 
         @Override
-        public boolean cuts() {
-            return false;
+        public Abilities abilities() {
+            return Abilities.USUAL.withMig(false);
         }
 
         @Override

@@ -1,0 +1,114 @@
+package io.lendstream.core.actuation;
+
+import static io.lendstream.core.actuation.ActuatorFixture.BERT;
+import static io.lendstream.core.actuation.ActuatorFixture.DOMAIN;
+import static io.lendstream.core.actuation.ActuatorFixture.INFERENCE;
+import static io.lendstream.core.actuation.ActuatorFixture.TRAINING;
+import static io.lendstream.core.actuation.ActuatorFixture.at;
+import static io.lendstream.core.actuation.ActuatorFixture.changeTiming;
+import static io.lendstream.core.actuation.ActuatorFixture.gpus;
+import static io.lendstream.core.actuation.ActuatorFixture.lend;
+import static io.lendstream.core.actuation.ActuatorFixture.reclaim;
+import static io.lendstream.core.actuation.ActuatorFixture.resize;
+import static io.lendstream.core.actuation.ActuatorFixture.serve;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.simulated.SimulatedDriver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Two actuators of one domain, each with one node. */
+class DecisionScopeTest {
+    private final Actuation training = actuation("training");
+    private final Actuation inference = actuation("inference");
+    private long sequence;
+
+    private static Actuation actuation(String... nodes) {
+        var actuation =
+                new Actuation(nodes[0], Duration.ofSeconds(45), new SimulatedDriver(facts -> changeTiming(1, 1, 3)));
+        actuation.keepTo(Stream.of(nodes).map(NodeId::new).toList());
+        actuation.know(TRAINING);
+        actuation.know(INFERENCE);
+        return actuation;
+    }
+
+    private Decision decision(double second, Action action) {
+        sequence++;
+        return new Decision(
+                new DecisionId(DOMAIN, 1, sequence),
+                at(second),
+                at(second + 60),
+                false,
+                new Reason("test", "", Map.of(), List.of()),
+                action);
+    }
+
+    /** The reports of an actuator in the ten seconds after a decision, such as {@code BOUND t1,t2}. */
+    private static List<String> reports(Actuation actuation, Decision decision, double second) {
+        List<ActuationReport> reports = new ArrayList<>(actuation.take(decision, at(second)));
+        reports.addAll(actuation.advance(at(second + 10)));
+        return reports.stream()
+                .map(report -> report.outcome() + " "
+                        + String.join(
+                                ",", report.gpus().stream().map(GpuId::value).toList()))
+                .toList();
+    }
+
+    @Test
+    void eachActuatorTakesItsPartOfADecision() {
+        Decision lend = decision(0, lend(BERT, 400, gpus("i1", "i2"), "t1", "t2", "i1", "i2"));
+
+        assertThat(reports(training, lend, 0)).containsExactly("ACCEPTED t1,t2", "BOUND t1,t2", "APPLIED t1,t2");
+        assertThat(reports(inference, lend, 0)).containsExactly("ACCEPTED i1,i2", "BOUND i1,i2", "APPLIED i1,i2");
+
+        Decision reclaim = decision(20, reclaim(BERT, 65, gpus("i1", "i2"), "t1", "t2"));
+        assertThat(reports(training, reclaim, 20)).containsExactly("ACCEPTED ", "APPLIED t1,t2");
+        assertThat(reports(inference, reclaim, 20)).containsExactly("ACCEPTED i1,i2", "RELEASED i1,i2", "APPLIED ");
+    }
+
+    @Test
+    void anActuatorSaysNothingAboutUnitsOfOthers() {
+        Decision serve = decision(0, serve("i1"));
+
+        assertThat(reports(training, serve, 0)).isEmpty();
+        assertThat(reports(training, serve, 20)).as("seen before").isEmpty();
+        assertThat(reports(inference, serve, 0)).startsWith("ACCEPTED i1");
+        assertThat(training.refusals()).doesNotContainKey(Refusal.GPU_UNKNOWN);
+    }
+
+    @Test
+    void aUnitThatNoNodeHasIsStillRefused() {
+        assertThat(reports(training, decision(0, resize(BERT, gpus("t9"), "t9")), 0))
+                .containsExactly("REJECTED t9");
+    }
+
+    @Test
+    void ownershipReportsNameOwnUnitsOnly() {
+        reports(training, decision(0, resize(BERT, gpus("t1"), "t1")), 0);
+
+        assertThat(training.stock()).flatMap(ActuationReport::gpus).containsExactlyInAnyOrderElementsOf(
+                gpus("t1", "t2", "t3", "t4"));
+    }
+
+    @Test
+    void anActuatorWithoutNodesOfItsOwnTakesAll() {
+        Actuation all = new Actuation("all", Duration.ofSeconds(45), new SimulatedDriver(facts -> changeTiming(1, 1, 3)));
+        all.keepTo(List.of());
+        all.know(TRAINING);
+        all.know(INFERENCE);
+
+        assertThat(reports(all, decision(0, lend(BERT, 400, gpus("i1"), "t1", "i1")), 0))
+                .containsExactly("ACCEPTED i1,t1", "BOUND i1,t1", "APPLIED i1,t1");
+    }
+}

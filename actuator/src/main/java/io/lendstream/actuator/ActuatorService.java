@@ -34,6 +34,7 @@ final class ActuatorService implements RecordTransport.Routes {
             TopicCatalogue.TRAINING_PROGRESS,
             TopicCatalogue.DECISIONS,
             TopicCatalogue.ACTUATION_REPORTS,
+            TopicCatalogue.ACTUATORS,
             TopicCatalogue.PROGRESS);
 
     private static final Logger LOG = LoggerFactory.getLogger(ActuatorService.class);
@@ -75,8 +76,10 @@ final class ActuatorService implements RecordTransport.Routes {
         var processor = new DecisionProcessor(settings, transport, metrics);
         var inventory = inventory(processor);
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
-        var declarations = new DeclarationIntake(settings, processor, inventory);
-        var turns = new WallClockTurns(settings, transport, processor, inventory, saver, wallClock);
+        var description = new SelfDescription(settings);
+        var declarations = new DeclarationIntake(settings, processor, inventory, description);
+        var turns =
+                new WallClockTurns(settings, transport, processor, inventory, description, saver, wallClock);
         return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }
 
@@ -94,8 +97,9 @@ final class ActuatorService implements RecordTransport.Routes {
         var processor = new DecisionProcessor(settings, transport, metrics);
         var inventory = inventory(processor);
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
-        var declarations = new DeclarationIntake(settings, processor, inventory);
-        var turns = new VirtualTurns(transport, processor);
+        var description = new SelfDescription(settings);
+        var declarations = new DeclarationIntake(settings, processor, inventory, description);
+        var turns = new VirtualTurns(transport, processor, description);
         return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }
 

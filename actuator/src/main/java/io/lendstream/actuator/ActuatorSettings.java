@@ -11,7 +11,9 @@ import io.lendstream.actuator.driver.ProcessPlan;
 import io.lendstream.actuator.driver.ShownAddress;
 import io.lendstream.actuator.driver.WebhookDriver;
 import io.lendstream.actuator.jobs.CleanEnvironment;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.simulated.ChangeTiming;
 import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.service.settings.Key;
@@ -33,20 +35,24 @@ import org.slf4j.LoggerFactory;
  *
  * @param name its name in reports; a restart under the same name continues from the saved state
  * @param domains domains whose decisions it executes; empty for all
+ * @param nodes nodes whose decisions it executes; empty for all nodes of its domains
  * @param stateDir directory for its state; without it, each start reads the topics from the beginning
  * @param dryRun whether decisions are only logged, and reported as in force at once
  * @param leaseNotice how long a job may take to leave a GPU after its lease has expired
  * @param stockEvery interval of ownership reports, by the wall clock
+ * @param abilities what the driver can do, as the scheduler is to plan
  * @param choice the driver that executes decisions
  */
 record ActuatorSettings(
         String name,
         List<DomainId> domains,
+        List<NodeId> nodes,
         Optional<Path> stateDir,
         DriverKind driver,
         boolean dryRun,
         Duration leaseNotice,
         Duration stockEvery,
+        Abilities abilities,
         DriverChoice choice) {
     private static final Logger LOG = LoggerFactory.getLogger(ActuatorSettings.class);
 
@@ -56,6 +62,10 @@ record ActuatorSettings(
             "Name in reports. A restart under the same name continues from the saved state.");
     static final Key<List<String>> DOMAINS =
             Key.names("actuator.domains", "", "Domains whose decisions it executes; empty for all.");
+    static final Key<List<String>> NODES = Key.names(
+            "actuator.nodes",
+            "",
+            "Nodes whose decisions it executes; empty for all nodes of its domains. No other actuator may cover them.");
     static final Key<Optional<Path>> STATE_DIR = Key.path(
                     "actuator.state-dir",
                     ".",
@@ -63,6 +73,16 @@ record ActuatorSettings(
             .optional();
     static final Key<DriverKind> DRIVER =
             Key.choice("actuator.driver", DriverKind.SIMULATED, "Driver that executes decisions.");
+    static final Key<LeastLoan> GRANULARITY = Key.choice(
+            "actuator.granularity",
+            LeastLoan.SLICE,
+            "The least that the system behind the driver lends: a MIG instance, a GPU, a node, or all nodes of this actuator.");
+    static final Key<Boolean> SPANS_NODES = Key.flag(
+            "actuator.spans-nodes", true, "Whether the system behind the driver runs one job on several nodes.");
+    static final Key<Boolean> MIG = Key.flag(
+            "actuator.mig",
+            true,
+            "Whether the system behind the driver changes MIG instances. The process driver never does.");
     static final Key<Boolean> DRY_RUN =
             Key.flag("actuator.dry-run", false, "Only log what the driver would do, and report success at once.");
     static final Key<Path> PROGRAMS = Key.path(
@@ -127,8 +147,12 @@ record ActuatorSettings(
     static final List<Key<?>> KEYS = List.of(
             NAME,
             DOMAINS,
+            NODES,
             STATE_DIR,
             DRIVER,
+            GRANULARITY,
+            SPANS_NODES,
+            MIG,
             DRY_RUN,
             PROGRAMS,
             ENVIRONMENT,
@@ -156,22 +180,27 @@ record ActuatorSettings(
         boolean dryRun = settings.get(DRY_RUN);
         String name = settings.get(NAME);
         Optional<Path> stateDir = settings.get(STATE_DIR);
+        Abilities abilities = abilities(settings, driver);
         return new ActuatorSettings(
                 dryRun ? name + " (dry run)" : name,
                 settings.get(DOMAINS).stream().map(DomainId::new).toList(),
+                settings.get(NODES).stream().map(NodeId::new).toList(),
                 stateDir,
                 driver,
                 dryRun,
                 settings.get(LEASE_NOTICE),
                 settings.get(STOCK_EVERY),
+                abilities,
                 switch (driver) {
                     case SIMULATED ->
-                        new DriverChoice.Simulated(dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings));
-                    case PROCESS -> processes(settings, dryRun, stateDir);
+                        new DriverChoice.Simulated(
+                                dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings), abilities);
+                    case PROCESS -> processes(settings, dryRun, stateDir, abilities);
                     case COMMAND ->
                         outside(
                                 driver,
                                 dryRun,
+                                abilities,
                                 driverListener -> new CommandDriver(
                                         settings.get(COMMAND),
                                         environment(settings),
@@ -181,6 +210,7 @@ record ActuatorSettings(
                         outside(
                                 driver,
                                 dryRun,
+                                abilities,
                                 driverListener -> new WebhookDriver(
                                         address(settings.get(WEBHOOK)),
                                         settings.get(TOKEN),
@@ -194,13 +224,22 @@ record ActuatorSettings(
         return choice instanceof Driven driven ? Optional.of(driven) : Optional.empty();
     }
 
-    private static Driven processes(Settings settings, boolean dryRun, Optional<Path> stateDir) {
+    private static Abilities abilities(Settings settings, DriverKind driver) {
+        return Abilities.USUAL
+                .withGranularity(settings.get(GRANULARITY).granularity())
+                .withSpansNodes(settings.get(SPANS_NODES))
+                .withMig(settings.get(MIG) && driver != DriverKind.PROCESS);
+    }
+
+    private static Driven processes(
+            Settings settings, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {
         Path programs = settings.get(PROGRAMS);
         refuse(new ProcessPlan(programs, ClusterLookup.NOTHING).complaints());
         if (dryRun) {
             return new Driven(
                     DriverKind.PROCESS,
                     false,
+                    abilities,
                     (surroundings, driverListener) ->
                             new DryRun(new ProcessPlan(programs, surroundings)::of, driverListener, LOG::info));
         }
@@ -213,11 +252,13 @@ record ActuatorSettings(
         return new Driven(
                 DriverKind.PROCESS,
                 false,
+                abilities,
                 (surroundings, driverListener) -> new ProcessDriver(
                         programs, state, environment, surroundings, driverListener, InstantSource.system()));
     }
 
-    private static Driven outside(DriverKind kind, boolean dryRun, Function<DriverListener, Driver> maker) {
+    private static Driven outside(
+            DriverKind kind, boolean dryRun, Abilities abilities, Function<DriverListener, Driver> maker) {
         try (Driver probe = maker.apply(DriverListener.DEAF)) {
             refuse(probe.complaints());
             probe.warnings().forEach(LOG::warn);
@@ -225,6 +266,7 @@ record ActuatorSettings(
         return new Driven(
                 kind,
                 true,
+                abilities,
                 (surroundings, driverListener) -> dryRun
                         ? new DryRun(maker.apply(DriverListener.DEAF)::plan, driverListener, LOG::info)
                         : maker.apply(driverListener));

@@ -1,6 +1,7 @@
 package io.lendstream.actuator;
 
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.TrainingProgress;
 import java.time.Duration;
 import java.util.List;
@@ -131,6 +132,11 @@ final class BackgroundTransport implements RecordTransport {
     @Override
     public void publish(TrainingProgress progress) {
         outbox.add(progress);
+    }
+
+    @Override
+    public void publish(ActuatorDescription description) {
+        outbox.add(description);
     }
 
     @Override

@@ -43,12 +43,14 @@ final class DecisionProcessor {
         this.metrics = metrics;
         this.actuation = new Actuation(
                 settings.name(), settings.leaseNotice(), settings.choice().changeDriver());
+        this.actuation.keepTo(settings.nodes());
     }
 
     /** Restores the state of an earlier run. */
     void restore(ActuatorState state) {
         actuation = Actuation.restore(
                 settings.name(), settings.leaseNotice(), settings.choice().changeDriver(), state.actuation());
+        actuation.keepTo(settings.nodes());
         measure();
     }
 

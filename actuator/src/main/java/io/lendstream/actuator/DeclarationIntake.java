@@ -17,14 +17,20 @@ final class DeclarationIntake {
     private final ActuatorSettings settings;
     private final DecisionProcessor processor;
     private final Inventory inventory;
+    private final SelfDescription description;
     private final Declarations<NodeId> nodes = new Declarations<>();
     private final Declarations<ServiceId> services = new Declarations<>();
     private final Declarations<JobId> jobs = new Declarations<>();
 
-    DeclarationIntake(ActuatorSettings settings, DecisionProcessor processor, Inventory inventory) {
+    DeclarationIntake(
+            ActuatorSettings settings,
+            DecisionProcessor processor,
+            Inventory inventory,
+            SelfDescription description) {
         this.settings = settings;
         this.processor = processor;
         this.inventory = inventory;
+        this.description = description;
     }
 
     /** Restores the declarations of an earlier run. */
@@ -55,6 +61,7 @@ final class DeclarationIntake {
         });
         node.ifPresent(known -> {
             processor.actuation().know(known);
+            description.know(known);
             inventory.know(known, gpu -> processor.actuation().isOf(known.domain(), gpu));
         });
     }

@@ -1,6 +1,7 @@
 package io.lendstream.actuator;
 
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -60,6 +61,11 @@ final class DirectTransport implements RecordTransport {
     @Override
     public void publish(TrainingProgress progress) {
         writer.write(TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
+    }
+
+    @Override
+    public void publish(ActuatorDescription description) {
+        writer.write(TopicCatalogue.ACTUATORS, description.domain() + "/" + description.actuator(), description);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.lendstream.actuator.driver.ClusterLookup;
 import io.lendstream.actuator.driver.Driver;
 import io.lendstream.actuator.driver.DriverListener;
 import io.lendstream.core.actuation.ChangeDriver;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.Tenant;
 import java.util.Locale;
@@ -12,10 +13,10 @@ import java.util.Optional;
 /**
  * Actuation by a real driver, whose delays are not known in advance. Jobs for another driver are refused.
  *
- * @param outside whether orders go to an external system, which can repartition GPUs and change batching; processes
- *     can do neither
+ * @param outside whether orders go to an external system, which can change batching; processes cannot
+ * @param abilities what the driver can do, as the scheduler is to plan
  */
-record Driven(DriverKind kind, boolean outside, Maker maker) implements DriverChoice, ChangeDriver {
+record Driven(DriverKind kind, boolean outside, Abilities abilities, Maker maker) implements DriverChoice, ChangeDriver {
     /** Creates the driver, when its listener exists. */
     @FunctionalInterface
     interface Maker {
@@ -32,11 +33,6 @@ record Driven(DriverKind kind, boolean outside, Maker maker) implements DriverCh
         return job.map(TrainingJob::driver)
                 .map(driver -> driver.equals(kind.name().toLowerCase(Locale.ROOT)))
                 .orElse(true);
-    }
-
-    @Override
-    public boolean cuts() {
-        return outside;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.lendstream.actuator;
 
 import io.lendstream.core.actuation.ChangeDriver;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.simulated.DelayModel;
 import io.lendstream.core.simulated.SimulatedDriver;
 
@@ -10,10 +11,10 @@ sealed interface DriverChoice permits DriverChoice.Simulated, Driven {
     ChangeDriver changeDriver();
 
     /** Nothing real runs. */
-    record Simulated(DelayModel delays) implements DriverChoice {
+    record Simulated(DelayModel delays, Abilities abilities) implements DriverChoice {
         @Override
         public ChangeDriver changeDriver() {
-            return new SimulatedDriver(delays);
+            return new SimulatedDriver(delays, abilities);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.lendstream.actuator;
 
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.service.kafka.RecordReader;
 import java.time.Duration;
@@ -39,6 +40,8 @@ interface RecordTransport extends AutoCloseable {
     void publish(List<ActuationReport> reports);
 
     void publish(TrainingProgress progress);
+
+    void publish(ActuatorDescription description);
 
     /** Allows sending: the published reports are saved on disk, or cannot be. */
     void release();

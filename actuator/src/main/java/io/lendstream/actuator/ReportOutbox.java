@@ -2,6 +2,7 @@ package io.lendstream.actuator;
 
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.GpuId;
@@ -35,6 +36,7 @@ final class ReportOutbox {
     private final Deque<ActuationReport> reports = new ArrayDeque<>();
     private final Deque<ActuationReport> held = new ArrayDeque<>();
     private final Deque<TrainingProgress> progress = new ArrayDeque<>();
+    private final List<ActuatorDescription> descriptions = new ArrayList<>();
     private final TreeMap<String, Long> positions = new TreeMap<>();
     private Batch sending = Batch.EMPTY;
     private boolean open;
@@ -42,11 +44,14 @@ final class ReportOutbox {
     private long droppedProgress;
 
     /** The batch that is being sent. */
-    record Batch(List<ActuationReport> reports, List<TrainingProgress> progress) {
-        static final Batch EMPTY = new Batch(List.of(), List.of());
+    record Batch(
+            List<ActuationReport> reports,
+            List<TrainingProgress> progress,
+            List<ActuatorDescription> descriptions) {
+        static final Batch EMPTY = new Batch(List.of(), List.of(), List.of());
 
         boolean isEmpty() {
-            return reports.isEmpty() && progress.isEmpty();
+            return reports.isEmpty() && progress.isEmpty() && descriptions.isEmpty();
         }
     }
 
@@ -139,6 +144,11 @@ final class ReportOutbox {
         notifyAll();
     }
 
+    synchronized void add(ActuatorDescription description) {
+        descriptions.add(description);
+        notifyAll();
+    }
+
     /** Allows sending the added reports. */
     synchronized void release() {
         reports.addAll(held);
@@ -179,7 +189,7 @@ final class ReportOutbox {
 
     /** Waits until there are reports to send; returns whether there are. */
     synchronized boolean awaitSome(Duration patience) throws InterruptedException {
-        return await(patience, () -> open && !(reports.isEmpty() && progress.isEmpty()));
+        return await(patience, () -> open && !(reports.isEmpty() && progress.isEmpty() && descriptions.isEmpty()));
     }
 
     private boolean await(Duration patience, BooleanSupplier condition) throws InterruptedException {
@@ -200,7 +210,9 @@ final class ReportOutbox {
         while (taken.size() < most && !progress.isEmpty()) {
             taken.add(progress.removeFirst());
         }
-        sending = new Batch(reports.stream().limit(most).toList(), List.copyOf(taken));
+        sending = new Batch(
+                reports.stream().limit(most).toList(), List.copyOf(taken), List.copyOf(descriptions));
+        descriptions.clear();
         return sending;
     }
 
@@ -222,7 +234,14 @@ final class ReportOutbox {
         for (int i = again.size() - 1; i >= 0; i--) {
             progress.addFirst(again.get(i));
         }
+        descriptions.addAll(0, sending.descriptions());
         sending = Batch.EMPTY;
+    }
+
+    /** Records that the last batch was not sent, and that descriptions never can be. */
+    synchronized void failedWithoutDescriptions() {
+        failed();
+        descriptions.clear();
     }
 
     /** Records that the last batch can never be sent. */
@@ -246,7 +265,7 @@ final class ReportOutbox {
 
     /** The number of queued records. */
     synchronized int size() {
-        return reports.size() + held.size() + progress.size();
+        return reports.size() + held.size() + progress.size() + descriptions.size();
     }
 
     synchronized boolean isEmpty() {

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -121,6 +122,11 @@ final class ReportSender implements Runnable {
             batch.progress()
                     .forEach(progress -> open.write(
                             TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress));
+            batch.descriptions()
+                    .forEach(description -> open.write(
+                            TopicCatalogue.ACTUATORS,
+                            description.domain() + "/" + description.actuator(),
+                            description));
         };
         if (transactionalId.isPresent()) {
             open.inTransaction(writes);
@@ -135,6 +141,14 @@ final class ReportSender implements Runnable {
         if (isTooLarge(e) && singly) {
             LOG.error("a report is larger than the broker accepts and is dropped: {}", e.getMessage());
             outbox.refused();
+            return;
+        }
+        if (isForbidden(e)) {
+            LOG.warn(
+                    "{} may not write topic {}: the scheduler does not learn its nodes and abilities. Allow it as in deploy/acl/actuator.acl, then restart it.",
+                    actuator,
+                    TopicCatalogue.ACTUATORS);
+            outbox.failedWithoutDescriptions();
             return;
         }
         outbox.failed();
@@ -152,6 +166,18 @@ final class ReportSender implements Runnable {
     private static boolean isTooLarge(Throwable failure) {
         for (Throwable at = failure; at != null; at = at.getCause()) {
             if (at instanceof RecordTooLargeException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the broker refuses descriptions; reports must not wait for them. */
+    private static boolean isForbidden(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (at instanceof TopicAuthorizationException refused
+                    && refused.unauthorizedTopics().stream()
+                            .anyMatch(topic -> topic.endsWith(TopicCatalogue.ACTUATORS.suffix()))) {
                 return true;
             }
         }

@@ -31,15 +31,17 @@ final class VirtualTurns implements Turns {
 
     private final DirectTransport transport;
     private final DecisionProcessor processor;
+    private final SelfDescription description;
     private final Map<String, Long> takeable = new HashMap<>();
     /** Sequence of the last decision of each domain that the scheduler's answers cover. */
     private final Map<DomainId, Long> decided = new HashMap<>();
 
     private VirtualClock clock = new VirtualClock(Optional.empty());
 
-    VirtualTurns(DirectTransport transport, DecisionProcessor processor) {
+    VirtualTurns(DirectTransport transport, DecisionProcessor processor, SelfDescription description) {
         this.transport = transport;
         this.processor = processor;
+        this.description = description;
     }
 
     @Override
@@ -103,6 +105,7 @@ final class VirtualTurns implements Turns {
         var reports = new ArrayList<ActuationReport>(processor.take(this::isTakeable, this::learned));
         reports.addAll(processor.actuation().advance(time));
         processor.publish(reports);
+        description.dueIfUnusual(time).forEach(transport::publish);
         clock.answer(time);
         transport.answer(Progress.of(
                 ServiceName.ACTUATOR,

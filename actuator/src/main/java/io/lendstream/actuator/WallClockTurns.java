@@ -32,6 +32,7 @@ final class WallClockTurns implements Turns {
     private final RecordTransport transport;
     private final DecisionProcessor processor;
     private final Inventory inventory;
+    private final SelfDescription description;
     private final StateSaver saver;
     private final InstantSource wallClock;
 
@@ -45,12 +46,14 @@ final class WallClockTurns implements Turns {
             RecordTransport transport,
             DecisionProcessor processor,
             Inventory inventory,
+            SelfDescription description,
             StateSaver saver,
             InstantSource wallClock) {
         this.settings = settings;
         this.transport = transport;
         this.processor = processor;
         this.inventory = inventory;
+        this.description = description;
         this.saver = saver;
         this.wallClock = wallClock;
     }
@@ -119,6 +122,9 @@ final class WallClockTurns implements Turns {
         boolean hasHappened = !reports.isEmpty();
         reports.addAll(stock(now));
         processor.publish(reports);
+        if (processor.hasCaughtUp()) {
+            description.due(now).forEach(transport::publish);
+        }
         for (TrainingProgress report = progress.poll(); report != null; report = progress.poll()) {
             transport.publish(report);
         }

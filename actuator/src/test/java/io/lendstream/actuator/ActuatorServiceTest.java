@@ -8,8 +8,10 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
@@ -129,6 +131,58 @@ class ActuatorServiceTest {
         started(false);
 
         assertThat(health.whyNotReady()).isEmpty();
+    }
+
+    @Test
+    void describesItselfOnceAfterItsStart() {
+        ActuatorService actuator = started(
+                false, "actuator.name=rack-1", "actuator.nodes=n1,n9", "actuator.granularity=node");
+        turnAt(actuator, 0);
+        turnAt(actuator, 10);
+
+        assertThat(broker.values(TopicCatalogue.ACTUATORS)).singleElement().satisfies(description -> {
+            assertThat(description.actuator()).isEqualTo("rack-1");
+            assertThat(description.domain()).isEqualTo(DOMAIN);
+            assertThat(description.driver()).isEqualTo("simulated");
+            assertThat(description.nodes()).containsExactly(new NodeId("n1"), new NodeId("n9"));
+            assertThat(description.abilities()).isEqualTo(Abilities.USUAL.withGranularity(Granularity.NODE));
+        });
+        assertThat(broker.log("lendstream.actuators"))
+                .allSatisfy(record -> assertThat(new String(record.key(), java.nio.charset.StandardCharsets.UTF_8))
+                        .isEqualTo("d/rack-1"));
+    }
+
+    @Test
+    void anAcceleratedRunDescribesOnlyWhatIsUnusual() {
+        ActuatorService usual = started(true);
+        progress(scheduler, "scheduler", 0);
+        progress(environment, "environment", 5);
+        turnAt(usual, 0);
+
+        assertThat(broker.values(TopicCatalogue.ACTUATORS)).isEmpty();
+
+        ActuatorService other = started(true, "actuator.spans-nodes=false");
+        turnAt(other, 0);
+
+        assertThat(broker.values(TopicCatalogue.ACTUATORS)).hasSize(1);
+    }
+
+    @Test
+    void aDryRunDoesNotDescribeItself() {
+        turnAt(started(false, "actuator.dry-run=true"), 0);
+
+        assertThat(broker.values(TopicCatalogue.ACTUATORS)).isEmpty();
+    }
+
+    @Test
+    void takesTheDecisionsOfItsNodesOnly() {
+        ActuatorService actuator = started(false, "actuator.nodes=n2");
+        decide(resize("t1"));
+
+        turnAt(actuator, 0);
+        turnAt(actuator, 40);
+
+        assertThat(reports()).isEmpty();
     }
 
     @Test

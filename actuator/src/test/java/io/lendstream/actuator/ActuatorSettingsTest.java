@@ -3,6 +3,8 @@ package io.lendstream.actuator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedDelays;
@@ -24,7 +26,9 @@ class ActuatorSettingsTest {
     void byDefaultDelaysAreRealisticAndAllDomainsAreItsOwn() {
         ActuatorSettings settings = settings();
 
-        assertThat(settings.choice()).isEqualTo(new DriverChoice.Simulated(SimulatedDelays.realistic()));
+        assertThat(settings.choice()).isEqualTo(new DriverChoice.Simulated(SimulatedDelays.realistic(), Abilities.USUAL));
+        assertThat(settings.abilities()).isEqualTo(Abilities.USUAL);
+        assertThat(settings.nodes()).isEmpty();
         assertThat(settings.covers(new DomainId("any"))).isTrue();
     }
 
@@ -59,9 +63,20 @@ class ActuatorSettingsTest {
     }
 
     @Test
+    void theSystemBehindTheDriverMayBeAbleToDoLess() {
+        Abilities less = settings(
+                        "actuator.granularity=node", "actuator.spans-nodes=false", "actuator.mig=false")
+                .abilities();
+
+        assertThat(less.granularity()).isEqualTo(Granularity.NODE);
+        assertThat(less.spansNodes()).isFalse();
+        assertThat(less.mig()).isFalse();
+    }
+
+    @Test
     void publishedTimingIsThatOfThePublishedSimulator() {
         assertThat(settings("actuator.simulated.published-timing=true").choice())
-                .isEqualTo(new DriverChoice.Simulated(SimulatedDelays.published()));
+                .isEqualTo(new DriverChoice.Simulated(SimulatedDelays.published(), Abilities.USUAL));
     }
 
     @Test

@@ -3,7 +3,9 @@ package io.lendstream.actuator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
@@ -97,6 +99,22 @@ class ReportOutboxTest {
         assertThat(outbox.next(9).progress()).containsExactly(progress(2), progress(3));
         assertThat(outbox.next(9).progress()).isEmpty();
         outbox.failed();
+    }
+
+    @Test
+    void aDescriptionIsSentAgainUnlessItIsForbidden() {
+        outbox.reconcile(List.of(), Map.of());
+        ActuatorDescription description = new ActuatorDescription(
+                "a", DOMAIN, NOON, "process", List.of(), Abilities.USUAL);
+        outbox.add(description);
+
+        assertThat(outbox.next(9).descriptions()).containsExactly(description);
+        outbox.failed();
+        assertThat(outbox.next(9).descriptions()).containsExactly(description);
+        outbox.failedWithoutDescriptions();
+
+        assertThat(outbox.next(9).isEmpty()).isTrue();
+        assertThat(outbox.isEmpty()).isTrue();
     }
 
     @Test

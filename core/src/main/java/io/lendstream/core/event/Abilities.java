@@ -42,6 +42,21 @@ public record Abilities(
         granularity = granularity == Granularity.UNKNOWN ? Granularity.NODE_GROUP : granularity;
     }
 
+    /** Whether the MIG instances of GPUs can be planned: it changes them, and lends units of less than a node. */
+    public boolean cutsUnits() {
+        return mig && !lendsBundles();
+    }
+
+    /** Whether it lends a MIG instance alone. */
+    public boolean lendsSlices() {
+        return granularity == Granularity.SLICE;
+    }
+
+    /** Whether it lends only units of one or several nodes together. */
+    public boolean lendsBundles() {
+        return granularity == Granularity.NODE || granularity == Granularity.NODE_GROUP;
+    }
+
     /** For example {@code chooses unit at bind and unit at release, lends slice, can: mig, spansNodes}. */
     public String inWords() {
         List<String> can = new ArrayList<>();

@@ -56,6 +56,7 @@ public final class HistoryChecker {
         this.replay = replay;
         this.state = ClusterState.empty(domain);
         this.rules = List.of(
+                new BundleRule(violations),
                 new CapRule(violations),
                 new GangRule(violations),
                 new KindRule(violations),

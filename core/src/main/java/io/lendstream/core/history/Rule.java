@@ -9,6 +9,7 @@ enum Rule {
     ANSWER("answer"),
     APPLIED_TWICE("applied twice"),
     BIND_BEFORE_RELEASE("bind before release"),
+    BUNDLE("bundle"),
     CAP("cap"),
     EPOCH("epoch"),
     FENCE("fence"),

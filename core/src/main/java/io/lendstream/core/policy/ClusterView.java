@@ -27,6 +27,7 @@ public final class ClusterView {
     private final int nodes;
     private final int gpusPerNode;
     private final int waiting;
+    private List<LoanBundle> bundles = List.of();
     /** The jobs in order of submission, once they were asked for. */
     private Optional<List<JobView>> jobs = Optional.empty();
 
@@ -98,7 +99,29 @@ public final class ClusterView {
     /** The same view of some GPUs only. Jobs may hold others too. */
     public ClusterView ofGpus(Predicate<GpuState> which) {
         return new ClusterView(
-                now, queue, UsableGpus.of(gpus().stream().filter(which).toList()), fixed, nodes, gpusPerNode, waiting);
+                        now,
+                        queue,
+                        UsableGpus.of(gpus().stream().filter(which).toList()),
+                        fixed,
+                        nodes,
+                        gpusPerNode,
+                        waiting)
+                .withBundles(bundles);
+    }
+
+    /** The same view where some GPUs are lent and taken back together. */
+    public ClusterView withBundles(List<LoanBundle> together) {
+        if (together.isEmpty()) {
+            return this;
+        }
+        ClusterView view = new ClusterView(now, queue, usable, fixed, nodes, gpusPerNode, waiting);
+        view.bundles = List.copyOf(together);
+        return view;
+    }
+
+    /** GPUs that are lent and taken back together; GPUs outside are lent one by one. */
+    public List<LoanBundle> bundles() {
+        return bundles;
     }
 
     private static int byTurn(JobView one, JobView other) {

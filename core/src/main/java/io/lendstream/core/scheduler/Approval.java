@@ -28,12 +28,14 @@ final class Approval {
     private final SchedulerSettings settings;
     private final Safety safety;
     private final QuotaGuard quotas;
+    private final AbilityGuard abilities;
 
     Approval(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
         this.settings = settings;
         this.safety = new Safety(settings);
         this.quotas = new QuotaGuard(builder);
+        this.abilities = new AbilityGuard(builder);
     }
 
     void follow(ControlCommand command) {
@@ -136,6 +138,10 @@ final class Approval {
             if (refusal.isPresent()) {
                 return refusal.map(QuotaRefusal::inWords);
             }
+            Optional<AbilityRefusal> unable = unable(gained, allocation.gpus());
+            if (unable.isPresent()) {
+                return unable.map(AbilityRefusal::text);
+            }
             if (!gained.isEmpty() && kinds(allocation.gpus()) > 1) {
                 return Optional.of("job %s would have GPUs of several kinds".formatted(name));
             }
@@ -172,7 +178,18 @@ final class Approval {
                                     !service.get().spec().uses(builder.gpu(gpu).kind()))
                             .findFirst()
                             .map(gpu -> "%s is of a kind that service %s does not declare"
-                                    .formatted(gpu, serve.service())));
+                                    .formatted(gpu, serve.service())))
+                    .or(() -> serve.warm()
+                            ? Optional.empty()
+                            : units(serve.gpus()).stream()
+                                    .flatMap(unit -> abilities.againstReplica(unit).stream())
+                                    .findFirst()
+                                    .map(AbilityRefusal::text));
+        }
+
+        /** A job gets units of a new bundle only if the whole bundle is free. */
+        private Optional<AbilityRefusal> unable(Set<GpuId> gained, List<GpuId> after) {
+            return abilities.against(gained, after).or(() -> abilities.againstOpening(gained));
         }
 
         private boolean isWarm(GpuId id, ServiceId service) {

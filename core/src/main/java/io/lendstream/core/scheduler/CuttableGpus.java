@@ -14,6 +14,7 @@ import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.repartition.Instance;
+import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.NodeState;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
@@ -136,8 +138,31 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     /** Whether a whole GPU may be brought into MIG mode. */
     static boolean isCuttable(StepBuilder builder, GpuState whole) {
         return builder.nodes().get(whole.nodeId()).stream()
+                .filter(node -> isCut(builder, whole.nodeId()))
                 .flatMap(node -> node.node().gpus().stream())
                 .anyMatch(gpu -> gpu.migSwitchable() && gpu.gpuId().equals(whole.gpuId()));
+    }
+
+    /** Whether GPUs of a node are cut: not where the actuator cannot, or lends the node as a whole. */
+    private static boolean isCut(StepBuilder builder, NodeId node) {
+        ActuatorScopes scopes = builder.entities().scopes();
+        return scopes.isEmpty() || (!scopes.isDisputed(node) && scopes.abilities(node).cutsUnits());
+    }
+
+    /** The actuators that keep GPUs of inference from being cut, which would be cut otherwise; by name. */
+    static Set<String> unable(StepBuilder builder) {
+        Set<String> names = new TreeSet<>();
+        for (NodeState node : builder.nodes().values()) {
+            boolean isCuttable = node.node().pool() == Pool.INFERENCE
+                    && node.node().gpus().stream().anyMatch(Gpu::isCuttable);
+            if (isCuttable && !isCut(builder, node.node().nodeId())) {
+                builder.entities()
+                        .scopes()
+                        .of(node.node().nodeId())
+                        .forEach(actuator -> names.add(actuator.actuator()));
+            }
+        }
+        return names;
     }
 
     private record Candidate(Node node, Gpu gpu, MigGpu kind) {}
@@ -146,6 +171,7 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
         return builder.nodes().stream()
                 .map(NodeState::node)
                 .filter(node -> node.pool() == Pool.INFERENCE && node.status() == NodeStatus.READY)
+                .filter(node -> isCut(builder, node.nodeId()))
                 .flatMap(node -> node.gpus().stream()
                         .filter(Gpu::isCuttable)
                         .flatMap(gpu -> gpu.kind().map(MigGpu::withoutMediaEngines).stream()

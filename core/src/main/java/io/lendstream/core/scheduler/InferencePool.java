@@ -7,30 +7,47 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /** The GPUs of inference in a step: which are free, which are about to be, and which a service has. */
 record InferencePool(StepBuilder builder) {
-    /** Free GPUs that can be reached, node by node. */
+    /** Free GPUs that can be reached and that services may have, node by node; those of bundles in use first. */
     Iterator<GpuState> free() {
-        return StreamSupport.stream(
-                        builder.clusterIndex().gpus().free().values().spliterator(), false)
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu))
+        AbilityGuard guard = new AbilityGuard(builder);
+        if (!guard.isOn()) {
+            return reachable().iterator();
+        }
+        Bundles bundles = new Bundles(builder);
+        return reachable()
+                .filter(gpu -> guard.againstReplica(gpu).isEmpty())
+                .sorted(Comparator.comparing((GpuState gpu) -> bundles.of(gpu).isPresent() && !bundles.isInUse(gpu)))
                 .iterator();
     }
 
-    /** GPUs that are about to be free. */
+    private Stream<GpuState> reachable() {
+        return StreamSupport.stream(
+                        builder.clusterIndex().gpus().free().values().spliterator(), false)
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu));
+    }
+
+    /** GPUs that services may have as soon as releases are reported. */
     List<GpuState> coming() {
-        List<GpuState> coming = new ArrayList<>();
+        AbilityGuard guard = new AbilityGuard(builder);
+        Bundles bundles = new Bundles(builder);
+        List<GpuState> coming = new ArrayList<>(bundles.waiting());
         for (GpuId id : builder.clusterIndex().gpus().owed().values()) {
             GpuState gpu = builder.gpu(id);
             if (gpu.owner().isReleasing()
                     && gpu.pool() == Pool.INFERENCE
                     && gpu.isWhole()
-                    && builder.isReachable(gpu)) {
+                    && builder.isReachable(gpu)
+                    && guard.isUsable(gpu)
+                    && (!bundles.isWithTraining(gpu) || bundles.isComing(gpu))) {
                 coming.add(gpu);
             }
         }

@@ -197,14 +197,16 @@ final class JobChanges {
         }
     }
 
-    /** Reclaims lent GPUs, job by job; a job left with too few is suspended. */
+    /** Reclaims lent GPUs with their bundles, job by job; a job left with too few is suspended. */
     void takeBack(List<GpuId> victims, Function<Returned, Reason> reason) {
         Map<JobId, List<GpuId>> byJob = new TreeMap<>();
-        for (GpuId gpu : victims) {
-            builder.gpu(gpu)
-                    .owner()
-                    .asLent()
-                    .ifPresent(lent -> byJob.computeIfAbsent(lent.job(), job -> new ArrayList<>())
+        Bundles bundles = new Bundles(builder);
+        for (GpuId gpu : bundles.whole(victims)) {
+            Owner owner = builder.gpu(gpu).owner();
+            owner.asLent()
+                    .map(Owner.Lent::job)
+                    .or(() -> bundles.exist() && owner.isBinding() ? owner.holdingJob() : Optional.empty())
+                    .ifPresent(borrower -> byJob.computeIfAbsent(borrower, job -> new ArrayList<>())
                             .add(gpu));
         }
         byJob.forEach((name, gpus) -> {

@@ -156,6 +156,7 @@ public final class LendingReview {
         }
         Optional<String> noLoans = notes.unlendable().filter(any -> unit.pool() == Pool.INFERENCE);
         return noLoans.map(why -> lasting(id, Cause.NO_NEW_LOANS, "no further GPU is lent: " + why))
+                .or(() -> notes.unlent(id).filter(any -> unit.isWhole()).map(why -> lasting(id, Cause.ABILITY, why)))
                 .or(() -> notes.kept(id).map(why -> lasting(id, Cause.RESERVE, "it is kept as reserve: " + why)));
     }
 

@@ -104,9 +104,9 @@ final class Rehearsal {
             return Optional.ofNullable(vetoes.get(job));
         }
 
-        /** Why a free MIG instance is lent to no job. */
-        Optional<String> unlent(GpuId instance) {
-            return Optional.ofNullable(unlent.get(instance));
+        /** Why a free MIG instance is lent to no job, or no policy is shown an idle GPU. */
+        Optional<String> unlent(GpuId unit) {
+            return Optional.ofNullable(unlent.get(unit));
         }
 
         /** Why the policy is not shown an idle GPU. */
@@ -167,8 +167,8 @@ final class Rehearsal {
         }
 
         @Override
-        public void unlent(GpuId instance, String why) {
-            unlent.put(instance, why);
+        public void unlent(GpuId unit, String why) {
+            unlent.put(unit, why);
         }
 
         @Override

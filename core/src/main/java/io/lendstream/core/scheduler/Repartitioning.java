@@ -1,8 +1,14 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.SlicePlan;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Serves services with known latency on MIG instances: plans the cuts, and decides the next stage from the present
@@ -37,6 +43,7 @@ final class Repartitioning {
         Optional<CuttableGpus> gpus = CuttableGpus.of(builder);
         if (due) {
             planning.plan(gpus);
+            holdIfUnable();
         }
         if (builder.slices().isEmpty()) {
             return;
@@ -44,6 +51,19 @@ final class Repartitioning {
         SlicePlan plan = builder.slices().get();
         if (gpus.isPresent() && gpus.get().kind().model().equals(plan.model())) {
             new RepartitioningStage(builder, settings, gpus.get().servingOnly(plan.services()), plan).decide(due);
+        }
+    }
+
+    /** Decides a hold if the plan has fewer GPUs than there are, because drivers cannot cut the others. */
+    private void holdIfUnable() {
+        Set<String> names = CuttableGpus.unable(builder);
+        if (builder.slices().isPresent() && !names.isEmpty()) {
+            String text = "the plan of MIG instances leaves GPUs out: actuator %s does not change MIG instances there"
+                    .formatted(String.join(", ", names));
+            builder.decide(
+                    builder.now(),
+                    builder.because(ReasonCode.ABILITY, text, Map.of(), List.of()),
+                    Action.Hold.without(Abilities.MIG));
         }
     }
 }

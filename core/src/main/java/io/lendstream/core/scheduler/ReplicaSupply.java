@@ -41,6 +41,8 @@ final class ReplicaSupply {
 
     private final ReplicaReasons reasons;
 
+    private final AbilityGuard abilities;
+
     ReplicaSupply(
             StepBuilder builder,
             Policy policy,
@@ -54,6 +56,7 @@ final class ReplicaSupply {
         this.replicas = replicas;
         this.byKind = byKind;
         this.quotas = new QuotaGuard(builder);
+        this.abilities = new AbilityGuard(builder);
         this.reasons = new ReplicaReasons(builder, policy, replicas, byKind);
     }
 
@@ -185,7 +188,9 @@ final class ReplicaSupply {
 
     /** Whether a service could use a GPU once its present tenant has released it. */
     private boolean suits(ServiceState service, GpuState unit) {
-        return fits(service, unit) && quotas.couldTake(service.spec().service(), unit);
+        return fits(service, unit)
+                && abilities.isUsable(unit)
+                && quotas.couldTake(service.spec().service(), unit);
     }
 
     private boolean areAlike() {
@@ -344,13 +349,14 @@ final class ReplicaSupply {
 
     private void reclaim(ServiceState service, ReplicaNeed need, MissingReplicas lack, boolean selective) {
         ClusterView whole = new TrainingView(builder, settings).view();
-        ClusterView view = selective ? whole.ofGpus(unit -> suits(service, unit)) : whole;
+        ClusterView view = selective || abilities.isOn() ? whole.ofGpus(unit -> suits(service, unit)) : whole;
         int count = lack.left();
         List<GpuId> victims = policy.victims(view, count);
         if (byKind.containsKey(service.spec().service())) {
             victims = enough(victims, lack);
             count = victims.size();
         }
+        victims = new Bundles(builder).enough(victims, count);
         builder.listener().reclaimed(view, count, victims);
         ReplicaReasons.Shortage shortage = reasons.shortage(service, need);
         String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")") + "; policy "

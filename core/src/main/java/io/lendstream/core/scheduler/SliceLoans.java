@@ -40,10 +40,12 @@ final class SliceLoans {
     }
 
     void lend(LoanLimit limit) {
+        AbilityGuard guard = new AbilityGuard(builder);
         List<GpuState> free = new ArrayList<>(builder.clusterIndex().gpus().freeSlices().stream()
                 .filter(SliceLoans::isLendable)
                 .filter(builder::isReachable)
                 .filter(unit -> !builder.awaited().contains(unit.gpuId()))
+                .filter(unit -> isPossible(guard, unit))
                 .sorted(Comparator.comparingLong(
                                 (GpuState unit) -> instance(unit).memoryBytes())
                         .thenComparing(GpuState::gpuId))
@@ -75,6 +77,12 @@ final class SliceLoans {
         if (builder.listener() != StepListener.NONE) {
             explain(free, limit.against(loans + 1), room);
         }
+    }
+
+    private boolean isPossible(AbilityGuard guard, GpuState unit) {
+        Optional<AbilityRefusal> refusal = guard.againstSlice(unit);
+        refusal.ifPresent(why -> builder.listener().unlent(unit.gpuId(), why.text()));
+        return refusal.isEmpty();
     }
 
     private static boolean isLendable(GpuState unit) {

@@ -50,8 +50,8 @@ public interface StepListener {
      */
     default void reserved(Set<GpuId> kept, String why) {}
 
-    /** A free MIG instance is lent to no job. */
-    default void unlent(GpuId instance, String why) {}
+    /** A free MIG instance is lent to no job, or no policy is shown an idle GPU. */
+    default void unlent(GpuId unit, String why) {}
 
     /** Training was planned. */
     default void planned(ClusterView view, Plan plan) {}

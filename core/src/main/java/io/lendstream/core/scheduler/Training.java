@@ -38,6 +38,8 @@ final class Training {
     private final SchedulerSettings settings;
     private final Safety safety;
     private final QuotaGuard quotas;
+    private final AbilityGuard abilities;
+    private final Bundles bundles;
 
     Training(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         this.builder = builder;
@@ -45,6 +47,8 @@ final class Training {
         this.settings = settings;
         this.safety = new Safety(settings);
         this.quotas = new QuotaGuard(builder);
+        this.abilities = new AbilityGuard(builder);
+        this.bundles = new Bundles(builder);
     }
 
     /** Makes a new plan. The first time comes after that at which a domain is first seen. */
@@ -138,12 +142,16 @@ final class Training {
      * @param noLoans why nothing may be newly lent; empty when loans are allowed
      */
     private boolean adopt(Plan plan, Optional<String> noLoans) {
-        QuotaPlan within = QuotaPlan.of(builder, plan);
-        boolean all = within.refusals().isEmpty();
+        Map<GpuId, AbilityRefusal> hidden = abilities.hidden();
+        AbilityPlan possible = AbilityPlan.of(builder, plan);
+        Map<JobId, AbilityRefusal> refused = new TreeMap<>(possible.refusals());
+        QuotaPlan within = QuotaPlan.of(builder, possible.plan());
+        boolean all = within.refusals().isEmpty() && refused.isEmpty();
         plan.standings()
                 .forEach((job, standing) ->
                         builder.put(builder.jobs().require(job).standing(standing)));
         int loans = 0;
+        Set<String> opened = new HashSet<>();
         LoanLimit limit = loanLimit();
         for (Map.Entry<JobId, List<GpuId>> entry : within.targets().entrySet()) {
             JobState job = builder.jobs().require(entry.getKey());
@@ -155,15 +163,19 @@ final class Training {
             List<GpuId> newlyLent = entry.getValue().stream()
                     .filter(gpu -> !held.contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE)
                     .toList();
+            Set<String> openedToo = new HashSet<>(opened);
+            int more = bundles.loans(newlyLent, openedToo);
             Optional<String> veto =
-                    newlyLent.isEmpty() ? Optional.empty() : vetoOnLoans(job, noLoans, loans + newlyLent.size(), limit);
+                    newlyLent.isEmpty() ? Optional.empty() : vetoOnLoans(job, noLoans, loans + more, limit);
             if (veto.isPresent()) {
                 builder.listener().vetoed(entry.getKey(), veto.get());
+                bundles.refusal(newlyLent, veto.get()).ifPresent(why -> refused.put(entry.getKey(), why));
                 builder.put(job.aiming(job.allocation().gpus()));
                 all = false;
                 continue;
             }
-            loans += newlyLent.size();
+            loans += more;
+            opened.addAll(openedToo);
             if (!job.target().equals(entry.getValue())) {
                 builder.put(job.aiming(entry.getValue()));
             }
@@ -175,6 +187,7 @@ final class Training {
         }
         carryOut(within.reasons());
         within.hold(builder);
+        abilities.hold(hidden, refused);
         return all;
     }
 
@@ -229,7 +242,8 @@ final class Training {
         Set<GpuId> held = new HashSet<>(job.allocation().gpus());
         List<GpuId> gained =
                 job.target().stream().filter(gpu -> !held.contains(gpu)).toList();
-        boolean possible = gained.stream().allMatch(this::isFreeOrComing);
+        List<GpuId> opening = bundles.opening(gained);
+        boolean possible = opening.stream().allMatch(this::isFreeOrComing);
         if (!possible) {
             builder.invalidatePlan();
             builder.put(job.aiming(job.allocation().gpus()));
@@ -239,14 +253,14 @@ final class Training {
             builder.invalidatePlan();
             return;
         }
-        boolean allFree = gained.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
+        boolean allFree = opening.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesLoansBack = held.stream()
                 .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
         Supplier<PlanReason> why = () -> withLosses(job, because(job, reason, gained));
         if (allFree && (!givesLoansBack || gained.isEmpty()) && hasQuota(job, gained)) {
             change(job, job.target(), ReasonCode.PLAN, why.get());
         } else {
-            stopSleepers(gained, job);
+            stopSleepers(opening, job);
             if (allFree || !job.isOnSlice()) {
                 giveUpFirst(job, why);
             }
@@ -335,6 +349,7 @@ final class Training {
         Optional<GpuState> gpu = builder.gpus().get(id);
         return gpu.isPresent()
                 && builder.isReachable(gpu.get())
+                && abilities.isUsable(gpu.get())
                 && (gpu.get().isFree()
                         || gpu.get().owner().isSleeping()
                         || gpu.get().owner().isReleasing()

@@ -7,6 +7,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobOnNode;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.ScheduledJob;
 import io.lendstream.core.policy.UsableGpus;
@@ -18,13 +19,22 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** What policies may see of the jobs, and of the GPUs that training may use. */
-record TrainingView(StepBuilder builder, SchedulerSettings settings) {
+/**
+ * What policies may see of the jobs, and of the GPUs that training may use.
+ *
+ * @param onOneNode whether no actuator runs a job on several nodes
+ */
+record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onOneNode) {
+    TrainingView(StepBuilder builder, SchedulerSettings settings) {
+        this(builder, settings, new AbilityGuard(builder).spansNone());
+    }
+
     /** What policies may see now: whole GPUs only. */
     ClusterView view() {
         return view(Set.of());
@@ -46,7 +56,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
     /** Listed only for who asks, where all of them can be reached and may be lent. */
     private UsableGpus usable() {
         TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();
-        if (!settings.lending() || !capacity.away().isEmpty()) {
+        if (!settings.lending() || !capacity.away().isEmpty() || new AbilityGuard(builder).isOn()) {
             return UsableGpus.of(listed(capacity));
         }
         int kept = Math.max(0, capacity.idle() - Math.max(0, most(capacity.inference()) - capacity.lent()));
@@ -73,11 +83,21 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
                 usable.add(gpu);
             }
         }
+        hide(usable);
         Set<GpuId> idle = reserve(usable, inference);
         if (!idle.isEmpty()) {
             usable.removeIf(gpu -> idle.contains(gpu.gpuId()));
         }
         return List.copyOf(usable);
+    }
+
+    /** Removes idle GPUs that no driver can give to a job now. */
+    private void hide(List<GpuState> usable) {
+        Map<GpuId, AbilityRefusal> hidden = new AbilityGuard(builder).hidden();
+        if (!hidden.isEmpty()) {
+            usable.removeIf(gpu -> hidden.containsKey(gpu.gpuId()));
+            hidden.forEach((gpu, why) -> builder.listener().unlent(gpu, why.text()));
+        }
     }
 
     private int most(int inference) {
@@ -99,17 +119,33 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
         }
         return ClusterView.of(
                 builder.now(),
-                new ClusterView.Queue(
-                        clusterIndex.jobs().open().mapped(seen),
-                        clusterIndex.jobs().open().size(),
-                        clusterIndex.jobs().holding().stream()
-                                .filter(job -> !job.isOnSlice())
-                                .<JobView>map(seen)
-                                .toList()),
+                queue(seen, gpusPerNode),
                 usable,
                 fixed,
                 nodes,
-                gpusPerNode);
+                gpusPerNode).withBundles(new Bundles(builder).forPolicies());
+    }
+
+    /** The jobs, without those that need several nodes where no actuator can give them. */
+    private ClusterView.Queue queue(Function<JobState, JobView> seen, int gpusPerNode) {
+        ClusterIndex clusterIndex = builder.clusterIndex();
+        List<JobView> holding = clusterIndex.jobs().holding().stream()
+                .filter(job -> !job.isOnSlice())
+                .<JobView>map(seen)
+                .toList();
+        if (!onOneNode) {
+            return new ClusterView.Queue(
+                    clusterIndex.jobs().open().mapped(seen),
+                    clusterIndex.jobs().open().size(),
+                    holding);
+        }
+        List<JobView> possible = new ArrayList<>();
+        for (JobState job : clusterIndex.jobs().open().values()) {
+            if (job.gpus() > 0 || AbilityGuard.fitsOneNode(job, gpusPerNode)) {
+                possible.add(seen.apply(job));
+            }
+        }
+        return new ClusterView.Queue(possible, possible.size(), holding);
     }
 
     /** The kind of GPU that a job has, of several; empty if it has none. */
@@ -121,12 +157,13 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
 
     /** A job as policies see it, on some kinds of GPU. */
     JobView seen(JobState job, int gpusPerNode, ScheduledJob.Kinds on) {
-        return new ScheduledJob(
+        JobView view = new ScheduledJob(
                 job,
                 builder.now(),
                 gpusPerNode,
                 settings.afe() && job.spec().scaling().elastic(),
                 on);
+        return onOneNode ? new JobOnNode(view, gpusPerNode) : view;
     }
 
     /**
@@ -146,7 +183,10 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
             }
         }
         int room = Math.max(0, most(inference) - lent);
-        Set<GpuId> kept = idle.size() <= room ? Set.of() : beyond(room, idle);
+        Bundles bundles = new Bundles(builder);
+        Set<GpuId> kept = bundles.exist()
+                ? bundles.beyond(most(inference), usable)
+                : idle.size() <= room ? Set.of() : beyond(room, idle);
         if (builder.listener() != StepListener.NONE) {
             builder.listener()
                     .reserved(

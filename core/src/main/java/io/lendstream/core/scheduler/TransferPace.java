@@ -8,12 +8,15 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Pacing;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 
 /**
- * The number of inference GPUs that may be in transfer to or from training at a time. A service that misses its SLO
- * halves it, at most once a minute. Each plan without a miss in the last minute raises it by a sixteenth of the setting
- * (additive increase, multiplicative decrease). It limits plans, never reclaims for inference.
+ * The number of inference GPUs that may be in transfer to or from training at a time. A node that is lent as a whole
+ * counts whole. A service that misses its SLO halves the number, at most once a minute. Each plan without a miss in the
+ * last minute raises it by a sixteenth of the setting (additive increase, multiplicative decrease). It limits plans,
+ * never reclaims for inference.
  */
 final class TransferPace {
     private static final Duration BETWEEN_CUTS = Duration.ofMinutes(1);
@@ -75,9 +78,13 @@ final class TransferPace {
 
     private long inTransfer() {
         long inTransfer = 0;
+        Bundles bundles = new Bundles(builder);
+        Set<String> counted = new HashSet<>();
         for (GpuId gpu : builder.clusterIndex().gpus().owed().values()) {
             GpuState state = builder.gpus().require(gpu);
-            inTransfer += state.pool() == Pool.INFERENCE && isInTransfer(state) ? 1 : 0;
+            if (state.pool() == Pool.INFERENCE && isInTransfer(state)) {
+                inTransfer += bundles.weight(state, counted);
+            }
         }
         return inTransfer;
     }

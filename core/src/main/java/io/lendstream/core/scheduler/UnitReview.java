@@ -37,6 +37,8 @@ public record UnitReview(GpuId unit, Cause cause, String reason, Optional<Instan
         NO_NEW_LOANS,
         /** It is kept as reserve, as only a share may be lent. */
         RESERVE,
+        /** The actuator of its node cannot lend it now, or two actuators claim its node. */
+        ABILITY,
         /** No training job is there. */
         NO_JOB,
         /** The plan gives it to a job that is not lent more now. */

@@ -167,11 +167,13 @@ class WorkDue {
      * service may still be short of GPUs. None is where GPUs of inference were free or on loan before the report: free
      * GPUs are given, and loans reclaimed, as soon as a service is short. This does not hold for several kinds of GPUs:
      * those to spare may have too little memory, or be of a kind that the service does not declare. Nor does it for
-     * queues: a report may free the quota that a service waits for.
+     * queues: a report may free the quota that a service waits for; nor where actuators restrict decisions: the last
+     * release may free a whole node.
      */
     boolean concernsServices(Situation it) {
         boolean mayBeLeftOut = it.step().event().asReport().isPresent()
                 && it.step().entities().queues().isEmpty()
+                && !it.step().entities().scopes().restricts()
                 && !it.scheduler().settings().repartition()
                 && !it.step().mode().advisory()
                 && it.step().slices().isEmpty()
@@ -190,13 +192,14 @@ class WorkDue {
 
     /**
      * Whether the event's service can be served without the others: no GPU is about to be free, no replica sleeps, no
-     * queue is declared, and nothing else has changed or is due.
+     * queue is declared, no actuator restricts decisions, and nothing else has changed or is due.
      */
     boolean isAlone(Situation it) {
         return it.step().heard().isPresent()
                 && !it.scheduler().settings().repartition()
                 && it.step().slices().isEmpty()
                 && it.step().entities().queues().isEmpty()
+                && !it.step().entities().scopes().restricts()
                 && !it.step().matters()
                 && !it.isAllDue()
                 && it.step().clusterIndex().gpus().sleeping().isEmpty()

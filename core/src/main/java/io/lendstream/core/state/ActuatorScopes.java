@@ -2,7 +2,9 @@ package io.lendstream.core.state;
 
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -20,11 +22,17 @@ public final class ActuatorScopes {
     private final Map<NodeId, List<ActuatorDescription>> byNode = new HashMap<>();
 
     private final boolean isEmpty;
+    private final boolean hasBundles;
+    private final boolean restricts;
 
     private ActuatorScopes(Iterable<ActuatorDescription> descriptions) {
         boolean none = true;
+        boolean bundles = false;
+        boolean single = false;
         for (ActuatorDescription each : descriptions) {
             none = false;
+            bundles |= each.abilities().lendsBundles();
+            single |= !each.abilities().spansNodes();
             if (each.nodes().isEmpty()) {
                 ofDomain.add(each);
             }
@@ -37,6 +45,11 @@ public final class ActuatorScopes {
         }
         byNode.values().forEach(named -> named.addAll(ofDomain));
         this.isEmpty = none;
+        this.hasBundles = bundles;
+        this.restricts = bundles
+                || single
+                || ofDomain.size() > 1
+                || byNode.values().stream().anyMatch(named -> named.size() > 1);
     }
 
     static ActuatorScopes of(Iterable<ActuatorDescription> descriptions) {
@@ -46,6 +59,31 @@ public final class ActuatorScopes {
     /** Whether no actuator has described itself. */
     public boolean isEmpty() {
         return isEmpty;
+    }
+
+    /** Whether some actuator lends whole nodes only. */
+    public boolean hasBundles() {
+        return hasBundles;
+    }
+
+    /**
+     * Whether plans have to look at abilities: two actuators claim a node, or one lends whole nodes only, or does not
+     * run jobs on several nodes.
+     */
+    public boolean restricts() {
+        return restricts;
+    }
+
+    /** The units that a unit is lent and taken back with, such as {@code node n1}; empty if it is lent alone. */
+    public Optional<String> bundle(GpuState unit) {
+        if (!hasBundles || unit.pool() != Pool.INFERENCE) {
+            return Optional.empty();
+        }
+        return only(unit.nodeId())
+                .filter(actuator -> actuator.abilities().lendsBundles())
+                .map(actuator -> actuator.abilities().granularity() == Granularity.NODE
+                        ? "node " + unit.nodeId()
+                        : "the nodes of actuator " + actuator.actuator());
     }
 
     /** The actuators that claim a node; by name, those that name it before those of the whole domain. */

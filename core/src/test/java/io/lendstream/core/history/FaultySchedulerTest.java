@@ -11,7 +11,9 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
@@ -408,6 +410,35 @@ class FaultySchedulerTest {
         });
         queued.log().forEach(checker::take);
         return Set.copyOf(rules(checker.verdict(queued.decisions(), queued.leases())));
+    }
+
+    @Test
+    @Breaks("bundle")
+    void noticesAJobOnANodeWithAReplica() {
+        Scenario whole = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .actuator("one", Abilities.USUAL.withGranularity(Granularity.NODE))
+                .service("chat", 1)
+                .settled()
+                .job("a", 1)
+                .settled();
+        assertThat(whole.count("serving")).isEqualTo(1);
+        long last = whole.log().get(whole.log().size() - 1).sequence();
+        Decision decision = new Decision(
+                DECISION,
+                whole.now(),
+                whole.now().plusSeconds(45),
+                false,
+                new Reason("test", "", Map.of(), List.of()),
+                Action.Hold.without("granularity"));
+
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == last ? beyondQuota(step, decision, "a") : step;
+        });
+        whole.log().forEach(checker::take);
+
+        assertThat(rules(checker.verdict(whole.decisions(), whole.leases()))).contains("bundle");
     }
 
     /** The step in which a decision also gives each of these jobs a free GPU. */

@@ -249,6 +249,9 @@ final class ShortcutOracle {
                     service(decision).filter(name -> isUnderFloor(state, name)).isPresent();
             return isOfFloor && !decision.advisory() ? Optional.empty() : Optional.of(Deferral.NEEDS_OF_OTHERS);
         }
+        if (reason.is(ReasonCode.ABILITY)) {
+            return Optional.of(isPlanDue ? Deferral.PLAN : Deferral.CUTS);
+        }
         if (reason.is(ReasonCode.QUOTA)) {
             return Optional.of(isPlanDue ? Deferral.PLAN : Deferral.NEEDS_OF_OTHERS);
         }

@@ -140,12 +140,16 @@ public final class Ats {
 
     /** Lent GPUs whose loss costs the least speedup in sum, chosen one by one. */
     List<GpuId> victims(int count) {
-        return new LeastLoss(cluster, this).victims(count);
+        return cluster.bundles().isEmpty()
+                ? new LeastLoss(cluster, this).victims(count)
+                : new BundleLoss(cluster, this).victims(count);
     }
 
     /** The loans that {@link #victims} weighed: the chosen ones in their order, then the rest, least loss first. */
     List<Alternative> losses(int count) {
-        return new LeastLoss(cluster, this).losses(count);
+        return cluster.bundles().isEmpty()
+                ? new LeastLoss(cluster, this).losses(count)
+                : new BundleLoss(cluster, this).losses(count);
     }
 
     /** The reason for a new size: the job's speed before and after, as a share of its speed with a fair share. */

@@ -9,7 +9,6 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.JobState;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -137,11 +136,6 @@ final class AbilityGuard {
             }
         }
         return true;
-    }
-
-    /** Whether a job can run on one node of so many GPUs. */
-    static boolean fitsOneNode(JobState job, int gpusPerNode) {
-        return job.spec().scaling().least() <= gpusPerNode;
     }
 
     /** The idle whole GPUs that plans must not use, with the causes. */

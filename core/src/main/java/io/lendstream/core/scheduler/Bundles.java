@@ -4,7 +4,6 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.LoanBundle;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;

@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -46,11 +48,41 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
      * @param kept jobs that were changed a short time ago
      */
     ClusterView view(Set<JobId> kept) {
+        return view(usable(), builder.clusterIndex().trainingCapacity().nodes().size(), largest(), kept);
+    }
+
+    /** The GPUs of the largest node. */
+    private int largest() {
         int largest = 1;
         for (int gpus : builder.clusterIndex().trainingCapacity().nodes().values()) {
             largest = Math.max(largest, gpus);
         }
-        return view(usable(), builder.clusterIndex().trainingCapacity().nodes().size(), largest, kept);
+        return largest;
+    }
+
+    /** The jobs that no policy is shown, because they need several nodes and no actuator can give them. */
+    Map<JobId, AbilityRefusal> tooLarge() {
+        Map<JobId, AbilityRefusal> jobs = new TreeMap<>();
+        if (onOneNode) {
+            int largest = largest();
+            for (JobState job : builder.clusterIndex().jobs().open().values()) {
+                if (!isShown(job, largest)) {
+                    AbilityRefusal why = new AbilityRefusal(
+                            Abilities.SPANS_NODES,
+                            "%s needs %s, and no actuator runs one job on several nodes"
+                                    .formatted(
+                                            job.spec().job(),
+                                            Reason.counted(job.spec().scaling().least(), "GPU")));
+                    builder.listener().vetoed(job.spec().job(), why.text());
+                    jobs.put(job.spec().job(), why);
+                }
+            }
+        }
+        return jobs;
+    }
+
+    private static boolean isShown(JobState job, int gpusPerNode) {
+        return job.gpus() > 0 || job.spec().scaling().least() <= gpusPerNode;
     }
 
     /** Listed only for who asks, where all of them can be reached and may be lent. */
@@ -141,7 +173,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         }
         List<JobView> possible = new ArrayList<>();
         for (JobState job : clusterIndex.jobs().open().values()) {
-            if (job.gpus() > 0 || AbilityGuard.fitsOneNode(job, gpusPerNode)) {
+            if (isShown(job, gpusPerNode)) {
                 possible.add(seen.apply(job));
             }
         }

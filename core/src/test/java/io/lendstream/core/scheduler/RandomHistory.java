@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ClusterQueue;
@@ -115,6 +116,13 @@ final class RandomHistory {
     /** The same where most jobs and services name one of some queues, which are declared again and again. */
     static RandomHistory of(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
         return new RandomHistory(seed, model, products, products.size() > 1, queues).told();
+    }
+
+    /** The same where one actuator describes itself at the beginning. */
+    static RandomHistory of(long seed, Abilities abilities) {
+        RandomHistory history = new RandomHistory(seed, ClusterModel.ALIKE, List.of(), false, List.of());
+        history.story.actuator("one", abilities);
+        return history.told();
     }
 
     private RandomHistory told() {

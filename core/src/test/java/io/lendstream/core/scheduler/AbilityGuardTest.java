@@ -1,0 +1,312 @@
+package io.lendstream.core.scheduler;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Granularity;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Timings;
+import io.lendstream.core.event.UnitChoice;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.seeds.Seeds;
+import io.lendstream.core.state.ClusterState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Decisions keep within what actuators can do, and one hold of a plan names what is missing. */
+class AbilityGuardTest {
+    private static final Abilities ONE_NODE = Abilities.USUAL.withSpansNodes(false);
+
+    /** Two plans further, with reports of all that is decided. */
+    private static Scenario planned(Scenario story) {
+        for (int i = 0; i < 8; i++) {
+            story.after(ofSeconds(30)).settled();
+            for (String job : List.of("a", "b")) {
+                boolean runs = story.state()
+                        .jobs()
+                        .get(new JobId(job))
+                        .filter(known -> known.gpus() > 0)
+                        .isPresent();
+                if (runs) {
+                    story.progress(job, JobPhase.RUNNING).settled();
+                }
+            }
+        }
+        return story;
+    }
+
+    private static List<Decision> holds(Scenario story) {
+        return story.decisions().stream()
+                .filter(decision -> decision.reason().is(ReasonCode.ABILITY))
+                .toList();
+    }
+
+    @Test
+    void anUnknownSymbolCountsAsTheLeastAbility() {
+        Abilities unknown = new Abilities(
+                UnitChoice.UNKNOWN,
+                UnitChoice.UNKNOWN,
+                Granularity.UNKNOWN,
+                Optional.empty(),
+                true,
+                false,
+                false,
+                true);
+
+        assertThat(unknown.atBind()).isEqualTo(UnitChoice.NOTHING);
+        assertThat(unknown.atRelease()).isEqualTo(UnitChoice.NOTHING);
+        assertThat(unknown.granularity()).isEqualTo(Granularity.NODE_GROUP);
+    }
+
+    @Test
+    void aNodeThatTwoActuatorsClaimGetsNoNewTenant() {
+        Scenario story = planned(Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .node("infer", Pool.INFERENCE, 1)
+                .actuator("one", Abilities.USUAL)
+                .actuator("two", Abilities.USUAL, "train", "infer")
+                .service("chat", 1)
+                .job("a", 2));
+
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.count("serving")).isZero();
+        assertThat(holds(story)).isNotEmpty();
+        assertThat(holds(story).get(0).action()).isEqualTo(Action.Hold.without("actuator"));
+        assertThat(holds(story).get(0).reason().text())
+                .isEqualTo("the plan leaves out what drivers cannot do: actuators two and one both claim node infer;"
+                        + " set actuator.nodes of each (and 1 more)");
+
+        planned(story.actuator("two", Abilities.USUAL, "other"));
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.count("serving")).isEqualTo(1);
+    }
+
+    @Test
+    void atMostOneHoldIsDecidedForEachPlan() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .actuator("one", Abilities.USUAL)
+                .actuator("two", Abilities.USUAL)
+                .job("a", 2);
+        story.after(ofSeconds(61));
+        int before = holds(story).size();
+
+        story.after(ofSeconds(60));
+
+        assertThat(holds(story).size() - before).isEqualTo(1);
+    }
+
+    @Test
+    void anElasticJobStaysOnOneNodeWhereItsActuatorCannotSpanNodes() {
+        Scenario story = planned(Scenario.of("deepboot")
+                .node("train-a", Pool.TRAINING, 2)
+                .node("train-b", Pool.TRAINING, 2)
+                .actuator("one", ONE_NODE)
+                .job("a", 4));
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.job("a").allocation().gpus())
+                .extracting(gpu -> story.state().gpus().require(gpu).nodeId())
+                .containsOnly(story.state()
+                        .gpus()
+                        .require(story.job("a").allocation().gpus().get(0))
+                        .nodeId());
+    }
+
+    @Test
+    void aJobThatNeedsSeveralNodesWaitsAndTheHoldSaysWhy() {
+        Scenario story = planned(Scenario.of("deepboot")
+                .node("train-a", Pool.TRAINING, 2)
+                .node("train-b", Pool.TRAINING, 2)
+                .actuator("one", ONE_NODE)
+                .rigidJob("a", 3)
+                .rigidJob("b", 2));
+
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+        assertThat(holds(story).get(0).action()).isEqualTo(Action.Hold.without("spansNodes"));
+        assertThat(holds(story).get(0).reason().text())
+                .isEqualTo("the plan leaves out what drivers cannot do: a needs 3 GPUs, and no actuator runs one job on"
+                        + " several nodes");
+    }
+
+    @Test
+    void aPlanIsCutWhereOneOfItsNodesCannotSpan() {
+        Scenario story = planned(Scenario.of("deepboot")
+                .node("train-a", Pool.TRAINING, 2)
+                .node("train-b", Pool.TRAINING, 2)
+                .actuator("one", ONE_NODE, "train-a")
+                .actuator("two", Abilities.USUAL, "train-b")
+                .job("a", 4));
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(holds(story)).isNotEmpty();
+        assertThat(holds(story).get(0).reason().text())
+                .isEqualTo("the plan leaves out what drivers cannot do: actuator one does not run one job on several"
+                        + " nodes");
+    }
+
+    @Test
+    void aChangeOverTwoActuatorsIsInForceWhenBothHaveSaidSo() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train-a", Pool.TRAINING, 1)
+                .node("train-b", Pool.TRAINING, 1)
+                .actuator("one", Abilities.USUAL, "train-a")
+                .actuator("two", Abilities.USUAL, "train-b")
+                .rigidJob("a", 2)
+                .after(ofSeconds(61));
+        DecisionId change = story.job("a").changing().orElseThrow();
+        assertThat(story.job("a").change().awaited()).containsExactly("one", "two");
+
+        story.tell(report(story, "one", change, Outcome.BOUND, "train-a-g0"))
+                .tell(report(story, "one", change, Outcome.APPLIED))
+                .tell(report(story, "two", change, Outcome.BOUND, "train-b-g0"));
+
+        assertThat(story.job("a").changing()).contains(change);
+        assertThat(story.job("a").change().awaited()).containsExactly("two");
+
+        story.tell(report(story, "two", change, Outcome.APPLIED));
+
+        assertThat(story.job("a").changing()).isEmpty();
+    }
+
+    @Test
+    void aChangeOfOneActuatorIsInForceWithTheFirstReport() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train-a", Pool.TRAINING, 2)
+                .actuator("one", Abilities.USUAL)
+                .rigidJob("a", 2)
+                .after(ofSeconds(61));
+        DecisionId change = story.job("a").changing().orElseThrow();
+
+        assertThat(story.job("a").change().awaited()).isEmpty();
+        story.tell(report(story, "another", change, Outcome.APPLIED));
+
+        assertThat(story.job("a").changing()).isEmpty();
+    }
+
+    private static ActuationReport report(
+            Scenario story, String actuator, DecisionId decision, Outcome outcome, String... gpus) {
+        return new ActuationReport(
+                Scenario.DOMAIN,
+                decision,
+                actuator,
+                story.now(),
+                outcome,
+                List.of(gpus).stream().map(GpuId::new).toList(),
+                Optional.of(new Tenant.Job(new JobId("a"))),
+                Timings.NONE,
+                "");
+    }
+
+    @Test
+    void gpusThatNoDriverCanCutAreNotPlanned() {
+        Scheduler scheduler = new Scheduler(
+                Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true), Slices.LATENCIES);
+        Scenario story = new Scenario(scheduler).switchableNode("cut", Pool.INFERENCE, "", "");
+        assertThat(CuttableGpus.of(builder(story))).isPresent();
+
+        story.actuator("one", Abilities.USUAL.withMig(false));
+
+        assertThat(CuttableGpus.of(builder(story))).isEmpty();
+        assertThat(CuttableGpus.unable(builder(story))).containsExactly("one");
+    }
+
+    private static StepBuilder builder(Scenario story) {
+        DomainEvent last = story.log().get(story.log().size() - 1);
+        return new StepBuilder(story.state(), last, StepListener.NONE);
+    }
+
+    @Test
+    void anIdleGpuOfADisputedNodeIsReviewed() {
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of()));
+        Scenario story = new Scenario(scheduler)
+                .node("infer", Pool.INFERENCE, 2)
+                .actuator("one", Abilities.USUAL)
+                .actuator("two", Abilities.USUAL)
+                .service("chat", 0)
+                .rate("chat", 0)
+                .job("a", 2);
+
+        UnitReview review = LendingReview.of(scheduler, story.state(), story.now())
+                .of(new GpuId("infer-g0"))
+                .get(0);
+
+        assertThat(review.cause()).isEqualTo(UnitReview.Cause.ABILITY);
+        assertThat(review.reason())
+                .isEqualTo("actuators one and two both claim node infer; set actuator.nodes of each");
+    }
+
+    @Test
+    void aDescriptionThatSaysTheSameAgainChangesNoPlan() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .actuator("one", Abilities.USUAL)
+                .after(ofSeconds(61))
+                .actuator("one", Abilities.USUAL);
+
+        assertThat(story.state().actuators().require("one").at()).isEqualTo(story.now());
+        assertThat(story.last()).isEmpty();
+    }
+
+    /** With all phases at every event: an event more is a moment more at which a plan may be due. */
+    @Seeds(60)
+    void anActuatorThatCanDoEverythingChangesNoDecision(long seed) {
+        RandomHistory history = RandomHistory.of(seed);
+        ActuatorDescription usual = new ActuatorDescription(
+                "one", Scenario.DOMAIN, Scenario.START, "simulated", List.<NodeId>of(), Abilities.USUAL);
+
+        assertThat(actions(history, Optional.of(usual))).isEqualTo(actions(history, Optional.empty()));
+    }
+
+    /** What a log leads to, if an actuator describes itself when it begins. */
+    private static List<Action> actions(RandomHistory history, Optional<ActuatorDescription> described) {
+        List<Action> actions = new ArrayList<>();
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            Step step = step(history, state, moved(state, event));
+            state = step.state();
+            step.decisions().forEach(decision -> actions.add(decision.action()));
+            if (event.event().asStarted().isPresent() && described.isPresent()) {
+                DomainEvent next = new DomainEvent(
+                        Scenario.DOMAIN,
+                        state.epoch(),
+                        state.eventSequence() + 1,
+                        event.at(),
+                        Optional.empty(),
+                        described.get());
+                state = step(history, state, next).state();
+            }
+        }
+        return actions;
+    }
+
+    private static Step step(RandomHistory history, ClusterState state, DomainEvent event) {
+        return history.scheduler().step(state, event, StepListener.NONE, WorkDue.ALWAYS);
+    }
+
+    /** The event as the next one of a log. */
+    private static DomainEvent moved(ClusterState state, DomainEvent event) {
+        return new DomainEvent(
+                event.domain(), event.epoch(), state.eventSequence() + 1, event.at(), event.origin(), event.event());
+    }
+}

@@ -3,7 +3,6 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.Abilities;
-import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -46,17 +45,7 @@ final class AbilityGuard {
 
     /** Why a unit gets no new tenant; empty if it may get one. */
     Optional<AbilityRefusal> against(GpuState unit) {
-        return isUsable(unit) ? Optional.empty() : Optional.of(disputed(scopes, unit.nodeId()));
-    }
-
-    /** The actuators that claim a node. */
-    static AbilityRefusal disputed(ActuatorScopes scopes, NodeId node) {
-        List<String> names =
-                scopes.of(node).stream().map(ActuatorDescription::actuator).toList();
-        return new AbilityRefusal(
-                AbilityRefusal.ACTUATOR,
-                "actuators %s both claim node %s; set actuator.nodes of each"
-                        .formatted(String.join(" and ", names), node));
+        return scopes.dispute(unit.nodeId()).map(text -> new AbilityRefusal(AbilityRefusal.ACTUATOR, text));
     }
 
     /** Why an idle unit is not shown to training; empty if it is. */

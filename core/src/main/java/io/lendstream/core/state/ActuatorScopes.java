@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Which actuator executes decisions about which node, by the descriptions of the actuators. */
@@ -52,7 +53,8 @@ public final class ActuatorScopes {
                 || byNode.values().stream().anyMatch(named -> named.size() > 1);
     }
 
-    static ActuatorScopes of(Iterable<ActuatorDescription> descriptions) {
+    /** The scopes by some descriptions, in the order of their names. */
+    public static ActuatorScopes of(Iterable<ActuatorDescription> descriptions) {
         return new ActuatorScopes(descriptions);
     }
 
@@ -94,6 +96,18 @@ public final class ActuatorScopes {
     /** Whether two actuators claim a node, so that neither may be asked to change anything there. */
     public boolean isDisputed(NodeId node) {
         return !isEmpty && of(node).size() > 1;
+    }
+
+    /** The actuators that claim a node, and the way out, as text; empty if fewer than two do. */
+    public Optional<String> dispute(NodeId node) {
+        return isDisputed(node)
+                ? Optional.of("actuators %s both claim node %s; set actuator.nodes of each"
+                        .formatted(
+                                of(node).stream()
+                                        .map(ActuatorDescription::actuator)
+                                        .collect(Collectors.joining(" and ")),
+                                node))
+                : Optional.empty();
     }
 
     /** The only actuator of a node; empty if none has described itself, or several claim it. */

@@ -27,6 +27,14 @@ final class ActuatorChecks {
         return watch().alive(wallClock);
     }
 
+    /** Whether each node has one actuator. */
+    Finding scopes() {
+        SeenActuators seen = new SeenActuators();
+        reading.values(TopicCatalogue.NODES, seen::take);
+        reading.values(TopicCatalogue.ACTUATORS, seen::take);
+        return seen.finding();
+    }
+
     private ActuatorWatch watch() {
         ActuatorWatch watch = known.orElseGet(this::read);
         known = Optional.of(watch);

@@ -257,6 +257,7 @@ final class ClusterChecks {
                 "start 'lendstream forecaster', or run without forecasts: then only the current load counts");
         var actuators = new ActuatorChecks(reading, virtual, now);
         check("actuators", actuators::decisions);
+        check("scopes", actuators::scopes);
         if (!virtual) {
             check("actuator", actuators::alive);
             check("clocks", () -> Diagnosis.clocks(Clocks.ahead(Clocks.read(cluster))));

@@ -46,6 +46,7 @@ final class Overview {
     private final GpuNames names = new GpuNames();
     private final SeenWorkload workload = new SeenWorkload();
     private final SeenQueues queues = new SeenQueues();
+    private final SeenActuators described = new SeenActuators();
     private final StandingCommands commands = new StandingCommands();
     private final SortedMap<DomainId, InOffice> schedulers = new TreeMap<>();
     private final Deque<Decision> decisions = new ArrayDeque<>();
@@ -73,6 +74,7 @@ final class Overview {
         } else if (record instanceof Event event) {
             workload.tell(event);
             queues.tell(event);
+            described.tell(event);
             event.asNode().ifPresent(names::take);
             event.asReport().ifPresent(report -> actuators.ifPresent(watch -> watch.takeReport(report)));
             event.asStarted().ifPresent(this::tell);
@@ -195,6 +197,11 @@ final class Overview {
         return decisions;
     }
 
+    /** Actuators as they describe themselves. */
+    SeenActuators described() {
+        return described;
+    }
+
     SeenQueues queues() {
         return queues;
     }
@@ -213,6 +220,7 @@ final class Overview {
         List<String> alarms = new ArrayList<>();
         actuators.ifPresent(watch -> watch.problems(now).forEach(finding -> alarms.add(finding.text())));
         alarms.addAll(commands.lines());
+        alarms.addAll(described.disputes());
         alarms.addAll(queues.alarms(workload));
         leases.values().stream()
                 .filter(lease -> lease.owner().isQuarantined())

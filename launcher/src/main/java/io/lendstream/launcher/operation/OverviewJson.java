@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Tenant;
@@ -33,6 +35,7 @@ final class OverviewJson {
         putServices(json.putArray("services"), now);
         putJobs(json.putArray("jobs"));
         putQueues(json.putArray("queues"));
+        putActuators(json.putArray("actuators"));
         ArrayNode last = json.putArray("decisions");
         overview.decisions().forEach(decision -> last.add(Explained.json(decision)));
         return json;
@@ -137,6 +140,25 @@ final class OverviewJson {
                 use.kind().ifPresent(kind -> quota.put("kind", kind.value()));
             });
         });
+    }
+
+    private void putActuators(ArrayNode all) {
+        for (ActuatorDescription actuator : overview.described().all()) {
+            Abilities abilities = actuator.abilities();
+            ObjectNode one = all.addObject()
+                    .put("actuator", actuator.actuator())
+                    .put("domain", actuator.domain().value())
+                    .put("driver", actuator.driver())
+                    .put("atBind", EventText.lower(abilities.atBind()))
+                    .put("atRelease", EventText.lower(abilities.atRelease()))
+                    .put("granularity", EventText.lower(abilities.granularity()))
+                    .put("mig", abilities.mig())
+                    .put("suspend", abilities.suspend())
+                    .put("sharing", abilities.sharing())
+                    .put("spansNodes", abilities.spansNodes());
+            ArrayNode nodes = one.putArray("nodes");
+            actuator.nodes().forEach(node -> nodes.add(node.value()));
+        }
     }
 
     private static void put(ObjectNode gpu, Tenant tenant) {

@@ -48,6 +48,7 @@ final class OverviewText {
                 "SERVICES",
                 overview.services().stream().map(service -> line(service, now)).toList());
         section(lines, "QUEUES", overview.queues().lines(overview.ledgers()));
+        section(lines, "ACTUATORS", overview.described().lines());
         section(lines, "JOBS", figures.shownJobs().stream().map(this::line).toList());
         List<String> last = new ArrayList<>();
         overview.decisions().descendingIterator().forEachRemaining(decision -> last.add(line(decision)));

@@ -10,6 +10,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
@@ -226,6 +227,34 @@ class OverviewTest {
                             .at("/jobs/0")
                             .has("refused"))
                     .isFalse();
+        }
+    }
+
+    @Test
+    void showsActuatorsAndNodesThatTwoClaim() {
+        Scenario described = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 1)
+                .node("train", Pool.TRAINING, 1)
+                .actuator("one", Abilities.USUAL.withMig(false))
+                .after(ofSeconds(1))
+                .actuator("one", Abilities.USUAL, "infer")
+                .actuator("two", Abilities.USUAL.withSpansNodes(false), "infer", "train");
+
+        for (boolean backwards : List.of(false, true)) {
+            Overview overview = overview(described, backwards);
+            assertThat(overview.lines(described.now(), false))
+                    .contains(
+                            "  actuators one and two both claim node infer; set actuator.nodes of each",
+                            "ACTUATORS",
+                            "  one                  domain test, driver simulated, nodes infer: chooses unit at bind and unit at release, lends slice, can: mig, spansNodes",
+                            "  two                  domain test, driver simulated, nodes infer,train: chooses unit at bind and unit at release, lends slice, can: mig");
+            JsonNode json = overview.json(described.now());
+            assertThat(json.at("/actuators/0/actuator").asText()).isEqualTo("one");
+            assertThat(json.at("/actuators/1/spansNodes").asBoolean()).isFalse();
+            assertThat(json.at("/actuators/1/nodes/1").asText()).isEqualTo("train");
+            assertThat(overview.described().finding().isFailure()).isTrue();
+            assertThat(overview.described().finding().found())
+                    .isEqualTo("actuators one and two both claim node infer; set actuator.nodes of each");
         }
     }
 

@@ -1,9 +1,14 @@
 package io.lendstream.launcher;
 
+import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.launcher.cli.UserError;
+import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.workload.Presets;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -14,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** The option of replay for nodes of several kinds. */
+/** The options of replay for nodes of several kinds, and for nodes that are lent as a whole. */
 final class KindOptions {
     private static final Pattern KIND = Pattern.compile("(\\w{1,20}):([1-9]\\d{0,4})");
 
@@ -32,13 +37,39 @@ final class KindOptions {
             })
     private Optional<String> kinds = Optional.empty();
 
-    /** The nodes of each kind, as given or as the workload has them. */
-    Optional<String> text() {
-        return kinds;
+    @Option(
+            names = "--lend",
+            paramLabel = "gpu|node",
+            defaultValue = "gpu",
+            description = "The least that is lent and taken back: a GPU, or all GPUs of a node. Default: ${DEFAULT-VALUE}.")
+    private String lend = "gpu";
+
+    /** What the simulated actuator can do. */
+    Abilities abilities() {
+        return switch (lend) {
+            case "gpu" -> Abilities.USUAL;
+            case "node" -> Abilities.USUAL.withGranularity(Granularity.NODE);
+            default -> throw UserError.badUsage("--lend is '%s', but must be gpu or node.".formatted(lend));
+        };
+    }
+
+    /** The options of a report: the nodes of each kind, as given or as the workload has them, and what is lent. */
+    List<RunFacts.Parameter> parameters() {
+        List<RunFacts.Parameter> parameters = new ArrayList<>();
+        kinds.ifPresent(text -> parameters.add(new RunFacts.Parameter("kinds", text)));
+        if (!abilities().equals(Abilities.USUAL)) {
+            parameters.add(new RunFacts.Parameter("lend", lend));
+        }
+        return parameters;
     }
 
     /** Gives the nodes their kinds; those of a preset, if none are given. */
     void apply(PlayOptions play, String workload) {
+        boolean isUsual = abilities().equals(Abilities.USUAL);
+        if (!isUsual && spec.commandLine().getParseResult().hasMatchedOption("--published-timing")) {
+            throw UserError.badUsage(
+                    "--lend must be gpu with --published-timing, whose simulators lend each GPU alone.");
+        }
         if (kinds.isEmpty()) {
             ofPreset(play, workload);
             return;

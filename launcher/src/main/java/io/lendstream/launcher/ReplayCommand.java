@@ -180,7 +180,7 @@ final class ReplayCommand implements Callable<Integer> {
                 .distinct()
                 .flatMap(policy -> RunWarnings.policy(policy).stream())
                 .forEach(this::warn);
-        var conditions = new Conditions(inPlace, outages, check);
+        var conditions = new Conditions(inPlace, kinds.abilities(), outages, check);
         return several.isPresent()
                 ? replaySeeds(runs, conditions, referenced, several.get())
                 : replay(runs, conditions, referenced);
@@ -347,7 +347,7 @@ final class ReplayCommand implements Callable<Integer> {
                 new RunFacts.Parameter("nodes", String.valueOf(play.nodes())),
                 new RunFacts.Parameter("GPUs per node", String.valueOf(play.gpusPerNode())),
                 new RunFacts.Parameter("AFE", afe)));
-        kinds.text().ifPresent(text -> parameters.add(new RunFacts.Parameter("kinds", text)));
+        parameters.addAll(kinds.parameters());
         parameters.addAll(own);
         parameters.add(new RunFacts.Parameter("jobs of lists", play.listJobs()));
         RunFacts facts =

@@ -1,5 +1,6 @@
 package io.lendstream.launcher;
 
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
@@ -84,9 +85,10 @@ final class ReplayExperiment {
      * The conditions of all runs.
      *
      * @param inPlace whether jobs change GPUs without a restart
+     * @param abilities what the simulated actuator can do
      * @param check whether histories are checked
      */
-    record Conditions(boolean inPlace, Outages outages, boolean check) {}
+    record Conditions(boolean inPlace, Abilities abilities, Outages outages, boolean check) {}
 
     /**
      * The receivers of lines about an experiment.
@@ -194,6 +196,7 @@ final class ReplayExperiment {
     private Played replay(Run run, SimulatedNodes.Layout layout) {
         checkFits(run, layout);
         ReplaySettings settings = ReplaySettings.of(run.policy, run.lends, conditions.inPlace, layout)
+                .withAbilities(conditions.abilities)
                 .withOutages(conditions.outages)
                 .withoutLog();
         Optional<HistoryChecker> checker =

@@ -258,6 +258,7 @@ final class OperationIT {
                         "ok   demand",
                         "warn forecaster",
                         "ok   actuators",
+                        "ok   scopes",
                         "ok   actuator",
                         "ok   clocks",
                         "ok   gpus",

@@ -3,7 +3,9 @@ package io.lendstream.simulator.replay;
 import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.demand.ReplicaCapacity;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
@@ -55,6 +57,8 @@ public final class Replay {
     private static final int LOOK_AT_THE_CLOCK_EVERY = 512;
     /** A run that is not over this long after its last arrival never will be. */
     private static final Duration PATIENCE = Duration.ofDays(120);
+    /** The name of the actuator in reports. */
+    private static final String ACTUATOR = "replay";
 
     private final Workload workload;
     private final ReplaySettings settings;
@@ -93,7 +97,10 @@ public final class Replay {
                 nodes.inventory(),
                 workload.start(),
                 settings.layout().seed());
-        this.actuation = new Actuation("replay", settings.scheduler().notice(), new SimulatedDriver(settings.delays()));
+        this.actuation = new Actuation(
+                ACTUATOR,
+                settings.scheduler().notice(),
+                new SimulatedDriver(settings.delays(), settings.abilities()));
         this.facts = new FactsCollector(identity().title(), settings.scheduler().lending());
         this.state = ClusterState.empty(settings.domain());
         this.now = workload.start();
@@ -133,6 +140,7 @@ public final class Replay {
         Instant giveUp = giveUp();
         take(scheduler.started(state, now));
         nodes.inventory().forEach(inbox::add);
+        description().ifPresent(inbox::add);
         drain();
         for (long turns = 1; !world.finished(); turns++) {
             now = next();
@@ -164,6 +172,14 @@ public final class Replay {
                 leases.values().stream()
                         .sorted(Comparator.comparing(Lease::gpuId))
                         .toList());
+    }
+
+    /** The description of the actuator; none if it can do what is usual, as in logs without one. */
+    private Optional<ActuatorDescription> description() {
+        return settings.abilities().equals(Abilities.USUAL)
+                ? Optional.empty()
+                : Optional.of(new ActuatorDescription(
+                        ACTUATOR, settings.domain(), now, "simulated", List.of(), settings.abilities()));
     }
 
     private Instant giveUp() {

@@ -1,5 +1,6 @@
 package io.lendstream.simulator.replay;
 
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.scheduler.ClusterModel;
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param scheduler the other settings of decisions, lending and AFE included
  * @param layout the nodes there are
  * @param delays how long transfers take
+ * @param abilities what the simulated driver can do
  * @param outages when nodes are lost
  * @param resetAfter time from the quarantine of a GPU until an operator resets it; empty for never
  * @param samplePeriod how often nodes are sampled
@@ -30,6 +32,7 @@ public record ReplaySettings(
         SchedulerSettings scheduler,
         SimulatedNodes.Layout layout,
         SimulatedDelays delays,
+        Abilities abilities,
         Outages outages,
         Optional<Duration> resetAfter,
         ForecastSettings forecast,
@@ -51,6 +54,7 @@ public record ReplaySettings(
                         .withModel(ClusterModel.KINDS),
                 layout,
                 SimulatedDelays.realistic(),
+                Abilities.USUAL,
                 Outages.NONE,
                 Optional.empty(),
                 ForecastSettings.DEFAULT,
@@ -84,6 +88,23 @@ public record ReplaySettings(
         return with(delays, outages, Optional.of(after), keepsLog, until);
     }
 
+    /** The same with a driver that can do less, or lends only whole nodes. */
+    public ReplaySettings withAbilities(Abilities other) {
+        return new ReplaySettings(
+                policy,
+                policyName,
+                scheduler,
+                layout,
+                delays,
+                other,
+                outages,
+                resetAfter,
+                forecast,
+                samplePeriod,
+                keepsLog,
+                until);
+    }
+
     private ReplaySettings with(
             SimulatedDelays otherDelays,
             Outages otherOutages,
@@ -96,6 +117,7 @@ public record ReplaySettings(
                 scheduler,
                 layout,
                 otherDelays,
+                abilities,
                 otherOutages,
                 otherReset,
                 forecast,

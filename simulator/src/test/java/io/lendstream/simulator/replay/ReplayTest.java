@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.BatchRange;
@@ -116,6 +118,22 @@ class ReplayTest {
         assertThat(outcome.results().requests()).hasSize(100);
         assertThat(summary.gpuUtilization()).isBetween(.1, 1.0);
         assertThat(summary.requests().sloAttainment().orElseThrow()).isGreaterThan(.95);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"deepboot", "lendstream", "lyra"})
+    void nodesAreLentAsAWhole(String policy) {
+        ReplaySettings settings = ReplaySettings.of(policy, true, true, FOUR_NODES)
+                .withAbilities(Abilities.USUAL.withGranularity(Granularity.NODE));
+
+        Replayed replayed = Replay.run(anHour(), settings);
+
+        RunOutcome outcome = replayed.outcome();
+        assertThat(HistoryChecker.check(DOMAIN, replayed.log(), outcome.decisions(), replayed.leases())
+                        .violations())
+                .isEmpty();
+        assertThat(Summary.of(outcome).jobs().completed()).isEqualTo(6);
+        assertThat(replayed.log()).anyMatch(event -> event.event().asDescription().isPresent());
     }
 
     @Test

@@ -238,6 +238,8 @@ class LendstreamMainTest {
                 .isEqualTo(2);
         assertThat(run("replay", "--workload", "day", "--out", directory.toString(), "--lending", "maybe"))
                 .isEqualTo(2);
+        assertThat(run("replay", "--workload", "day", "--out", directory.toString(), "--lend", "rack"))
+                .isEqualTo(2);
         assertThat(run(
                         "replay",
                         "--published-timing",
@@ -253,6 +255,7 @@ class LendstreamMainTest {
                 .satisfiesExactly(
                         line -> assertThat(line).contains("no policy 'foo'", "deepboot, lendstream", "no-lending"),
                         line -> assertThat(line).isEqualTo("--lending is 'maybe', but must be on, off or both."),
+                        line -> assertThat(line).isEqualTo("--lend is 'rack', but must be gpu or node."),
                         line -> assertThat(line)
                                 .isEqualTo(
                                         "--references is 'on', but --published-timing has none; name the policies to compare in --policy."));

@@ -6,6 +6,7 @@ import io.lendstream.core.event.Abilities;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
 import java.util.Collection;
@@ -127,13 +128,18 @@ final class AbilityGuard {
         return true;
     }
 
-    /** The idle whole GPUs that plans must not use, with the causes. */
-    SortedMap<GpuId, AbilityRefusal> hidden() {
+    /**
+     * The idle whole GPUs that plans must not use, with the causes.
+     *
+     * @param lending whether GPUs of inference are lent at all
+     */
+    SortedMap<GpuId, AbilityRefusal> hidden(boolean lending) {
         SortedMap<GpuId, AbilityRefusal> hidden = new TreeMap<>();
         if (isOn()) {
             for (GpuState unit :
                     builder.clusterIndex().trainingCapacity().gpus().values()) {
-                if (!unit.isTraining()) {
+                boolean isOffered = unit.pool() == Pool.TRAINING || lending;
+                if (isOffered && !unit.isTraining()) {
                     againstLoan(unit).ifPresent(refusal -> hidden.put(unit.gpuId(), refusal));
                 }
             }

@@ -4,11 +4,14 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.LoanBundle;
 import io.lendstream.core.state.ActuatorScopes;
+import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -28,11 +31,16 @@ final class Bundles {
     private final StepBuilder builder;
     private final ActuatorScopes scopes;
     private Optional<SortedMap<String, List<GpuId>>> members = Optional.empty();
+    private final Map<String, Use> uses = new HashMap<>();
+    /** The entities that {@link #uses} are of. */
+    private Optional<ClusterEntities> usesOf = Optional.empty();
 
     /** Who has the units of a bundle. */
     enum Use {
         /** A job has a unit, or takes one. */
         TRAINING,
+        /** Jobs and services have units, from before it was described as a bundle: neither gets more. */
+        MIXED,
         /** The last jobs are leaving. */
         LEAVING,
         /** All units are free, or have sleeping replicas. */
@@ -86,17 +94,30 @@ final class Bundles {
         return (int) units(bundle).stream().filter(GpuState::isWhole).count();
     }
 
-    /** Who has the units of a bundle now. */
-    Use use(String bundle) {
+    /** Who has the units of a bundle now; kept while no entity changes. */
+    @SuppressWarnings("ReferenceEquality") // the same object has the same owners
+    private Use use(String bundle) {
+        if (usesOf.isEmpty() || usesOf.get() != builder.entities()) {
+            uses.clear();
+            usesOf = Optional.of(builder.entities());
+        }
+        return uses.computeIfAbsent(bundle, this::useNow);
+    }
+
+    private Use useNow(String bundle) {
+        boolean held = false;
         boolean leaving = false;
+        boolean served = false;
         boolean idle = true;
         for (GpuState unit : units(bundle)) {
             Owner owner = unit.owner();
-            if (owner.isHeldByJob() && !owner.isReleasing()) {
-                return Use.TRAINING;
-            }
-            leaving |= owner.isHeldByJob();
+            held |= owner.isHeldByJob() && !owner.isReleasing();
+            leaving |= owner.isHeldByJob() && owner.isReleasing();
+            served |= owner.holdingService().isPresent();
             idle &= owner.isFree() || owner.isSleeping();
+        }
+        if (held) {
+            return served ? Use.MIXED : Use.TRAINING;
         }
         return leaving ? Use.LEAVING : idle ? Use.IDLE : Use.INFERENCE;
     }
@@ -126,7 +147,7 @@ final class Bundles {
     boolean isWithTraining(GpuState unit) {
         return of(unit)
                 .map(this::use)
-                .filter(use -> use == Use.TRAINING || use == Use.LEAVING)
+                .filter(use -> use != Use.IDLE && use != Use.INFERENCE)
                 .isPresent();
     }
 
@@ -290,7 +311,8 @@ final class Bundles {
                 continue;
             }
             Optional<String> bundle = of(gpu);
-            boolean isOut = bundle.isPresent() ? use(bundle.get()) == Use.TRAINING : gpu.isTraining();
+            boolean isOut = gpu.isTraining()
+                    || bundle.map(this::use).filter(Use.TRAINING::equals).isPresent();
             String name = bundle.orElse(gpu.gpuId().value());
             int size = bundle.map(this::size).orElse(1);
             if (!isOut) {

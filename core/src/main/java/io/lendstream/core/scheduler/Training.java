@@ -143,7 +143,7 @@ final class Training {
      * @param unshown jobs that the plan leaves out, because no driver can run them
      */
     private boolean adopt(Plan plan, Optional<String> noLoans, Map<JobId, AbilityRefusal> unshown) {
-        Map<GpuId, AbilityRefusal> hidden = abilities.hidden();
+        Map<GpuId, AbilityRefusal> hidden = abilities.hidden(settings.lending());
         AbilityPlan possible = AbilityPlan.of(builder, plan);
         Map<JobId, AbilityRefusal> refused = new TreeMap<>(unshown);
         refused.putAll(possible.refusals());

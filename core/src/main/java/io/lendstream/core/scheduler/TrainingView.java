@@ -125,7 +125,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
 
     /** Removes idle GPUs that no driver can give to a job now. */
     private void hide(List<GpuState> usable) {
-        Map<GpuId, AbilityRefusal> hidden = new AbilityGuard(builder).hidden();
+        Map<GpuId, AbilityRefusal> hidden = new AbilityGuard(builder).hidden(settings.lending());
         if (!hidden.isEmpty()) {
             usable.removeIf(gpu -> hidden.containsKey(gpu.gpuId()));
             hidden.forEach((gpu, why) -> builder.listener().unlent(gpu, why.text()));
@@ -149,13 +149,8 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
                 fixed.add(job);
             }
         }
-        return ClusterView.of(
-                builder.now(),
-                queue(seen, gpusPerNode),
-                usable,
-                fixed,
-                nodes,
-                gpusPerNode).withBundles(new Bundles(builder).forPolicies());
+        return ClusterView.of(builder.now(), queue(seen, gpusPerNode), usable, fixed, nodes, gpusPerNode)
+                .withBundles(new Bundles(builder).forPolicies());
     }
 
     /** The jobs, without those that need several nodes where no actuator can give them. */

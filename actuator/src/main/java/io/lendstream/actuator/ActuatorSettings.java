@@ -191,32 +191,37 @@ record ActuatorSettings(
                 settings.get(LEASE_NOTICE),
                 settings.get(STOCK_EVERY),
                 abilities,
-                switch (driver) {
-                    case SIMULATED ->
-                        new DriverChoice.Simulated(
-                                dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings), abilities);
-                    case PROCESS -> processes(settings, dryRun, stateDir, abilities);
-                    case COMMAND ->
-                        outside(
-                                driver,
-                                dryRun,
-                                abilities,
-                                driverListener -> new CommandDriver(
-                                        settings.get(COMMAND),
-                                        environment(settings),
-                                        limits(settings),
-                                        driverListener));
-                    case WEBHOOK ->
-                        outside(
-                                driver,
-                                dryRun,
-                                abilities,
-                                driverListener -> new WebhookDriver(
-                                        address(settings.get(WEBHOOK)),
-                                        settings.get(TOKEN),
-                                        limits(settings),
-                                        driverListener));
-                });
+                choice(settings, driver, dryRun, stateDir, abilities));
+    }
+
+    private static DriverChoice choice(
+            Settings settings, DriverKind driver, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {
+        return switch (driver) {
+            case SIMULATED ->
+                new DriverChoice.Simulated(
+                        dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings), abilities);
+            case PROCESS -> processes(settings, dryRun, stateDir, abilities);
+            case COMMAND ->
+                outside(
+                        driver,
+                        dryRun,
+                        abilities,
+                        driverListener -> new CommandDriver(
+                                settings.get(COMMAND),
+                                environment(settings),
+                                limits(settings),
+                                driverListener));
+            case WEBHOOK ->
+                outside(
+                        driver,
+                        dryRun,
+                        abilities,
+                        driverListener -> new WebhookDriver(
+                                address(settings.get(WEBHOOK)),
+                                settings.get(TOKEN),
+                                limits(settings),
+                                driverListener));
+        };
     }
 
     /** Creates drivers, if decisions are not simulated. */

@@ -16,7 +16,8 @@ import java.util.Optional;
  * @param outside whether orders go to an external system, which can change batching; processes cannot
  * @param abilities what the driver can do, as the scheduler is to plan
  */
-record Driven(DriverKind kind, boolean outside, Abilities abilities, Maker maker) implements DriverChoice, ChangeDriver {
+record Driven(DriverKind kind, boolean outside, Abilities abilities, Maker maker)
+        implements DriverChoice, ChangeDriver {
     /** Creates the driver, when its listener exists. */
     @FunctionalInterface
     interface Maker {

@@ -26,7 +26,8 @@ class ActuatorSettingsTest {
     void byDefaultDelaysAreRealisticAndAllDomainsAreItsOwn() {
         ActuatorSettings settings = settings();
 
-        assertThat(settings.choice()).isEqualTo(new DriverChoice.Simulated(SimulatedDelays.realistic(), Abilities.USUAL));
+        assertThat(settings.choice())
+                .isEqualTo(new DriverChoice.Simulated(SimulatedDelays.realistic(), Abilities.USUAL));
         assertThat(settings.abilities()).isEqualTo(Abilities.USUAL);
         assertThat(settings.nodes()).isEmpty();
         assertThat(settings.covers(new DomainId("any"))).isTrue();

@@ -106,7 +106,8 @@ final class StoredDomain {
                 .findFirst()
                 .flatMap(entry -> readable(EntryKind.ADVICE, "", codecs.advices, entry, schemas));
         saved.advice.put(header.domain(), advice);
-        return header.with(advice, new ClusterEntities(nodes, gpus, services, jobs, queues(schemas), actuators(schemas)));
+        return header.with(
+                advice, new ClusterEntities(nodes, gpus, services, jobs, queues(schemas), actuators(schemas)));
     }
 
     private PersistentMap<NodeId, NodeState> nodes(Map<Long, Schema> schemas, Map<NodeId, Node> described) {

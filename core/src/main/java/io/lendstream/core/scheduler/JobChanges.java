@@ -81,13 +81,12 @@ final class JobChanges {
             builder.own(gpu, new Owner.Releasing(tenant, id, by, by.plus(settings.notice())));
         }
         Instant settledBy = deadline.plus(job.costs().first().multipliedBy(2));
-        JobState changed = job.allocated(allocation, sliceShare(gpus), id, settledBy, builder.now())
-                .aiming(gpus);
-        List<String> actuators = actuators(gpus, lost);
-        builder.put(actuators.size() > 1 ? changed.awaiting(actuators) : changed);
+        builder.put(job.allocated(allocation, sliceShare(gpus), id, settledBy, builder.now())
+                .awaiting(actuators(gpus, lost))
+                .aiming(gpus));
     }
 
-    /** The actuators that take part in a change of a job, as far as they have described themselves; by name. */
+    /** The actuators that take part in a change of a job, by name; none if the first report settles it. */
     private List<String> actuators(List<GpuId> after, List<GpuId> lost) {
         ActuatorScopes scopes = builder.entities().scopes();
         if (scopes.isEmpty()) {
@@ -102,7 +101,7 @@ final class JobChanges {
                         .ifPresent(actuator -> names.add(actuator.actuator()));
             }
         }
-        return List.copyOf(names);
+        return names.size() > 1 ? List.copyOf(names) : List.of();
     }
 
     /**

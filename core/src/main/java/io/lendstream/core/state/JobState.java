@@ -186,8 +186,11 @@ public record JobState(
                 next.gpus().isEmpty() ? counted : counted.given(now, others));
     }
 
-    /** The same where several actuators carry the last change out. */
+    /** The same where some actuators together carry the last change out; the same state if none is named. */
     public JobState awaiting(List<String> actuators) {
+        if (actuators.isEmpty()) {
+            return this;
+        }
         return with(
                 grant,
                 new LastChange(change.changing(), change.changedFrom(), change.changeDeadline(), actuators),

@@ -66,6 +66,7 @@ final class DirectTransport implements RecordTransport {
     @Override
     public void publish(ActuatorDescription description) {
         writer.write(TopicCatalogue.ACTUATORS, description.domain() + "/" + description.actuator(), description);
+        writer.flush();
     }
 
     @Override

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What an actuator says of itself: the nodes whose decisions it executes, and what its driver can do.
+ * An actuator's description of itself: the nodes whose decisions it executes, and what its driver can do.
  *
  * @param actuator its name in reports
  * @param driver the kind of its driver, such as {@code process}
@@ -21,11 +21,6 @@ public record ActuatorDescription(
         if (actuator.isEmpty()) {
             throw new IllegalArgumentException("an actuator must have a name, but its name is empty");
         }
-    }
-
-    /** Whether it executes decisions about a node. */
-    public boolean covers(NodeId node) {
-        return nodes.isEmpty() || nodes.contains(node);
     }
 
     /** Whether another description says the same at another time. */

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.UnitChoice;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Keeps decisions within the abilities of actuators. A node that two actuators claim gets no new tenant. Where no
@@ -86,6 +88,19 @@ final class AbilityGuard {
                 .map(actuator -> new AbilityRefusal(
                         Abilities.SPANS_NODES,
                         "actuator %s does not run one job on several nodes".formatted(actuator.actuator())));
+    }
+
+    /**
+     * Whether a job must give up units before it gets others: a driver that does not choose units cannot tell which of
+     * them to swap.
+     */
+    boolean givesUpFirst(Collection<GpuId> held, Collection<GpuId> target) {
+        if (scopes.isEmpty() || target.containsAll(held)) {
+            return false;
+        }
+        return Stream.concat(held.stream(), target.stream())
+                .flatMap(unit -> builder.gpus().get(unit).stream())
+                .anyMatch(unit -> scopes.abilities(unit.nodeId()).atBind() != UnitChoice.UNIT);
     }
 
     /** Why a change must not give a job new units; empty if it may. */

@@ -256,10 +256,11 @@ final class Training {
             return;
         }
         boolean allFree = opening.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
-        boolean givesLoansBack = held.stream()
-                .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
+        boolean givesUpFirst = abilities.givesUpFirst(held, job.target())
+                || held.stream()
+                        .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
         Supplier<PlanReason> why = () -> withLosses(job, because(job, reason, gained));
-        if (allFree && (!givesLoansBack || gained.isEmpty()) && hasQuota(job, gained)) {
+        if (allFree && (!givesUpFirst || gained.isEmpty()) && hasQuota(job, gained)) {
             change(job, job.target(), ReasonCode.PLAN, why.get());
         } else {
             stopSleepers(opening, job);

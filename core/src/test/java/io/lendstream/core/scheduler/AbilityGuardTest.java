@@ -229,6 +229,32 @@ class AbilityGuardTest {
         assertThat(CuttableGpus.unable(builder(story))).containsExactly("one");
     }
 
+    @Test
+    void aDriverThatDoesNotChooseUnitsNeverSwapsThem() {
+        Scenario story = Scenario.of("deepboot").node("train", Pool.TRAINING, 2).actuator("one", Abilities.USUAL);
+        List<GpuId> first = List.of(new GpuId("train-g0"));
+        List<GpuId> second = List.of(new GpuId("train-g1"));
+        assertThat(new AbilityGuard(builder(story)).givesUpFirst(first, second)).isFalse();
+
+        story.actuator(
+                "one",
+                new Abilities(
+                        UnitChoice.NODE,
+                        UnitChoice.NODE,
+                        Granularity.GPU,
+                        Optional.empty(),
+                        false,
+                        false,
+                        false,
+                        true));
+
+        AbilityGuard guard = new AbilityGuard(builder(story));
+        assertThat(guard.givesUpFirst(first, second)).isTrue();
+        assertThat(guard.givesUpFirst(first, List.of(first.get(0), second.get(0))))
+                .as("it only grows")
+                .isFalse();
+    }
+
     private static StepBuilder builder(Scenario story) {
         DomainEvent last = story.log().get(story.log().size() - 1);
         return new StepBuilder(story.state(), last, StepListener.NONE);

@@ -97,8 +97,8 @@ class DecisionScopeTest {
     void ownershipReportsNameOwnUnitsOnly() {
         reports(training, decision(0, resize(BERT, gpus("t1"), "t1")), 0);
 
-        assertThat(training.stock()).flatMap(ActuationReport::gpus).containsExactlyInAnyOrderElementsOf(
-                gpus("t1", "t2", "t3", "t4"));
+        assertThat(training.stock().stream().flatMap(report -> report.gpus().stream()))
+                .containsExactlyInAnyOrderElementsOf(gpus("t1", "t2", "t3", "t4"));
     }
 
     @Test

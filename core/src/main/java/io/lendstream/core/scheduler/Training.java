@@ -82,7 +82,7 @@ final class Training {
         TrainingView training = new TrainingView(builder, settings);
         ClusterView view = training.view(justChanged());
         Plan plan = new KindPools(builder, policy, training).plan(view);
-        boolean whole = adopt(plan, noLoans, training.tooLarge()) && view.fixed().isEmpty();
+        boolean whole = adopt(plan, noLoans, training) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
             new SliceLoans(builder, settings).lend(loanLimit());
         }
@@ -140,12 +140,12 @@ final class Training {
      * Makes the plan the target of its jobs; returns whether all of it is allowed.
      *
      * @param noLoans why nothing may be newly lent; empty when loans are allowed
-     * @param unshown jobs that the plan leaves out, because no driver can run them
+     * @param training what the policy was shown
      */
-    private boolean adopt(Plan plan, Optional<String> noLoans, Map<JobId, AbilityRefusal> unshown) {
-        Map<GpuId, AbilityRefusal> hidden = abilities.hidden(settings.lending());
+    private boolean adopt(Plan plan, Optional<String> noLoans, TrainingView training) {
+        Map<GpuId, AbilityRefusal> withheld = training.withheld();
         AbilityPlan possible = AbilityPlan.of(builder, plan);
-        Map<JobId, AbilityRefusal> refused = new TreeMap<>(unshown);
+        Map<JobId, AbilityRefusal> refused = new TreeMap<>(training.tooLarge());
         refused.putAll(possible.refusals());
         QuotaPlan within = QuotaPlan.of(builder, possible.plan());
         boolean all = within.refusals().isEmpty() && refused.isEmpty();
@@ -189,7 +189,7 @@ final class Training {
         }
         carryOut(within.reasons());
         within.hold(builder);
-        abilities.hold(hidden, refused);
+        abilities.hold(withheld, refused);
         return all;
     }
 

@@ -101,13 +101,29 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
     }
 
     private List<GpuState> listed(TrainingCapacity capacity) {
-        int inference = capacity.inference();
-        if (!capacity.away().isEmpty()) {
-            inference = 0;
-            for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
-                inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu) ? 1 : 0;
-            }
+        List<GpuState> usable = offered(capacity);
+        hide(usable);
+        Set<GpuId> idle = reserve(usable, inference(capacity));
+        if (!idle.isEmpty()) {
+            usable.removeIf(gpu -> idle.contains(gpu.gpuId()));
         }
+        return List.copyOf(usable);
+    }
+
+    /** How many whole GPUs inference has on nodes that can be reached. */
+    private int inference(TrainingCapacity capacity) {
+        if (capacity.away().isEmpty()) {
+            return capacity.inference();
+        }
+        int inference = 0;
+        for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
+            inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu) ? 1 : 0;
+        }
+        return inference;
+    }
+
+    /** The GPUs that training has or may be lent, before abilities and the reserve. */
+    private List<GpuState> offered(TrainingCapacity capacity) {
         List<GpuState> usable = new ArrayList<>();
         for (GpuState gpu : capacity.gpus().values()) {
             boolean may = gpu.pool() == Pool.TRAINING || settings.lending();
@@ -115,12 +131,26 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
                 usable.add(gpu);
             }
         }
-        hide(usable);
-        Set<GpuId> idle = reserve(usable, inference);
-        if (!idle.isEmpty()) {
-            usable.removeIf(gpu -> idle.contains(gpu.gpuId()));
+        return usable;
+    }
+
+    /** The idle GPUs that no policy is shown because of an actuator's abilities, with the causes. */
+    Map<GpuId, AbilityRefusal> withheld() {
+        Map<GpuId, AbilityRefusal> withheld =
+                new TreeMap<>(new AbilityGuard(builder).hidden(settings.lending()));
+        Bundles bundles = new Bundles(builder);
+        if (bundles.exist()) {
+            TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();
+            List<GpuState> usable = offered(capacity);
+            usable.removeIf(gpu -> withheld.containsKey(gpu.gpuId()));
+            int most = most(inference(capacity));
+            String rule = "scheduler.max-share-lent is %s, so at most %s may be lent"
+                    .formatted(settings.changeLimits().maxShareLent(), Reason.counted(most, "GPU"));
+            for (GpuId gpu : bundles.beyond(most, usable)) {
+                bundles.refusal(List.of(gpu), rule).ifPresent(why -> withheld.put(gpu, why));
+            }
         }
-        return List.copyOf(usable);
+        return withheld;
     }
 
     /** Removes idle GPUs that no driver can give to a job now. */

@@ -172,6 +172,13 @@ class BundlesTest {
 
         assertThat(story.count("lent")).isEqualTo(4);
         assertThat(nodesOf(story, "lent")).hasSize(1);
+        assertThat(story.decisions())
+                .filteredOn(decision -> decision.reason().is(ReasonCode.ABILITY))
+                .isNotEmpty()
+                .first()
+                .satisfies(hold -> assertThat(hold.reason().text())
+                        .isEqualTo("the plan leaves out what drivers cannot do: node infer-1 (4 GPUs) can only be lent as"
+                                + " a whole: scheduler.max-share-lent is 0.7, so at most 5 GPUs may be lent"));
     }
 
     @Test

@@ -61,7 +61,8 @@ final class AbilityGuard {
         return against(unit).or(() -> scopes.only(unit.nodeId())
                 .filter(actuator -> !actuator.abilities().lendsSlices())
                 .map(actuator -> new AbilityRefusal(
-                        Abilities.GRANULARITY, "actuator %s does not lend MIG instances".formatted(actuator.actuator()))));
+                        Abilities.GRANULARITY,
+                        "actuator %s does not lend MIG instances".formatted(actuator.actuator()))));
     }
 
     /** Why a service must not get a unit now; empty if it may. */

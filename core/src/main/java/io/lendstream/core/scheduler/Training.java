@@ -171,7 +171,10 @@ final class Training {
                     newlyLent.isEmpty() ? Optional.empty() : vetoOnLoans(job, noLoans, loans + more, limit);
             if (veto.isPresent()) {
                 builder.listener().vetoed(entry.getKey(), veto.get());
-                bundles.refusal(newlyLent, veto.get()).ifPresent(why -> refused.put(entry.getKey(), why));
+                limit.against(loans + more)
+                        .flatMap(rule -> bundles.refusal(newlyLent, rule))
+                        .filter(any -> noLoans.isEmpty())
+                        .ifPresent(why -> refused.put(entry.getKey(), why));
                 builder.put(job.aiming(job.allocation().gpus()));
                 all = false;
                 continue;

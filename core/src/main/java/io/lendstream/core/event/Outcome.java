@@ -12,7 +12,7 @@ public enum Outcome {
     FORCED,
     /** The tenant runs on the GPUs named. */
     BOUND,
-    /** The whole decision is in force. */
+    /** The decision is in force on the nodes of the actuator. */
     APPLIED,
     /** Not taken up: old epoch, seen before, advisory, or not this actuator's. */
     REJECTED,

@@ -6,6 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.Granularity;
+import io.lendstream.core.event.UnitChoice;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.codec.mapping.UnknownKindException;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
@@ -14,6 +19,7 @@ import io.lendstream.schemas.topics.WireSchemas;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -71,6 +77,25 @@ final class WireSchemasTest {
         assertThatThrownBy(() -> Codecs.decode(TopicCatalogue.DECISIONS, read))
                 .isInstanceOf(UnknownKindException.class)
                 .hasMessageContaining("Decision.action is of a kind that this version does not know");
+    }
+
+    @Test
+    void anAbilityThatANewerActuatorWritesCountsAsTheLeast() throws IOException {
+        Schema now = Codecs.schema(TopicCatalogue.ACTUATORS);
+        Schema later = SchemaChanges.withEverythingGrown(now);
+        ActuatorDescription description = new ActuatorDescription(
+                "rack-1", new DomainId("d"), Instant.EPOCH, "process", List.of(), Abilities.USUAL);
+        GenericRecord record = AvroBytes.resolve(Codecs.encode(TopicCatalogue.ACTUATORS, description), later);
+        for (String field : List.of("atBind", "atRelease", "granularity")) {
+            record.put(field, new GenericData.EnumSymbol(later.getField(field).schema(), "ADDED_LATER"));
+        }
+
+        GenericRecord read = AvroBytes.read(AvroBytes.write(record), later, now);
+
+        Abilities abilities = Codecs.decode(TopicCatalogue.ACTUATORS, read).abilities();
+        assertThat(abilities.atBind()).isEqualTo(UnitChoice.NOTHING);
+        assertThat(abilities.atRelease()).isEqualTo(UnitChoice.NOTHING);
+        assertThat(abilities.granularity()).isEqualTo(Granularity.NODE_GROUP);
     }
 
     @Test

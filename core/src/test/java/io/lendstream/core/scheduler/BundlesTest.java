@@ -71,7 +71,8 @@ class BundlesTest {
                 nodes(SchedulerSettings.DEFAULTS, 2, 4)
                         .service("chat", 1)
                         .settled()
-                        .job("a", 8),
+                        .rigidJob("a", 4)
+                        .rigidJob("b", 1),
                 1);
 
         assertThat(story.count("serving")).isEqualTo(1);
@@ -90,13 +91,15 @@ class BundlesTest {
                 });
     }
 
+    /** Either job could give the one GPU alone. */
     @Test
     void aReclaimOfOneGpuTakesAllEight() {
         Scenario story = grown(
                 nodes(SchedulerSettings.DEFAULTS, 1, 8)
                         .service("chat", 0)
                         .settled()
-                        .job("a", 8),
+                        .rigidJob("a", 4)
+                        .rigidJob("b", 4),
                 0);
         assertThat(story.count("lent")).isEqualTo(8);
 
@@ -119,7 +122,7 @@ class BundlesTest {
                 nodes(SchedulerSettings.DEFAULTS, 1, 4)
                         .service("chat", 0)
                         .settled()
-                        .job("a", 2),
+                        .rigidJob("a", 2),
                 0);
         assertThat(story.count("lent")).isEqualTo(2);
         assertThat(story.count("free")).isEqualTo(2);
@@ -153,7 +156,7 @@ class BundlesTest {
         }
         assertThat(story.count("sleeping")).isEqualTo(2);
 
-        story.job("a", 1);
+        story.rigidJob("a", 1);
         for (int i = 0; i < 8 && !story.lastKinds().contains("idle"); i++) {
             story.rate("chat", 0).after(ofSeconds(15));
         }
@@ -168,7 +171,12 @@ class BundlesTest {
     @Test
     void theShareLentCountsWholeNodes() {
         Scenario story = grown(
-                nodes(limits(0.7, 1000), 2, 4).service("chat", 0).settled().job("a", 8), 0);
+                nodes(limits(0.7, 1000), 2, 4)
+                        .service("chat", 0)
+                        .settled()
+                        .rigidJob("a", 4)
+                        .rigidJob("b", 4),
+                0);
 
         assertThat(story.count("lent")).isEqualTo(4);
         assertThat(nodesOf(story, "lent")).hasSize(1);
@@ -184,7 +192,7 @@ class BundlesTest {
     @Test
     void aNodeThatDoesNotFitTheLimitIsNotLentAtAllAndTheHoldSaysSo() {
         Scenario story =
-                grown(nodes(limits(1, 3), 1, 4).service("chat", 0).settled().job("a", 4), 0);
+                grown(nodes(limits(1, 3), 1, 4).service("chat", 0).settled().rigidJob("a", 1), 0);
 
         assertThat(story.count("lent")).isZero();
         assertThat(story.decisions())
@@ -204,7 +212,7 @@ class BundlesTest {
                 .actuator("one", Abilities.USUAL.withGranularity(Granularity.NODE_GROUP))
                 .service("chat", 1)
                 .settled()
-                .job("a", 2);
+                .rigidJob("a", 2);
 
         grown(story, 1);
 

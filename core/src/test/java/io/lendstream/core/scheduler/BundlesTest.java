@@ -71,8 +71,7 @@ class BundlesTest {
                 nodes(SchedulerSettings.DEFAULTS, 2, 4)
                         .service("chat", 1)
                         .settled()
-                        .rigidJob("a", 4)
-                        .rigidJob("b", 1),
+                        .rigidJob("a", 4),
                 1);
 
         assertThat(story.count("serving")).isEqualTo(1);

@@ -286,12 +286,13 @@ final class Bundles {
             return List.of();
         }
         List<LoanBundle> all = new ArrayList<>();
-        members().forEach((name, ids) -> all.add(new LoanBundle(
-                name,
-                units(name).stream()
-                        .filter(GpuState::isWhole)
-                        .map(GpuState::gpuId)
-                        .toList())));
+        for (String name : members().keySet()) {
+            List<GpuId> gpus = units(name).stream()
+                    .filter(GpuState::isWhole)
+                    .map(GpuState::gpuId)
+                    .toList();
+            all.add(new LoanBundle(name, gpus));
+        }
         return all;
     }
 

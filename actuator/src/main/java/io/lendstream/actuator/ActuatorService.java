@@ -78,8 +78,7 @@ final class ActuatorService implements RecordTransport.Routes {
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
         var description = new SelfDescription(settings);
         var declarations = new DeclarationIntake(settings, processor, inventory, description);
-        var turns =
-                new WallClockTurns(settings, transport, processor, inventory, description, saver, wallClock);
+        var turns = new WallClockTurns(settings, transport, processor, inventory, description, saver, wallClock);
         return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }
 

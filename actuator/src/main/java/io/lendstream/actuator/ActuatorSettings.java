@@ -198,8 +198,7 @@ record ActuatorSettings(
             Settings settings, DriverKind driver, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {
         return switch (driver) {
             case SIMULATED ->
-                new DriverChoice.Simulated(
-                        dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings), abilities);
+                new DriverChoice.Simulated(dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings), abilities);
             case PROCESS -> processes(settings, dryRun, stateDir, abilities);
             case COMMAND ->
                 outside(
@@ -207,20 +206,14 @@ record ActuatorSettings(
                         dryRun,
                         abilities,
                         driverListener -> new CommandDriver(
-                                settings.get(COMMAND),
-                                environment(settings),
-                                limits(settings),
-                                driverListener));
+                                settings.get(COMMAND), environment(settings), limits(settings), driverListener));
             case WEBHOOK ->
                 outside(
                         driver,
                         dryRun,
                         abilities,
                         driverListener -> new WebhookDriver(
-                                address(settings.get(WEBHOOK)),
-                                settings.get(TOKEN),
-                                limits(settings),
-                                driverListener));
+                                address(settings.get(WEBHOOK)), settings.get(TOKEN), limits(settings), driverListener));
         };
     }
 
@@ -236,8 +229,7 @@ record ActuatorSettings(
                 .withMig(settings.get(MIG) && driver != DriverKind.PROCESS);
     }
 
-    private static Driven processes(
-            Settings settings, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {
+    private static Driven processes(Settings settings, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {
         Path programs = settings.get(PROGRAMS);
         refuse(new ProcessPlan(programs, ClusterLookup.NOTHING).complaints());
         if (dryRun) {

@@ -23,10 +23,7 @@ final class DeclarationIntake {
     private final Declarations<JobId> jobs = new Declarations<>();
 
     DeclarationIntake(
-            ActuatorSettings settings,
-            DecisionProcessor processor,
-            Inventory inventory,
-            SelfDescription description) {
+            ActuatorSettings settings, DecisionProcessor processor, Inventory inventory, SelfDescription description) {
         this.settings = settings;
         this.processor = processor;
         this.inventory = inventory;

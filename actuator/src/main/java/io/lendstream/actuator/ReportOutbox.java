@@ -45,9 +45,7 @@ final class ReportOutbox {
 
     /** The batch that is being sent. */
     record Batch(
-            List<ActuationReport> reports,
-            List<TrainingProgress> progress,
-            List<ActuatorDescription> descriptions) {
+            List<ActuationReport> reports, List<TrainingProgress> progress, List<ActuatorDescription> descriptions) {
         static final Batch EMPTY = new Batch(List.of(), List.of(), List.of());
 
         boolean isEmpty() {
@@ -210,8 +208,7 @@ final class ReportOutbox {
         while (taken.size() < most && !progress.isEmpty()) {
             taken.add(progress.removeFirst());
         }
-        sending = new Batch(
-                reports.stream().limit(most).toList(), List.copyOf(taken), List.copyOf(descriptions));
+        sending = new Batch(reports.stream().limit(most).toList(), List.copyOf(taken), List.copyOf(descriptions));
         descriptions.clear();
         return sending;
     }

@@ -135,8 +135,8 @@ class ActuatorServiceTest {
 
     @Test
     void describesItselfOnceAfterItsStart() {
-        ActuatorService actuator = started(
-                false, "actuator.name=rack-1", "actuator.nodes=n1,n9", "actuator.granularity=node");
+        ActuatorService actuator =
+                started(false, "actuator.name=rack-1", "actuator.nodes=n1,n9", "actuator.granularity=node");
         turnAt(actuator, 0);
         turnAt(actuator, 10);
 

@@ -65,8 +65,7 @@ class ActuatorSettingsTest {
 
     @Test
     void theSystemBehindTheDriverMayBeAbleToDoLess() {
-        Abilities less = settings(
-                        "actuator.granularity=node", "actuator.spans-nodes=false", "actuator.mig=false")
+        Abilities less = settings("actuator.granularity=node", "actuator.spans-nodes=false", "actuator.mig=false")
                 .abilities();
 
         assertThat(less.granularity()).isEqualTo(Granularity.NODE);

@@ -104,8 +104,8 @@ class ReportOutboxTest {
     @Test
     void aDescriptionIsSentAgainUnlessItIsForbidden() {
         outbox.reconcile(List.of(), Map.of());
-        ActuatorDescription description = new ActuatorDescription(
-                "a", DOMAIN, NOON, "process", List.of(), Abilities.USUAL);
+        ActuatorDescription description =
+                new ActuatorDescription("a", DOMAIN, NOON, "process", List.of(), Abilities.USUAL);
         outbox.add(description);
 
         assertThat(outbox.next(9).descriptions()).containsExactly(description);

@@ -41,7 +41,8 @@ final class KindOptions {
             names = "--lend",
             paramLabel = "gpu|node",
             defaultValue = "gpu",
-            description = "The least that is lent and taken back: a GPU, or all GPUs of a node. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "The least that is lent and taken back: a GPU, or all GPUs of a node. Default: ${DEFAULT-VALUE}.")
     private String lend = "gpu";
 
     /** What the simulated actuator can do. */

@@ -72,8 +72,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
             }
             Optional<Refusal> taken = serve.warm() ? Optional.empty() : whyNotFree(gpu);
             if (taken.isPresent()) {
-                return refused(
-                        taken.get(), named, "%s cannot be bound: %s".formatted(gpu, availability.describe(gpu)));
+                return refused(taken.get(), named, "%s cannot be bound: %s".formatted(gpu, availability.describe(gpu)));
             }
         }
         List<GpuId> gained = serve.warm() ? List.of() : named;
@@ -102,9 +101,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
             return refused(Refusal.UNSUPPORTED, named, "no driver here changes how services batch");
         }
         accepted(named, "");
-        starter.batch(
-                decision,
-                new Action.Batching(batching.service(), named, batching.profile(), batching.buckets()));
+        starter.batch(decision, new Action.Batching(batching.service(), named, batching.profile(), batching.buckets()));
         return reports;
     }
 
@@ -126,9 +123,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
                 Optional<Refusal> taken = whyNotFree(unit);
                 if (taken.isPresent()) {
                     return refused(
-                            taken.get(),
-                            named,
-                            "%s is in the way: %s".formatted(unit, availability.describe(unit)));
+                            taken.get(), named, "%s is in the way: %s".formatted(unit, availability.describe(unit)));
                 }
             }
         }

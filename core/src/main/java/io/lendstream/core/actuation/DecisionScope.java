@@ -44,8 +44,6 @@ final class DecisionScope {
         if (!state.inventory().isScoped()) {
             return List.copyOf(units);
         }
-        return units.stream()
-                .filter(unit -> !state.inventory().isOutside(unit))
-                .toList();
+        return units.stream().filter(unit -> !state.inventory().isOutside(unit)).toList();
     }
 }

@@ -14,8 +14,12 @@ import java.util.List;
  * @param nodes its nodes; empty for all nodes of the domain
  */
 public record ActuatorDescription(
-        String actuator, DomainId domain, Instant at, String driver, List<NodeId> nodes, @Flat Abilities abilities)
-        implements Event {
+        String actuator,
+        DomainId domain,
+        Instant at,
+        String driver,
+        List<NodeId> nodes,
+        @Flat Abilities abilities) implements Event {
     public ActuatorDescription {
         nodes = List.copyOf(nodes);
         if (actuator.isEmpty()) {

@@ -58,21 +58,23 @@ final class AbilityGuard {
 
     /** Why a MIG instance is not lent alone; empty if it may be. */
     Optional<AbilityRefusal> againstSlice(GpuState unit) {
-        return against(unit).or(() -> scopes.only(unit.nodeId())
-                .filter(actuator -> !actuator.abilities().lendsSlices())
-                .map(actuator -> new AbilityRefusal(
-                        Abilities.GRANULARITY,
-                        "actuator %s does not lend MIG instances".formatted(actuator.actuator()))));
+        return against(unit)
+                .or(() -> scopes.only(unit.nodeId())
+                        .filter(actuator -> !actuator.abilities().lendsSlices())
+                        .map(actuator -> new AbilityRefusal(
+                                Abilities.GRANULARITY,
+                                "actuator %s does not lend MIG instances".formatted(actuator.actuator()))));
     }
 
     /** Why a service must not get a unit now; empty if it may. */
     Optional<AbilityRefusal> againstReplica(GpuState unit) {
-        return against(unit).or(() -> bundles.isWithTraining(unit)
-                ? Optional.of(new AbilityRefusal(
-                        Abilities.GRANULARITY,
-                        "%s is with training until its last release is reported"
-                                .formatted(bundles.of(unit).orElse(""))))
-                : Optional.empty());
+        return against(unit)
+                .or(() -> bundles.isWithTraining(unit)
+                        ? Optional.of(new AbilityRefusal(
+                                Abilities.GRANULARITY,
+                                "%s is with training until its last release is reported"
+                                        .formatted(bundles.of(unit).orElse(""))))
+                        : Optional.empty());
     }
 
     /** Why a job must not have these units together; empty if it may. */

@@ -177,8 +177,8 @@ final class Approval {
                             .filter(gpu ->
                                     !service.get().spec().uses(builder.gpu(gpu).kind()))
                             .findFirst()
-                            .map(gpu -> "%s is of a kind that service %s does not declare"
-                                    .formatted(gpu, serve.service())))
+                            .map(gpu ->
+                                    "%s is of a kind that service %s does not declare".formatted(gpu, serve.service())))
                     .or(() -> serve.warm()
                             ? Optional.empty()
                             : units(serve.gpus()).stream()

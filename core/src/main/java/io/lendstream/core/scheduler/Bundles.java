@@ -74,8 +74,8 @@ final class Bundles {
         SortedMap<String, List<GpuId>> sorted = new TreeMap<>();
         if (exist()) {
             for (GpuState unit : builder.clusterIndex().gpus().seats().values()) {
-                of(unit).ifPresent(name -> sorted.computeIfAbsent(name, any -> new ArrayList<>())
-                        .add(unit.gpuId()));
+                of(unit).ifPresent(name ->
+                        sorted.computeIfAbsent(name, any -> new ArrayList<>()).add(unit.gpuId()));
             }
         }
         return sorted;
@@ -136,17 +136,15 @@ final class Bundles {
     }
 
     private AbilityRefusal refusal(GpuState unit, String text) {
-        String actuator = scopes.only(unit.nodeId())
-                .map(ActuatorDescription::actuator)
-                .orElse("");
+        String actuator =
+                scopes.only(unit.nodeId()).map(ActuatorDescription::actuator).orElse("");
         return new AbilityRefusal(
                 Abilities.GRANULARITY, "actuator %s lends whole nodes only: %s".formatted(actuator, text));
     }
 
     /** Whether services may not have a unit yet, as its bundle is with training. */
     boolean isWithTraining(GpuState unit) {
-        return of(unit)
-                .map(this::use)
+        return of(unit).map(this::use)
                 .filter(use -> use != Use.IDLE && use != Use.INFERENCE)
                 .isPresent();
     }
@@ -169,7 +167,9 @@ final class Bundles {
         List<GpuState> waiting = new ArrayList<>();
         for (String bundle : members().keySet()) {
             if (use(bundle) == Use.LEAVING) {
-                units(bundle).stream().filter(unit -> unit.isFree() && unit.isWhole()).forEach(waiting::add);
+                units(bundle).stream()
+                        .filter(unit -> unit.isFree() && unit.isWhole())
+                        .forEach(waiting::add);
             }
         }
         return waiting;

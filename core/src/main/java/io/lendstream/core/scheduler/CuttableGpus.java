@@ -146,7 +146,8 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     /** Whether GPUs of a node are cut: not where the actuator cannot, or lends the node as a whole. */
     private static boolean isCut(StepBuilder builder, NodeId node) {
         ActuatorScopes scopes = builder.entities().scopes();
-        return scopes.isEmpty() || (!scopes.isDisputed(node) && scopes.abilities(node).cutsUnits());
+        return scopes.isEmpty()
+                || (!scopes.isDisputed(node) && scopes.abilities(node).cutsUnits());
     }
 
     /** The actuators that keep GPUs of inference from being cut, which would be cut otherwise; by name. */

@@ -41,10 +41,10 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     /** A change over several actuators is in force when all have said so. */
     private void applied(ActuationReport report, JobId name) {
         Optional<JobState> job = builder.jobs().get(name);
-        boolean othersAreOpen = job.filter(
-                        state -> state.changing().filter(report.decision()::equals).isPresent())
-                .filter(state -> state.change().awaited().stream()
-                        .anyMatch(actuator -> !actuator.equals(report.actuator())))
+        boolean othersAreOpen = job.filter(state ->
+                        state.changing().filter(report.decision()::equals).isPresent())
+                .filter(state ->
+                        state.change().awaited().stream().anyMatch(actuator -> !actuator.equals(report.actuator())))
                 .isPresent();
         if (othersAreOpen) {
             builder.put(job.get().doneBy(report.actuator()));

@@ -261,7 +261,8 @@ final class Training {
         boolean allFree = opening.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesUpFirst = abilities.givesUpFirst(held, job.target())
                 || held.stream()
-                        .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
+                        .anyMatch(gpu ->
+                                !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
         Supplier<PlanReason> why = () -> withLosses(job, because(job, reason, gained));
         if (allFree && (!givesUpFirst || gained.isEmpty()) && hasQuota(job, gained)) {
             change(job, job.target(), ReasonCode.PLAN, why.get());

@@ -136,8 +136,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
 
     /** The idle GPUs that no policy is shown because of an actuator's abilities, with the causes. */
     Map<GpuId, AbilityRefusal> withheld() {
-        Map<GpuId, AbilityRefusal> withheld =
-                new TreeMap<>(new AbilityGuard(builder).hidden(settings.lending()));
+        Map<GpuId, AbilityRefusal> withheld = new TreeMap<>(new AbilityGuard(builder).hidden(settings.lending()));
         Bundles bundles = new Bundles(builder);
         if (bundles.exist()) {
             TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();

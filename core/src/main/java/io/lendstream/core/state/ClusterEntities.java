@@ -58,14 +58,12 @@ public record ClusterEntities(
     /** With a node that is new or has changed. */
     public ClusterEntities with(NodeState node) {
         NodeId id = node.node().nodeId();
-        return with(
-                nodes.put(id, node), gpus, services, jobs, clusterIndex.withNode(nodes.get(id), Optional.of(node)));
+        return with(nodes.put(id, node), gpus, services, jobs, clusterIndex.withNode(nodes.get(id), Optional.of(node)));
     }
 
     /** Without a node. */
     public ClusterEntities without(NodeId id) {
-        return with(
-                nodes.remove(id), gpus, services, jobs, clusterIndex.withNode(nodes.get(id), Optional.empty()));
+        return with(nodes.remove(id), gpus, services, jobs, clusterIndex.withNode(nodes.get(id), Optional.empty()));
     }
 
     /** With a GPU that is new or has changed. */
@@ -82,8 +80,7 @@ public record ClusterEntities(
     /** With a service that is new or has changed. */
     public ClusterEntities with(ServiceState service) {
         ServiceId id = service.spec().service();
-        return with(
-                nodes, gpus, services.put(id, service), jobs, clusterIndex.withService(services.get(id), service));
+        return with(nodes, gpus, services.put(id, service), jobs, clusterIndex.withService(services.get(id), service));
     }
 
     /** With a job that is new or has changed. */
@@ -109,14 +106,7 @@ public record ClusterEntities(
     /** With a queue that is new or has changed. */
     public ClusterEntities with(QueueState queue) {
         return new ClusterEntities(
-                nodes,
-                gpus,
-                services,
-                jobs,
-                queues.put(queue.spec().queue(), queue),
-                actuators,
-                scopes,
-                clusterIndex);
+                nodes, gpus, services, jobs, queues.put(queue.spec().queue(), queue), actuators, scopes, clusterIndex);
     }
 
     /** With an actuator that is new or has changed. */

@@ -13,8 +13,7 @@ import java.util.Optional;
  * @param changeDeadline until when {@code changing} has to be in force; nothing waits for it after that
  * @param awaited the actuators that have still to do their part, where several take part
  */
-public record LastChange(
-        Optional<DecisionId> changing, int changedFrom, Instant changeDeadline, List<String> awaited) {
+public record LastChange(Optional<DecisionId> changing, int changedFrom, Instant changeDeadline, List<String> awaited) {
     public LastChange {
         awaited = List.copyOf(awaited);
     }

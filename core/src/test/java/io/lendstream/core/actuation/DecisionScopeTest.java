@@ -103,7 +103,8 @@ class DecisionScopeTest {
 
     @Test
     void anActuatorWithoutNodesOfItsOwnTakesAll() {
-        Actuation all = new Actuation("all", Duration.ofSeconds(45), new SimulatedDriver(facts -> changeTiming(1, 1, 3)));
+        Actuation all =
+                new Actuation("all", Duration.ofSeconds(45), new SimulatedDriver(facts -> changeTiming(1, 1, 3)));
         all.keepTo(List.of());
         all.know(TRAINING);
         all.know(INFERENCE);

@@ -204,12 +204,7 @@ final class ScriptedHistory {
                 slices,
                 Optional.empty(),
                 new ClusterEntities(
-                        PersistentMap.empty(),
-                        gpus,
-                        services,
-                        jobs,
-                        PersistentMap.empty(),
-                        PersistentMap.empty()));
+                        PersistentMap.empty(), gpus, services, jobs, PersistentMap.empty(), PersistentMap.empty()));
         Step.Changed changed = new Step.Changed(
                 Set.of(), Set.of(), Set.of(), new TreeSet<>(changedJobs), Set.of(), Set.of(), new TreeSet<>(owners));
         steps.put(logged.sequence(), new Step(state, decided, changed));

@@ -160,7 +160,9 @@ class BundlesTest {
             story.rate("chat", 0).after(ofSeconds(15));
         }
 
-        assertThat(story.count("releasing")).as("also the GPU that the job does not get").isEqualTo(2);
+        assertThat(story.count("releasing"))
+                .as("also the GPU that the job does not get")
+                .isEqualTo(2);
         List<Decision> stops = story.last();
         assertThat(stops).noneMatch(decision -> decision.action().asLend().isPresent());
         story.settled();
@@ -184,8 +186,9 @@ class BundlesTest {
                 .isNotEmpty()
                 .first()
                 .satisfies(hold -> assertThat(hold.reason().text())
-                        .isEqualTo("the plan leaves out what drivers cannot do: node infer-1 (4 GPUs) can only be lent as"
-                                + " a whole: scheduler.max-share-lent is 0.7, so at most 5 GPUs may be lent"));
+                        .isEqualTo(
+                                "the plan leaves out what drivers cannot do: node infer-1 (4 GPUs) can only be lent as"
+                                        + " a whole: scheduler.max-share-lent is 0.7, so at most 5 GPUs may be lent"));
     }
 
     @Test

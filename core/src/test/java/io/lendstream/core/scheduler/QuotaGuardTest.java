@@ -284,8 +284,9 @@ class QuotaGuardTest {
         assertThat(story.decisions().stream()
                         .filter(decision -> decision.reason().is(ReasonCode.ADMISSION))
                         .map(decision -> decision.reason().text()))
-                .containsExactly("a is refused: it needs 2 GPUs at once, and queue team-a may use at most 0 GPUs of one kind,"
-                        + " with all that it can borrow");
+                .containsExactly(
+                        "a is refused: it needs 2 GPUs at once, and queue team-a may use at most 0 GPUs of one kind,"
+                                + " with all that it can borrow");
     }
 
     @Test

@@ -87,7 +87,7 @@ class StepBuilderTest {
                 Optional.empty()));
 
         assertThat(List.of(tick, report, rate, forecast))
-                .extracting(StepBuilder::isTick)
+                .extracting(step -> step.event().isTick())
                 .containsExactly(true, false, false, false);
         assertThat(List.of(tick, report, rate, forecast))
                 .extracting(step -> step.event().asReport().isPresent())

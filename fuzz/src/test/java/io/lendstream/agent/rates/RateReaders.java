@@ -35,7 +35,7 @@ public final class RateReaders {
                 "node/host:1",
                 "boot",
                 Duration.ofMinutes(1),
-                Optional.empty());
+                ServedOn.WHOLE);
         int at = 0;
         for (String text : texts) {
             try {

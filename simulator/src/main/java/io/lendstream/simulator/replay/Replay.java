@@ -98,9 +98,7 @@ public final class Replay {
                 workload.start(),
                 settings.layout().seed());
         this.actuation = new Actuation(
-                ACTUATOR,
-                settings.scheduler().notice(),
-                new SimulatedDriver(settings.delays(), settings.abilities()));
+                ACTUATOR, settings.scheduler().notice(), new SimulatedDriver(settings.delays(), settings.abilities()));
         this.facts = new FactsCollector(identity().title(), settings.scheduler().lending());
         this.state = ClusterState.empty(settings.domain());
         this.now = workload.start();

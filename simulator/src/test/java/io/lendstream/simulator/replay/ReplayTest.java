@@ -133,7 +133,8 @@ class ReplayTest {
                         .violations())
                 .isEmpty();
         assertThat(Summary.of(outcome).jobs().completed()).isEqualTo(6);
-        assertThat(replayed.log()).anyMatch(event -> event.event().asDescription().isPresent());
+        assertThat(replayed.log())
+                .anyMatch(event -> event.event().asDescription().isPresent());
     }
 
     @Test

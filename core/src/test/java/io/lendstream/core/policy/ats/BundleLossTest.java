@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 
 /** The price of a node: what its jobs lose, for each GPU that inference gets. */
 class BundleLossTest {
-    private static final LoanBundle ONE = new LoanBundle("node n1", List.of(gpu(1, 0), gpu(1, 1), gpu(1, 2), gpu(1, 3)));
+    private static final LoanBundle ONE =
+            new LoanBundle("node n1", List.of(gpu(1, 0), gpu(1, 1), gpu(1, 2), gpu(1, 3)));
     private static final LoanBundle TWO = new LoanBundle("node n2", List.of(gpu(2, 0), gpu(2, 1)));
 
     private static ClusterView view(JobView... jobs) {
@@ -36,8 +37,7 @@ class BundleLossTest {
 
         assertThat(new Ats(view).victims(1)).containsExactly(gpu(1, 0), gpu(1, 1), gpu(1, 2));
         assertThat(new Ats(view).victims(4)).hasSize(3);
-        assertThat(new Ats(view).victims(5))
-                .containsExactly(gpu(1, 0), gpu(1, 1), gpu(1, 2), gpu(2, 0), gpu(2, 1));
+        assertThat(new Ats(view).victims(5)).containsExactly(gpu(1, 0), gpu(1, 1), gpu(1, 2), gpu(2, 0), gpu(2, 1));
     }
 
     @Test

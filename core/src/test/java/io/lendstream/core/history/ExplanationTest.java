@@ -66,7 +66,7 @@ class ExplanationTest {
                         "deadline is recorded as 2026-01-01T00:00:45Z, but the log gives 2026-01-01T00:00:46Z",
                         "advisory is recorded as false, but the log gives true",
                         "action is recorded as Serve[service=chat, gpus=[infer-g0], warm=false], "
-                                + "but the log gives Hold[job=Optional.empty, service=Optional.empty, queue=Optional.empty]",
+                                + "but the log gives Hold[job=Optional.empty, service=Optional.empty, queue=Optional.empty, ability=Optional.empty]",
                         "reason is recorded as Reason[code=demand, text=a peak, numbers={}, inputs=[1]], "
                                 + "but the log gives Reason[code=demand, text=a whim, numbers={}, inputs=[1]]");
     }

@@ -1,6 +1,7 @@
 package io.lendstream.scheduler;
 
 import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ChangeLimits;
@@ -90,6 +91,14 @@ public final class SchedulerKeys {
             "scheduler.kind-aliases",
             "",
             "Kinds that count as another one: KIND=KIND, between commas, such as A100-PCIE-80GB=A100-SXM4-80GB.");
+    static final Key<String> NVLINK_DOMAIN = Key.text(
+            "scheduler.topology.nvlink-domain",
+            "",
+            "The label of nodes that names their NVLink domain, such as nvidia.com/gpu.clique. Empty: each node is one. Agents send the label if agent.labels has it.");
+    static final Key<String> RACK = Key.text(
+            "scheduler.topology.rack",
+            "",
+            "The label of nodes that names their rack. Empty: each node is one. Agents send the label if agent.labels has it.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
@@ -161,6 +170,8 @@ public final class SchedulerKeys {
             REPARTITION_EVERY,
             KINDS,
             KIND_ALIASES,
+            NVLINK_DOMAIN,
+            RACK,
             APPLICATION_ID,
             FORECASTER,
             FORECAST_STEP,
@@ -224,7 +235,10 @@ public final class SchedulerKeys {
                             settings.get(REPARTITION),
                             settings.get(REPARTITION_EVERY),
                             DEFAULTS.planPhase(),
-                            new ClusterModel(settings.get(KINDS), GpuKinds.parse(settings.get(KIND_ALIASES)))));
+                            new ClusterModel(
+                                    settings.get(KINDS),
+                                    GpuKinds.parse(settings.get(KIND_ALIASES)),
+                                    TopologyLabels.of(settings.get(NVLINK_DOMAIN), settings.get(RACK)))));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }

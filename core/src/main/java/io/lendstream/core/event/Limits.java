@@ -118,6 +118,8 @@ public final class Limits {
             Map.entry("TrainingJob.requestedGpus", UNITS),
             Map.entry("TrainingJob.minGpus", UNITS),
             Map.entry("TrainingJob.maxGpus", UNITS),
+            Map.entry("TrainingJob.sizes", new Whole(1, MILLION)),
+            Map.entry("TrainingJob.multipleOf", new Whole(1, MILLION)),
             Map.entry("TrainingProgress.nodes", UNITS),
             Map.entry("TrainingProgress.replicas", UNITS),
             Map.entry("TrainingProgress.accumulation", UNITS),

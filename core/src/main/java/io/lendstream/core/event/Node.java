@@ -4,6 +4,7 @@ import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.persistent.Flat;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param sequence 1, 2, 3, ... of its inventories since the agent's boot; 0 where it does not count them
  * @param why the faults of the node, for operators; empty if there are none. A node may be READY although a part of it
  *     is faulty
+ * @param facts what else the agent knows of it
  */
 public record Node(
         NodeId nodeId,
@@ -27,11 +29,27 @@ public record Node(
         List<Gpu> gpus,
         Optional<String> driverVersion,
         long sequence,
-        String why)
+        String why,
+        @Flat NodeFacts facts)
         implements Event {
     public Node {
         Checks.atLeast("sequence", 0, sequence);
         gpus = List.copyOf(gpus);
+    }
+
+    /** A node without labels. */
+    public Node(
+            NodeId nodeId,
+            DomainId domain,
+            Pool pool,
+            String bootId,
+            Instant at,
+            NodeStatus status,
+            List<Gpu> gpus,
+            Optional<String> driverVersion,
+            long sequence,
+            String why) {
+        this(nodeId, domain, pool, bootId, at, status, gpus, driverVersion, sequence, why, NodeFacts.NONE);
     }
 
     /** One whose driver is not known. */
@@ -51,6 +69,11 @@ public record Node(
             List<Gpu> gpus,
             Optional<String> driverVersion) {
         this(nodeId, domain, pool, bootId, at, status, gpus, driverVersion, 0, "");
+    }
+
+    /** The same node with other facts. */
+    public Node with(NodeFacts others) {
+        return new Node(nodeId, domain, pool, bootId, at, status, gpus, driverVersion, sequence, why, others);
     }
 
     /** Whether another inventory is no news: delivered again, or overtaken. */

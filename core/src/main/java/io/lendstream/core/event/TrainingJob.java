@@ -21,6 +21,7 @@ import java.util.Optional;
  * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so,
  *     the job may be lent a MIG instance with as much while it would wait otherwise
  * @param kindNeeds the kinds of GPU that it may use, and its speed on them
+ * @param shape the numbers of GPUs that it may have, and how near to each other they are
  */
 public record TrainingJob(
         JobId job,
@@ -32,9 +33,10 @@ public record TrainingJob(
         @Flat Traits traits,
         String driver,
         Optional<Long> sliceMemoryBytes,
-        @Flat KindNeeds kindNeeds)
+        @Flat KindNeeds kindNeeds,
+        @Flat JobShape shape)
         implements Event {
-    /** A job that may use any kind of GPU. */
+    /** A job that may use any kind of GPU, and any number in its range. */
     public TrainingJob(
             JobId job,
             DomainId domain,
@@ -55,7 +57,8 @@ public record TrainingJob(
                 traits,
                 driver,
                 sliceMemoryBytes,
-                KindNeeds.ANY);
+                KindNeeds.ANY,
+                JobShape.ANY);
     }
 
     public TrainingJob {
@@ -127,7 +130,8 @@ public record TrainingJob(
                 traits,
                 driver,
                 sliceMemoryBytes,
-                kindNeeds);
+                kindNeeds,
+                shape);
     }
 
     /** The same job, which also runs on a MIG instance of so much memory. */
@@ -142,13 +146,40 @@ public record TrainingJob(
                 traits,
                 driver,
                 Optional.of(memoryBytes),
-                kindNeeds);
+                kindNeeds,
+                shape);
     }
 
     /** The same job with other needs of kinds. */
     public TrainingJob onKinds(KindNeeds needs) {
         return new TrainingJob(
-                job, domain, submittedAt, application, scaling, precedence, traits, driver, sliceMemoryBytes, needs);
+                job,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                precedence,
+                traits,
+                driver,
+                sliceMemoryBytes,
+                needs,
+                shape);
+    }
+
+    /** The same job in another shape. */
+    public TrainingJob shaped(JobShape other) {
+        return new TrainingJob(
+                job,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                precedence,
+                traits,
+                driver,
+                sliceMemoryBytes,
+                kindNeeds,
+                other);
     }
 
     /** The same job, which names the kinds that count instead of others. */
@@ -189,7 +220,7 @@ public record TrainingJob(
 
     private TrainingJob with(Precedence next) {
         return new TrainingJob(
-                job, domain, submittedAt, application, scaling, next, traits, driver, sliceMemoryBytes, kindNeeds);
+                job, domain, submittedAt, application, scaling, next, traits, driver, sliceMemoryBytes, kindNeeds, shape);
     }
 
     /** The time by which it must end; empty if its owner only wishes one, or has none. */
@@ -202,9 +233,16 @@ public record TrainingJob(
         return precedence.queue();
     }
 
-    /** Whether it may start on a single GPU. */
+    /** Whether it may start on a single GPU, or on a part of one. */
     public boolean startsOnOne() {
-        return scaling.least() == 1;
+        return scaling.least() == 1 && !shape.wholeNodes() && shape.allows(1);
+    }
+
+    /** Whether its shape allows a number of GPUs in its range, if nodes do. */
+    public boolean hasSize() {
+        int most = scaling.elastic() ? scaling.maxGpus() : scaling.requestedGpus();
+        int size = shape.atLeast(scaling.least());
+        return size > 0 && size <= Math.max(most, scaling.least());
     }
 
     @Override

@@ -97,4 +97,29 @@ public record JobInPool(JobView whole, List<GpuId> gpus) implements JobView {
     public Optional<Deadline> deadline() {
         return whole.deadline();
     }
+
+    @Override
+    public boolean isShaped() {
+        return whole.isShaped();
+    }
+
+    @Override
+    public boolean allows(int number) {
+        return whole.allows(number);
+    }
+
+    @Override
+    public int next(int number) {
+        return whole.next(number);
+    }
+
+    @Override
+    public int fit(int number) {
+        return whole.fit(number);
+    }
+
+    @Override
+    public Optional<JobSite> site() {
+        return whole.site();
+    }
 }

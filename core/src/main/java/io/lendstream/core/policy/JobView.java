@@ -83,4 +83,29 @@ public interface JobView {
     default int most() {
         return elastic() ? maxGpus() : requestedGpus();
     }
+
+    /** Whether its shape leaves out numbers of GPUs, or has rules about nodes. */
+    default boolean isShaped() {
+        return false;
+    }
+
+    /** Whether its shape allows a number of GPUs; its range does not count. 0 is always allowed. */
+    default boolean allows(int gpus) {
+        return true;
+    }
+
+    /** The smallest number above this one that its shape allows; {@link ShapedJob#NO_SIZE} if there is none. */
+    default int next(int gpus) {
+        return gpus + 1;
+    }
+
+    /** The largest number of at most so many GPUs that its shape allows; 0 if there is none. */
+    default int fit(int gpus) {
+        return gpus;
+    }
+
+    /** The rules about the nodes of its GPUs, if there are any. */
+    default Optional<JobSite> site() {
+        return Optional.empty();
+    }
 }

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.id.KindId;
 import java.util.Optional;
 
@@ -10,13 +11,19 @@ import java.util.Optional;
  *
  * @param kinds whether the scheduler tells kinds of GPUs apart. Logs of older versions lack this setting
  * @param gpuKinds how GPUs are sorted into kinds
+ * @param topology the labels of nodes that name their NVLink domains and racks
  */
-public record ClusterModel(boolean kinds, GpuKinds gpuKinds) {
+public record ClusterModel(boolean kinds, GpuKinds gpuKinds, TopologyLabels topology) {
     /** All GPUs are alike. */
-    public static final ClusterModel ALIKE = new ClusterModel(false, GpuKinds.PLAIN);
+    public static final ClusterModel ALIKE = new ClusterModel(false, GpuKinds.PLAIN, TopologyLabels.NONE);
 
     /** GPUs are of the kind of their product. */
-    public static final ClusterModel KINDS = new ClusterModel(true, GpuKinds.PLAIN);
+    public static final ClusterModel KINDS = new ClusterModel(true, GpuKinds.PLAIN, TopologyLabels.NONE);
+
+    /** The same model with labels that name topology domains. */
+    public ClusterModel with(TopologyLabels labels) {
+        return new ClusterModel(kinds, gpuKinds, labels);
+    }
 
     /** The kind of a GPU; empty if kinds are not told apart. */
     Optional<KindId> kind(Gpu gpu) {

@@ -29,9 +29,13 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
 
     /** Applies a node's report of its GPUs, also a repeated one. */
     void describe(Node node) {
-        builder.put(builder.nodes()
-                .get(node.nodeId())
-                .map(known -> known.describedBy(node))
+        Optional<NodeState> before = builder.nodes().get(node.nodeId());
+        boolean isLabelled = before.filter(known -> !known.node().facts().equals(node.facts()))
+                .isPresent();
+        if (isLabelled) {
+            builder.invalidatePlan();
+        }
+        builder.put(before.map(known -> known.describedBy(node))
                 .orElseGet(() -> NodeState.of(node)));
         Set<GpuId> reported = new HashSet<>();
         for (Gpu gpu : node.gpus()) {

@@ -6,6 +6,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.ScheduledJob;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.util.ArrayList;
@@ -26,6 +27,9 @@ import java.util.TreeMap;
 final class KindChoice {
     private final StepBuilder builder;
     private final QueueKinds quotas;
+    private final TrainingView training;
+    private final ClusterView view;
+    private final Map<KindId, ShapeView> shapes = new HashMap<>();
     private final SortedMap<KindId, Room> rooms = new TreeMap<>();
     private final Map<JobId, KindId> kinds = new HashMap<>();
 
@@ -52,14 +56,16 @@ final class KindChoice {
         }
     }
 
-    private KindChoice(StepBuilder builder) {
+    private KindChoice(StepBuilder builder, TrainingView training, ClusterView view) {
         this.builder = builder;
         this.quotas = new QueueKinds(builder);
+        this.training = training;
+        this.view = view;
     }
 
     /** The kind of each job; jobs that no kind has the memory for have none. */
-    static Map<JobId, KindId> of(StepBuilder builder, ClusterView view) {
-        KindChoice choice = new KindChoice(builder);
+    static Map<JobId, KindId> of(StepBuilder builder, TrainingView training, ClusterView view) {
+        KindChoice choice = new KindChoice(builder, training, view);
         for (Map.Entry<KindId, Integer> kind :
                 builder.clusterIndex().trainingCapacity().kinds()) {
             choice.rooms.put(kind.getKey(), new Room());
@@ -94,7 +100,8 @@ final class KindChoice {
                 kind.or(() -> most(state.target())).filter(own -> !state.spec().excludes(own));
         kept.ifPresent(own -> {
             kinds.put(job.job(), own);
-            rooms.computeIfAbsent(own, any -> new Room()).used += job.requestedGpus();
+            rooms.computeIfAbsent(own, any -> new Room()).used +=
+                    state.spec().scaling().requestedGpus();
         });
         return kept.isPresent();
     }
@@ -127,7 +134,8 @@ final class KindChoice {
         int asked = Math.max(1, job.requestedGpus());
         rooms.entrySet().stream()
                 .filter(room -> mayUse(state.spec(), room.getKey()) && quotas.isBest(state, room.getKey()))
-                .max(Comparator.comparing((Map.Entry<KindId, Room> room) -> room.getValue().gpus >= job.least())
+                .max(Comparator.comparing((Map.Entry<KindId, Room> room) -> hasSize(state, room.getKey()))
+                        .thenComparing(room -> room.getValue().gpus >= job.least())
                         .thenComparing(room -> room.getValue().fits(job.least()))
                         .thenComparingDouble(room -> room.getValue().freePerAwaited(asked))
                         .thenComparingDouble(room -> room.getValue().gpusPerAsked(asked))
@@ -136,5 +144,22 @@ final class KindChoice {
                     kinds.put(job.job(), room.getKey());
                     room.getValue().awaited += asked;
                 });
+    }
+
+    /** Whether the nodes of a kind can give a job a number of GPUs that its shape allows. */
+    private boolean hasSize(JobState job, KindId kind) {
+        if (job.spec().shape().isAny()) {
+            return true;
+        }
+        ShapeView there = shapes.computeIfAbsent(
+                kind,
+                any -> new ShapeView(
+                        builder,
+                        training.settings().model().topology(),
+                        () -> view.gpus().stream()
+                                .filter(gpu -> gpu.kind().filter(kind::equals).isPresent())
+                                .toList(),
+                        Optional.of(kind)));
+        return there.shaped(job, training.seen(job, 1, ScheduledJob.Kinds.ALIKE)).hasSize();
     }
 }

@@ -49,7 +49,7 @@ final class KindPools {
             builder.listener().planned(view, plan);
             return plan;
         }
-        Map<JobId, KindId> kinds = KindChoice.of(builder, view);
+        Map<JobId, KindId> kinds = KindChoice.of(builder, training, view);
         Optional<KindChooser> chooser = policy.kinds().filter(any -> knowsSpeeds());
         KindViews views = new KindViews(builder, training, view, chooser.isPresent());
         Map<JobId, KindId> before = Map.copyOf(kinds);

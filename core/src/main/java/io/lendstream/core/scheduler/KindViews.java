@@ -72,13 +72,15 @@ final class KindViews {
     private ClusterView view(KindId kind, List<GpuState> gpus, BiPredicate<JobId, KindId> isIn) {
         Map<NodeId, Integer> perNode = nodes.getOrDefault(kind, Map.of());
         int largest = perNode.values().stream().mapToInt(count -> count).max().orElse(1);
+        ShapeView shapes =
+                new ShapeView(builder, training.settings().model().topology(), () -> gpus, Optional.of(kind));
         List<JobView> jobs = StreamSupport.stream(whole.queue().spliterator(), false)
                 .filter(job -> isIn.test(job.job(), kind))
-                .map(job -> seen(job, kind, largest))
+                .map(job -> seen(job, kind, largest, shapes))
                 .toList();
         List<JobView> holding = whole.holding().stream()
                 .filter(job -> isIn.test(job.job(), kind))
-                .map(job -> seen(job, kind, largest))
+                .map(job -> seen(job, kind, largest, shapes))
                 .toList();
         Set<JobId> fixed = new HashSet<>(whole.fixed());
         fixed.removeIf(job -> !isIn.test(job, kind));
@@ -100,10 +102,10 @@ final class KindViews {
     }
 
     /** A job as a policy sees it on a kind: with its GPUs of this kind. */
-    private JobView seen(JobView job, KindId kind, int gpusPerNode) {
+    private JobView seen(JobView job, KindId kind, int gpusPerNode, ShapeView shapes) {
         JobState state = builder.jobs().require(job.job());
         ScheduledJob.Kinds on = new ScheduledJob.Kinds(Optional.of(kind), chosen ? counts : Map.of());
-        JobView all = training.seen(state, gpusPerNode, on);
+        JobView all = shapes.of(state, training.seen(state, gpusPerNode, on));
         List<GpuId> held = all.gpus();
         List<GpuId> here = held.stream()
                 .filter(gpu -> builder.gpus()

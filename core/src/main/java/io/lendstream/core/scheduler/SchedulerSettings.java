@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.policy.Policy;
 import java.time.Duration;
 import java.util.Map;
@@ -179,6 +180,8 @@ public record SchedulerSettings(
         if (!model.gpuKinds().aliases().isEmpty()) {
             map.put("kind-aliases", model.gpuKinds().toString());
         }
+        model.topology().nvlinkDomain().ifPresent(label -> map.put("topology.nvlink-domain", label));
+        model.topology().rack().ifPresent(label -> map.put("topology.rack", label));
         return map;
     }
 
@@ -204,7 +207,10 @@ public record SchedulerSettings(
                 Duration.parse(all.getOrDefault("plan-phase", "PT0S")),
                 new ClusterModel(
                         Boolean.parseBoolean(all.getOrDefault("kinds", "false")),
-                        GpuKinds.parse(all.getOrDefault("kind-aliases", ""))));
+                        GpuKinds.parse(all.getOrDefault("kind-aliases", "")),
+                        TopologyLabels.of(
+                                all.getOrDefault("topology.nvlink-domain", ""),
+                                all.getOrDefault("topology.rack", ""))));
     }
 
     private static void atLeastOneSecond(String key, Duration value) {

@@ -167,11 +167,16 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
 
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
         ClusterIndex clusterIndex = builder.clusterIndex();
+        ShapeView shapes = new ShapeView(
+                builder,
+                settings.model().topology(),
+                () -> listed(clusterIndex.trainingCapacity()),
+                Optional.empty());
         PersistentMap<KindId, Integer> kinds = clusterIndex.trainingCapacity().kinds();
         ScheduledJob.Kinds only = ScheduledJob.Kinds.of(kinds.firstKey());
         Function<JobState, JobView> seen = kinds.size() < 2
-                ? job -> seen(job, gpusPerNode, only)
-                : job -> seen(job, gpusPerNode, ScheduledJob.Kinds.of(kind(job)));
+                ? job -> shapes.of(job, seen(job, gpusPerNode, only))
+                : job -> shapes.of(job, seen(job, gpusPerNode, ScheduledJob.Kinds.of(kind(job))));
         Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {

@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param changing jobs that are being changed, by when the change has to be in force
  * @param unsettled jobs that hold other GPUs than they should and are not being changed
  * @param past jobs that are over and hold nothing, by when they last spoke
+ * @param shaped jobs that are not over and may not have each number of GPUs anywhere
  */
 public record JobIndex(
         PersistentMap<QueueKey, JobState> open,
@@ -21,7 +22,8 @@ public record JobIndex(
         PersistentMap<JobId, JobState> holding,
         PersistentMap<DueKey<JobId>, JobId> changing,
         PersistentMap<JobId, JobState> unsettled,
-        PersistentMap<DueKey<JobId>, JobId> past) {
+        PersistentMap<DueKey<JobId>, JobId> past,
+        PersistentMap<JobId, JobState> shaped) {
     static final JobIndex EMPTY = new JobIndex(
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -41,7 +43,9 @@ public record JobIndex(
                 ClusterIndex.moved(changing, before.flatMap(JobIndex::settledBy), after.flatMap(JobIndex::settledBy)),
                 ClusterIndex.moved(
                         unsettled, before.flatMap(JobIndex::isUnsettled), after.flatMap(JobIndex::isUnsettled), after),
-                ClusterIndex.moved(past, before.flatMap(JobIndex::lastWord), after.flatMap(JobIndex::lastWord)));
+                ClusterIndex.moved(past, before.flatMap(JobIndex::lastWord), after.flatMap(JobIndex::lastWord)),
+                ClusterIndex.moved(
+                        shaped, before.flatMap(JobIndex::isShaped), after.flatMap(JobIndex::isShaped), after));
     }
 
     private static Optional<QueueKey> turn(JobState job) {
@@ -70,6 +74,12 @@ public record JobIndex(
                 : job.changing().isEmpty()
                         && !job.target().equals(job.allocation().gpus());
         return unsettled ? Optional.of(job.spec().job()) : Optional.empty();
+    }
+
+    private static Optional<JobId> isShaped(JobState job) {
+        return job.isOver() || job.spec().shape().isAny()
+                ? Optional.empty()
+                : Optional.of(job.spec().job());
     }
 
     private static Optional<DueKey<JobId>> lastWord(JobState job) {

@@ -85,7 +85,9 @@ class SchedulerSettingsTest {
                 Map.entry("repartition-every", "PT6M"),
                 Map.entry("plan-phase", "PT7S"),
                 Map.entry("kinds", "true"),
-                Map.entry("kind-aliases", "A=B"));
+                Map.entry("kind-aliases", "A=B"),
+                Map.entry("topology.nvlink-domain", "nvidia.com/gpu.clique"),
+                Map.entry("topology.rack", "topology.k8s.io/rack"));
         assertThat(SchedulerSettings.of(other).toMap()).isEqualTo(other);
     }
 

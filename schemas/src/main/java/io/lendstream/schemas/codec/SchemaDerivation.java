@@ -1,5 +1,6 @@
 package io.lendstream.schemas.codec;
 
+import io.lendstream.core.persistent.WhenAbsent;
 import io.lendstream.schemas.codec.mapping.Shape;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -18,7 +19,7 @@ import org.apache.avro.Schema;
  * Records for other services have hand-written schemas that outlive the type.
  *
  * <p>Options, lists and maps are empty in an entry that was written before they were added; an enum with a constant
- * {@code UNKNOWN} has that.
+ * {@code UNKNOWN} has that. Numbers and booleans have the value of {@link WhenAbsent}, if there is one.
  */
 public final class SchemaDerivation {
     /** Namespace of derived types, separate from that of the topics. */
@@ -77,7 +78,7 @@ public final class SchemaDerivation {
             Shape.flat(component)
                     .ifPresentOrElse(
                             flat -> fields.addAll(fields(flat.components())),
-                            () -> fields.add(field(Shape.fieldName(component), schema(component.getGenericType()))));
+                            () -> fields.add(field(component)));
         }
         return fields;
     }
@@ -93,6 +94,22 @@ public final class SchemaDerivation {
         }
         fields.add(0, field("kind", enumeration(name(union.type()) + "Kind", List.copyOf(kinds))));
         return fields;
+    }
+
+    private Schema.Field field(RecordComponent component) {
+        String name = Shape.fieldName(component);
+        Schema schema = schema(component.getGenericType());
+        WhenAbsent absent = component.getAnnotation(WhenAbsent.class);
+        if (absent == null) {
+            return field(name, schema);
+        }
+        return switch (schema.getType()) {
+            case INT -> new Schema.Field(name, schema, null, Integer.parseInt(absent.value()));
+            case BOOLEAN -> new Schema.Field(name, schema, null, Boolean.parseBoolean(absent.value()));
+            default ->
+                throw new IllegalArgumentException(
+                        "@WhenAbsent is for int and boolean, but %s is %s".formatted(component, schema));
+        };
     }
 
     /** A field that older entries may lack, if it can be empty or unknown. */

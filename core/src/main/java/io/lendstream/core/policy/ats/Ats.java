@@ -116,7 +116,7 @@ public final class Ats {
             sizes.add(new Alternative(name, List.of(), size, sum, SPEEDS, size == chosen, why));
         }
         JobView job = open.get(at);
-        int next = largest(job) + 1;
+        int next = job.next(largest(job));
         Optional<String> limit = limit(job).filter(any -> next <= cluster.capacity());
         limit.ifPresent(why -> sizes.add(new Alternative(
                 name,
@@ -195,7 +195,7 @@ public final class Ats {
         double[] values = new double[most + 1];
         for (int w = 1; w <= most; w++) {
             boolean allowed = job.elastic() ? w >= job.minGpus() : w == Math.min(job.requestedGpus(), job.maxGpus());
-            values[w] = !allowed
+            values[w] = !allowed || !job.allows(w)
                     ? Double.NEGATIVE_INFINITY
                     : idealSpeedup(job, w) * (w == job.gpus().size() ? 1 : changed);
         }
@@ -217,7 +217,7 @@ public final class Ats {
     /** The sentence about the doubling rule, if that rule alone keeps a job from more GPUs. */
     public Optional<String> limit(JobView job) {
         int most = largest(job);
-        if (!job.elastic() || most >= LARGEST_JOB || most >= job.maxGpus()) {
+        if (!job.elastic() || most == 0 || most >= LARGEST_JOB || most >= job.maxGpus()) {
             return Optional.empty();
         }
         String rule = job.largestRun() == 0
@@ -231,8 +231,8 @@ public final class Ats {
         if (!job.elastic()) {
             return job.requestedGpus();
         }
-        int known = Math.max(Math.max(2 * job.largestRun(), 1), job.minGpus());
-        return Math.min(Math.min(known, LARGEST_JOB), job.maxGpus());
+        int known = Math.max(Math.max(2 * job.largestRun(), job.next(job.largestRun())), job.minGpus());
+        return job.fit(Math.min(Math.min(known, LARGEST_JOB), job.maxGpus()));
     }
 
     private double idealSpeedup(JobView job, int replicas) {

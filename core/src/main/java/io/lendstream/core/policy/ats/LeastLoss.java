@@ -51,8 +51,14 @@ final class LeastLoss {
             return held.size() == loans.ids().size() && (held.equals(loans.ids()) || held.containsAll(loans.ids()));
         }
 
-        boolean canGiveOne() {
-            return job.elastic() && held.size() > job.minGpus();
+        /** Whether it goes on without some of its GPUs. */
+        boolean canGiveSome() {
+            return job.elastic() && held.size() > job.minGpus() && job.fit(held.size() - 1) > 0;
+        }
+
+        /** How many GPUs it gives up at once if it goes on: 1, unless its shape leaves sizes out. */
+        int step() {
+            return job.isShaped() ? held.size() - job.fit(held.size() - 1) : 1;
         }
 
         void give(GpuState gpu) {
@@ -69,8 +75,23 @@ final class LeastLoss {
      * @param rest GPUs that the job would go on with; with 0 it would give back all that are left
      */
     private record Weighed(Borrower borrower, GpuState gpu, int rest, double loss) {
+        /** The loans to take back: this one, and more if the job gives up several at once; first those on its node. */
+        List<GpuState> taken() {
+            if (rest == 0) {
+                return borrower.loans.gpus();
+            }
+            int step = borrower.step();
+            if (step == 1) {
+                return List.of(gpu);
+            }
+            return borrower.loans.gpus().stream()
+                    .sorted(Comparator.comparingInt(loan -> loan.nodeId().equals(gpu.nodeId()) ? 0 : 1))
+                    .limit(step)
+                    .toList();
+        }
+
         Alternative alternative(boolean chosen, String why) {
-            List<GpuId> gpus = rest == 0 ? borrower.loans.ids() : List.of(gpu.gpuId());
+            List<GpuId> gpus = taken().stream().map(GpuState::gpuId).toList();
             return new Alternative(borrower.job.job(), gpus, rest, loss, LOSS, chosen, why);
         }
     }
@@ -124,10 +145,10 @@ final class LeastLoss {
             round.accept(borrowers.values());
             Weighed least = least(borrowers.values()).orElseThrow();
             Borrower borrower = least.borrower;
-            boolean one = borrower.canGiveOne() && borrower.loans.ids().size() > 1;
-            taken.addAll(borrower.canGiveOne() ? List.of(least.gpu.gpuId()) : borrower.loans.ids());
-            if (one) {
-                borrower.give(least.gpu);
+            List<GpuState> given = least.taken();
+            given.forEach(gpu -> taken.add(gpu.gpuId()));
+            if (least.rest > 0 && borrower.loans.ids().size() > given.size()) {
+                given.forEach(borrower::give);
                 weigh(borrower);
             } else {
                 borrowers.remove(borrower.job.job());
@@ -157,14 +178,16 @@ final class LeastLoss {
         int wide = areAll ? loans.nodes().size() : spread.nodes();
         int size = borrower.held.size();
         double before = ats.speedup(borrower.job, wide, size);
-        boolean one = borrower.canGiveOne();
+        boolean some = borrower.canGiveSome();
+        int step = borrower.step();
         List<Weighed> weighed = new ArrayList<>(loans.nodes().size());
         for (Loans.Share share : loans.nodes()) {
             GpuState gpu = loans.gpus().get(share.first());
             int there = areAll ? share.count() : spread.on(share.node());
-            int rest = size - (areAll || borrower.held.contains(gpu.gpuId()) ? 1 : 0);
-            double after = one ? ats.speedup(borrower.job, wide - (there == 1 ? 1 : 0), rest) : 0;
-            weighed.add(new Weighed(borrower, gpu, one ? rest : 0, before - after));
+            int rest = size - (areAll || borrower.held.contains(gpu.gpuId()) ? step : 0);
+            int nodes = wide - (there > 0 && there <= step && wide > 1 ? 1 : 0);
+            double after = some ? ats.speedup(borrower.job, nodes, rest) : 0;
+            weighed.add(new Weighed(borrower, gpu, some ? rest : 0, some ? (before - after) / step : before));
         }
         borrower.weighed = weighed;
     }

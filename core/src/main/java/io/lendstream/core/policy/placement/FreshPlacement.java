@@ -18,7 +18,7 @@ import java.util.TreeMap;
 
 /**
  * Turns sizes into GPUs like the published schedulers. A job whose size stays keeps its GPUs; the others are placed
- * from scratch, the smallest first.
+ * from scratch: jobs with rules about their nodes first, then the smallest first.
  */
 public final class FreshPlacement {
     private FreshPlacement() {}
@@ -59,10 +59,16 @@ public final class FreshPlacement {
                 moved.add(i);
             }
         }
+        Map<JobId, PlanReason> reasons = new TreeMap<>();
+        SitePlacement.place(cluster, jobs, sizes, moved, targets.values()).forEach((i, target) -> {
+            JobView job = jobs.get(i);
+            kept.addAll(target);
+            targets.put(job.job(), target);
+            reasons.put(job.job(), PlanReason.later(() -> why.gets(job, target.size())));
+        });
         FreeGpusByNode rooms = new FreeGpusByNode(cluster.gpus(), kept);
         List<GpuId> spare = rooms.takeSingly(left);
         moved.sort(Comparator.comparingInt(i -> sizes[i]));
-        Map<JobId, PlanReason> reasons = new TreeMap<>();
         for (int i : moved) {
             JobView job = jobs.get(i);
             int size = sizes[i];

@@ -16,7 +16,7 @@ import java.util.TreeMap;
 
 /**
  * Turns sizes into GPUs and keeps jobs on their GPUs unless that spreads them over more nodes. A job whose size stays
- * keeps its GPUs; the others are placed, the smallest first.
+ * keeps its GPUs; the others are placed: jobs with rules about their nodes first, then the smallest first.
  */
 public final class InPlacePlacement {
     private InPlacePlacement() {}
@@ -52,6 +52,12 @@ public final class InPlacePlacement {
                 changed.add(i);
             }
         }
+        SitePlacement.place(cluster, open, sizes, changed, targets.values()).forEach((i, target) -> {
+            JobView job = open.get(i);
+            placement.keep(target);
+            targets.put(job.job(), target);
+            reasons.put(job.job(), PlanReason.later(() -> why.gets(job, target.size())));
+        });
         changed.sort(Comparator.<Integer>comparingInt(i -> sizes[i]).thenComparing(Comparator.naturalOrder()));
         for (int i : changed) {
             JobView job = open.get(i);

@@ -71,7 +71,7 @@ public record Afs() implements ReclaimsByLeastLoss {
     }
 
     private static int next(JobView job, int size) {
-        return size == 0 ? job.least() : 1;
+        return size == 0 ? job.least() : job.next(size) - size;
     }
 
     private static boolean beats(List<JobView> jobs, int[] sizes, int challenger, int holder) {
@@ -85,11 +85,12 @@ public record Afs() implements ReclaimsByLeastLoss {
         return sizes[holder] < sizes[challenger] ? gainOfB > gainOfA : gainOfA <= gainOfB;
     }
 
-    /** Share of the throughput with one more GPU that this GPU brings. */
+    /** Share of the throughput with one more GPU that this GPU brings; the mean of several that come at once. */
     private static double gain(JobView job, int size) {
-        int more = size + next(job, size);
-        double after = job.pace().throughput(more);
-        return (after - job.pace().throughput(size)) / after;
+        int more = next(job, size);
+        double after = job.pace().throughput(size + more);
+        double share = (after - job.pace().throughput(size)) / after;
+        return size == 0 ? share : share / more;
     }
 
     @Override

@@ -104,7 +104,7 @@ public record Clairvoyant(double scaling, Duration payback, Duration planEvery) 
         double[] values = new double[Math.min(capacity, job.most()) + 1];
         for (int w = 1; w < values.length; w++) {
             double remaining = job.pace().remainingSeconds(w);
-            values[w] = w < job.least()
+            values[w] = w < job.least() || !job.allows(w)
                     ? Double.NEGATIVE_INFINITY
                     : weight
                             * alone

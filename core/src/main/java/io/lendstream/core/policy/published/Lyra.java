@@ -13,6 +13,7 @@ import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.placement.FreeGpusByNode;
 import io.lendstream.core.policy.placement.GroupKnapsack;
+import io.lendstream.core.policy.placement.SitePlacement;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
@@ -115,7 +116,8 @@ public record Lyra() implements Policy {
             double before = most == 0 ? 0 : job.pace().remainingSeconds(sizes[i]);
             for (int k = 1; k <= most; k++) {
                 double reduction = before - job.pace().remainingSeconds(sizes[i] + k);
-                reductions[k] = reduction > 0 ? reduction : Double.NEGATIVE_INFINITY;
+                reductions[k] =
+                        reduction > 0 && job.allows(sizes[i] + k) ? reduction : Double.NEGATIVE_INFINITY;
             }
             values.add(reductions);
         }
@@ -161,13 +163,17 @@ public record Lyra() implements Policy {
                     .filter(job -> cluster.fixed().contains(job.job()))
                     .forEach(job -> taken.addAll(job.gpus()));
             for (int i = 0; i < sizes.length; i++) {
-                List<GpuId> kept = kept(jobs.get(i), sizes[i]);
-                taken.addAll(kept);
-                targets.put(jobs.get(i).job(), new ArrayList<>(kept));
+                if (jobs.get(i).site().isEmpty()) {
+                    List<GpuId> kept = kept(jobs.get(i), sizes[i]);
+                    taken.addAll(kept);
+                    targets.put(jobs.get(i).job(), new ArrayList<>(kept));
+                }
             }
+            placeSites(jobs, sizes, targets, taken);
             FreeGpusByNode training = rooms(taken, Pool.TRAINING);
             FreeGpusByNode inference = rooms(taken, Pool.INFERENCE);
             List<Integer> largestFirst = IntStream.range(0, sizes.length)
+                    .filter(i -> jobs.get(i).site().isEmpty())
                     .boxed()
                     .sorted(Comparator.comparingInt(i -> -base(jobs.get(i))))
                     .toList();
@@ -178,6 +184,24 @@ public record Lyra() implements Policy {
                 fill(targets, jobs.get(i), sizes[i], inference, training);
             }
             return new Plan(targets, reasons(jobs, sizes));
+        }
+
+        /** Places the jobs with rules about their nodes, the largest first. */
+        private void placeSites(
+                List<JobView> jobs, int[] sizes, Map<JobId, List<GpuId>> targets, Set<GpuId> taken) {
+            if (!SitePlacement.isNeeded(jobs)) {
+                return;
+            }
+            SitePlacement sites = new SitePlacement(cluster.gpus(), taken);
+            IntStream.range(0, sizes.length)
+                    .filter(i -> jobs.get(i).site().isPresent())
+                    .boxed()
+                    .sorted(Comparator.<Integer>comparingInt(i -> -sizes[i]))
+                    .forEach(i -> {
+                        List<GpuId> target = sites.place(jobs.get(i), sizes[i]);
+                        taken.addAll(target);
+                        targets.put(jobs.get(i).job(), target);
+                    });
         }
 
         /** What a job goes on with: its own GPUs before lent ones. */
@@ -268,7 +292,7 @@ public record Lyra() implements Policy {
         /** Takes extra workers on a server, as many as are still needed. */
         private void shrink(NodeId server, int count) {
             on(server).forEach((job, gpus) -> {
-                while (taken.size() < count && spare(job) > 0 && !gpus.isEmpty()) {
+                while ((taken.size() < count || isBetweenSizes(job)) && spare(job) > 0 && !gpus.isEmpty()) {
                     taken.add(gpus.remove(gpus.size() - 1));
                     held.merge(job, -1, Integer::sum);
                 }
@@ -316,6 +340,12 @@ public record Lyra() implements Policy {
 
         private int lentGpus(NodeId server) {
             return on(server).values().stream().mapToInt(List::size).sum();
+        }
+
+        /** Whether the job cannot go on with what it would have now, but with fewer. */
+        private boolean isBetweenSizes(JobId job) {
+            JobView view = Objects.requireNonNull(jobs.get(job), "a job that the plan does not know");
+            return !view.allows(held.getOrDefault(job, 0));
         }
 
         /** Workers that a job can lose without being stopped. */

@@ -72,26 +72,35 @@ public record Optimus() implements ReclaimsByLeastLoss {
         while (room > 0) {
             int best = -1;
             for (int i : smallestFirst) {
-                if (gains[i] > (best < 0 ? 0 : gains[best])) {
+                if (gains[i] > (best < 0 ? 0 : gains[best]) && step(jobs.get(i), sizes[i]) <= room) {
                     best = i;
                 }
             }
             if (best < 0) {
                 break;
             }
-            sizes[best]++;
-            gains[best] = room > 1 ? gain(jobs.get(best), sizes[best]) : 0;
-            room--;
+            int step = step(jobs.get(best), sizes[best]);
+            sizes[best] += step;
+            gains[best] = room > step ? gain(jobs.get(best), sizes[best]) : 0;
+            room -= step;
         }
         return sizes;
     }
 
-    /** Seconds by which one more GPU shortens what remains. */
+    /** GPUs up to the next size of a job: 1, unless its shape leaves sizes out. */
+    private static int step(JobView job, int size) {
+        return job.next(size) - size;
+    }
+
+    /** Seconds by which one more GPU shortens what remains; the mean of several that come at once. */
     private static double gain(JobView job, int size) {
         Pace pace = job.pace();
-        return size + 1 > job.most()
+        int next = job.next(size);
+        return next > job.most()
                 ? 0
-                : (pace.iterationSeconds(size) - pace.iterationSeconds(size + 1)) * pace.remainingIterations();
+                : (pace.iterationSeconds(size) - pace.iterationSeconds(next))
+                        * pace.remainingIterations()
+                        / (next - size);
     }
 
     @Override

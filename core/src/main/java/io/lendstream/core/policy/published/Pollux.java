@@ -53,6 +53,7 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
         Ats ats = new Ats(cluster);
         List<JobView> jobs = ats.leastServedFirst();
         Map<NodeId, List<GpuId>> nodes = gpusByNode(cluster);
+        List<NodeId> names = List.copyOf(nodes.keySet());
         List<PolluxSearch.Job> candidates = new ArrayList<>();
         for (JobView job : jobs) {
             candidates.add(new PolluxSearch.Job(
@@ -60,7 +61,8 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
                     nodes.values().stream().map(gpus -> held(job, gpus).size()).toList(),
                     job.least(),
                     ats.largest(job),
-                    Ats.restartFactor(job, cluster.now(), restart)));
+                    Ats.restartFactor(job, cluster.now(), restart),
+                    job.isShaped() ? new ShapedRows(job, names, ats.largest(job)) : PolluxSearch.RowRule.ANY));
         }
         var problem = new PolluxSearch.Problem(
                 candidates, nodes.values().stream().map(List::size).toList());

@@ -45,6 +45,21 @@ public final class PolluxSearch {
         double on(int nodes, int replicas);
     }
 
+    /** The replicas on each node that a job may have, beside its range. */
+    @FunctionalInterface
+    public interface RowRule {
+        /** Any. */
+        RowRule ANY = (row, room) -> {};
+
+        /**
+         * Changes a row to one that the job may have.
+         *
+         * @param row replicas on each node, within the room
+         * @param room GPUs that are left on each node
+         */
+        void repair(int[] row, int[] room);
+    }
+
     /**
      * A job to be placed.
      *
@@ -52,10 +67,17 @@ public final class PolluxSearch {
      * @param least fewest replicas it can run with
      * @param most most it may have
      * @param restartFactor the share of its speedup that is left if its row changes
+     * @param rule the rows that it may have
      */
-    public record Job(Speedup speedup, List<Integer> current, int least, int most, double restartFactor) {
+    public record Job(
+            Speedup speedup, List<Integer> current, int least, int most, double restartFactor, RowRule rule) {
         public Job {
             current = List.copyOf(current);
+        }
+
+        /** A job that may have any row. */
+        public Job(Speedup speedup, List<Integer> current, int least, int most, double restartFactor) {
+            this(speedup, current, least, most, restartFactor, RowRule.ANY);
         }
     }
 
@@ -302,7 +324,12 @@ public final class PolluxSearch {
                 replicas += row[n];
                 used += row[n] > 0 ? 1 : 0;
             }
-            if (replicas < job.least) {
+            if (job.rule != RowRule.ANY) {
+                job.rule.repair(row, room);
+                replicas = Arrays.stream(row).sum();
+                used = count(row);
+            }
+            if (replicas < job.least || used > settings.mostNodes) {
                 Arrays.fill(row, 0);
             }
             for (int n = 0; n < nodes; n++) {

@@ -11,6 +11,7 @@ import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.Resized;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
 import io.lendstream.core.policy.placement.FreeGpusByNode;
+import io.lendstream.core.policy.placement.SitePlacement;
 import io.lendstream.core.state.QueuePosition;
 import java.time.Duration;
 import java.time.Instant;
@@ -144,13 +145,33 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
                     kept.addAll(job.gpus());
                 }
             }
+            if (SitePlacement.isNeeded(starting)) {
+                placeSites(kept);
+            }
             FreeGpusByNode rooms = new FreeGpusByNode(cluster.gpus(), kept);
             for (JobView job : starting) {
-                List<GpuId> gpus = rooms.take(job.requestedGpus(), FreeGpusByNode.Fit.EMPTIEST);
-                targets.put(job.job(), gpus);
-                QueuePosition standing = standings.getOrDefault(job.job(), standing(job));
-                reasons.put(job.job(), PlanReason.later(() -> reason(job, gpus.size(), standing)));
+                if (!targets.containsKey(job.job())) {
+                    start(job, rooms.take(job.requestedGpus(), FreeGpusByNode.Fit.EMPTIEST));
+                }
             }
+        }
+
+        /** Places the jobs with rules about their nodes. */
+        private void placeSites(Set<GpuId> kept) {
+            SitePlacement sites = new SitePlacement(cluster.gpus(), kept);
+            for (JobView job : starting) {
+                if (job.site().isPresent()) {
+                    List<GpuId> gpus = sites.place(job, job.requestedGpus());
+                    kept.addAll(gpus);
+                    start(job, gpus);
+                }
+            }
+        }
+
+        private void start(JobView job, List<GpuId> gpus) {
+            targets.put(job.job(), gpus);
+            QueuePosition standing = standings.getOrDefault(job.job(), standing(job));
+            reasons.put(job.job(), PlanReason.later(() -> reason(job, gpus.size(), standing)));
         }
 
         /** Notes where a job stands after this plan, and when it would be demoted. */

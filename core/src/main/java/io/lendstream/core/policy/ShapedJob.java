@@ -1,0 +1,193 @@
+package io.lendstream.core.policy;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.JobShape;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.state.QueuePosition;
+import java.time.Instant;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A job that may not have each number of GPUs in its range. Its least, its most and its requested number are numbers
+ * that it may have. If there is none, it asks for more GPUs than any cluster has, so that each policy lets it wait.
+ */
+public final class ShapedJob implements JobView {
+    /** The number of GPUs that a job asks for if it may have none of the numbers that there are. */
+    public static final int NO_SIZE = 1_000_000;
+
+    private final JobView whole;
+    private final JobShape shape;
+    private final JobSite site;
+    /** The numbers of GPUs that nodes can give it; empty if all. */
+    private final Optional<BitSet> possible;
+
+    private final int least;
+    private final int most;
+
+    /**
+     * A job in a shape.
+     *
+     * @param possible the numbers of GPUs that nodes can give it; empty if all
+     */
+    public ShapedJob(JobView whole, JobShape shape, JobSite site, Optional<BitSet> possible) {
+        this.whole = whole;
+        this.shape = shape;
+        this.site = site;
+        this.possible = possible;
+        this.least = whole.least();
+        this.most = Math.max(least, whole.most());
+    }
+
+    /** Whether it may have some number of GPUs of the nodes that there are. */
+    public boolean hasSize() {
+        return up(least) < NO_SIZE;
+    }
+
+    /** The shape. */
+    public JobShape shape() {
+        return shape;
+    }
+
+    @Override
+    public boolean isShaped() {
+        return true;
+    }
+
+    @Override
+    public boolean allows(int gpus) {
+        return gpus == 0 || (gpus >= least && gpus <= most && isPossible(gpus));
+    }
+
+    private boolean isPossible(int gpus) {
+        return shape.allows(gpus) && (possible.isEmpty() || possible.get().get(gpus));
+    }
+
+    @Override
+    public int next(int gpus) {
+        return up(Math.max(least, gpus + 1));
+    }
+
+    @Override
+    public int fit(int gpus) {
+        int size = Math.min(gpus, most);
+        if (possible.isEmpty()) {
+            size = shape.atMost(size);
+            return size >= least ? size : 0;
+        }
+        BitSet given = possible.get();
+        for (size = given.previousSetBit(size); size >= least; size = given.previousSetBit(size - 1)) {
+            if (shape.allows(size)) {
+                return size;
+            }
+        }
+        return 0;
+    }
+
+    /** The smallest allowed number of at least so many GPUs. */
+    private int up(int gpus) {
+        if (possible.isEmpty()) {
+            int size = shape.atLeast(gpus);
+            return size == 0 || size > most ? NO_SIZE : size;
+        }
+        BitSet given = possible.get();
+        for (int size = given.nextSetBit(gpus); size >= 0 && size <= most; size = given.nextSetBit(size + 1)) {
+            if (shape.allows(size)) {
+                return size;
+            }
+        }
+        return NO_SIZE;
+    }
+
+    @Override
+    public Optional<JobSite> site() {
+        return site.isFree() ? Optional.empty() : Optional.of(site);
+    }
+
+    @Override
+    public int requestedGpus() {
+        int fitting = fit(whole.requestedGpus());
+        return fitting > 0 ? fitting : up(least);
+    }
+
+    @Override
+    public int minGpus() {
+        return elastic() ? up(least) : whole.minGpus();
+    }
+
+    @Override
+    public int maxGpus() {
+        if (!elastic()) {
+            return whole.maxGpus();
+        }
+        int fitting = fit(most);
+        return fitting > 0 ? fitting : NO_SIZE;
+    }
+
+    @Override
+    public JobId job() {
+        return whole.job();
+    }
+
+    @Override
+    public Instant submittedAt() {
+        return whole.submittedAt();
+    }
+
+    @Override
+    public boolean elastic() {
+        return whole.elastic();
+    }
+
+    @Override
+    public List<GpuId> gpus() {
+        return whole.gpus();
+    }
+
+    @Override
+    public boolean onInstance() {
+        return whole.onInstance();
+    }
+
+    @Override
+    public int largestRun() {
+        return whole.largestRun();
+    }
+
+    @Override
+    public int changes() {
+        return whole.changes();
+    }
+
+    @Override
+    public double attainedGpuSeconds() {
+        return whole.attainedGpuSeconds();
+    }
+
+    @Override
+    public Optional<Goodput> goodput() {
+        return whole.goodput();
+    }
+
+    @Override
+    public Optional<Goodput> usualGoodput() {
+        return whole.usualGoodput();
+    }
+
+    @Override
+    public Pace pace() {
+        return whole.pace();
+    }
+
+    @Override
+    public Optional<QueuePosition> standing() {
+        return whole.standing();
+    }
+
+    @Override
+    public RescaleCosts costs() {
+        return whole.costs();
+    }
+}

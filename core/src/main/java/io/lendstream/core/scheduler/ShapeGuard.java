@@ -1,0 +1,170 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.Wording;
+import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.TopologyLabels;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.ClusterLayout;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobSite;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Keeps jobs in their shapes: no decision gives a job a number of GPUs, a part of a node or several topology domains
+ * that its shape forbids. What a policy proposes, and what a job keeps after a loss or a reclaim, is cut to the largest
+ * part that the shape allows.
+ */
+record ShapeGuard(StepBuilder builder, TopologyLabels labels) {
+    /** Whether a job may have exactly these GPUs. */
+    boolean allows(JobState job, List<GpuId> gpus) {
+        return part(job, gpus).size() == gpus.size();
+    }
+
+    /** The largest part of some GPUs that the shape of a job allows; all of them if it has none. */
+    List<GpuId> part(JobState job, List<GpuId> gpus) {
+        JobShape shape = job.spec().shape();
+        if (shape.isAny() || gpus.isEmpty()) {
+            return gpus;
+        }
+        Optional<GpuState> first = builder.gpus().get(gpus.get(0));
+        JobSite site = JobSite.of(
+                shape,
+                new ClusterLayout(
+                        builder.clusterIndex().gpus().seats(),
+                        builder.nodes(),
+                        labels,
+                        first.flatMap(GpuState::kind)));
+        SortedMap<String, Map<NodeId, List<GpuState>>> domains = new TreeMap<>();
+        for (GpuId id : gpus) {
+            builder.gpus().get(id).ifPresent(gpu -> domains.computeIfAbsent(
+                            site.needsDomain() ? site.domain(gpu.nodeId()) : "", any -> new HashMap<>())
+                    .computeIfAbsent(gpu.nodeId(), any -> new ArrayList<>())
+                    .add(gpu));
+        }
+        List<GpuId> best = List.of();
+        for (Map<NodeId, List<GpuState>> nodes : domains.values()) {
+            List<GpuId> part = part(job, site, nodes);
+            best = part.size() > best.size() ? part : best;
+        }
+        return best.size() == gpus.size() ? gpus : best;
+    }
+
+    /** The largest allowed part of GPUs in one domain: training's own before lent ones, then few nodes. */
+    private static List<GpuId> part(JobState job, JobSite site, Map<NodeId, List<GpuState>> nodes) {
+        List<List<GpuState>> order = nodes.entrySet().stream()
+                .filter(node -> !site.wholeNodes()
+                        || node.getValue().size() == site.layout().gpusOf(node.getKey()))
+                .sorted(Comparator.<Map.Entry<NodeId, List<GpuState>>>comparingInt(
+                                node -> node.getValue().get(0).pool() == Pool.TRAINING ? 0 : 1)
+                        .thenComparingInt(node -> -node.getValue().size())
+                        .thenComparing(Map.Entry::getKey))
+                .map(Map.Entry::getValue)
+                .toList();
+        List<GpuId> all = new ArrayList<>();
+        int best = 0;
+        for (List<GpuState> node : order) {
+            node.forEach(gpu -> all.add(gpu.gpuId()));
+            best = site.wholeNodes() && isSize(job, all.size()) ? all.size() : best;
+        }
+        return List.copyOf(all.subList(0, site.wholeNodes() ? best : size(job, all.size())));
+    }
+
+    /** The largest number of at most so many GPUs that a job runs on. */
+    private static int size(JobState job, int most) {
+        boolean elastic = job.spec().scaling().elastic();
+        int asked = job.spec().scaling().least();
+        int size = elastic || most < asked ? job.spec().shape().atMost(most) : asked;
+        return isSize(job, size) ? size : 0;
+    }
+
+    private static boolean isSize(JobState job, int gpus) {
+        int least = job.spec().scaling().least();
+        boolean inRange = job.spec().scaling().elastic() ? gpus >= least : gpus == least;
+        return inRange && job.spec().shape().allows(gpus);
+    }
+
+    /** The plan cut to the shapes of jobs. Jobs that it leaves as they are give up what their shape forbids. */
+    Plan within(Plan plan, ClusterView view) {
+        Map<JobId, List<GpuId>> targets = new TreeMap<>();
+        Map<JobId, PlanReason> reasons = new TreeMap<>();
+        for (JobState job : builder.clusterIndex().jobs().shaped().values()) {
+            JobId name = job.spec().job();
+            if (view.fixed().contains(name) || job.isOnSlice()) {
+                continue;
+            }
+            List<GpuId> planned = plan.targets().getOrDefault(name, job.allocation().gpus());
+            List<GpuId> allowed = part(job, planned);
+            if (allowed.size() < planned.size()) {
+                Optional<PlanReason> why = Optional.ofNullable(plan.reasons().get(name));
+                targets.put(name, allowed);
+                reasons.put(name, PlanReason.later(() -> cut(job, planned.size(), allowed.size(), why)));
+                builder.listener()
+                        .vetoed(
+                                name,
+                                "the plan gives it %s, of which its shape (%s) allows %d"
+                                        .formatted(
+                                                Reason.counted(planned.size(), "GPU"),
+                                                job.spec().shape().inWords(),
+                                                allowed.size()));
+            }
+        }
+        if (targets.isEmpty()) {
+            return plan;
+        }
+        Map<JobId, List<GpuId>> all = new TreeMap<>(plan.targets());
+        Map<JobId, PlanReason> whys = new TreeMap<>(plan.reasons());
+        all.putAll(targets);
+        whys.putAll(reasons);
+        return new Plan(all, whys, plan.standings(), plan.left(), Optional.empty());
+    }
+
+    /** The reason for a job that gets a part of its GPUs of the plan, or keeps a part of those that it has. */
+    private static PlanReason cut(JobState job, int planned, int allowed, Optional<PlanReason> why) {
+        Map<String, Double> numbers = new TreeMap<>(why.map(PlanReason::numbers).orElse(Map.of()));
+        numbers.put("gpusInPlan", (double) planned);
+        String does = allowed == 0 && job.gpus() == 0
+                ? "waits"
+                : Wording.resized(job.gpus(), allowed, job.usage().largestRun() > 0);
+        return new PlanReason(
+                "%s %s: its shape (%s) allows %d of %s%s"
+                        .formatted(
+                                job.spec().job(),
+                                does,
+                                job.spec().shape().inWords(),
+                                allowed,
+                                Reason.counted(planned, "GPU"),
+                                why.map(text -> "; without its shape: " + text.text())
+                                        .orElse("")),
+                numbers);
+    }
+
+    /** Explains the jobs that no number of GPUs fits, and the reasons of those that stop for that. */
+    void explain(ClusterView view) {
+        if (builder.listener() == StepListener.NONE
+                || builder.clusterIndex().jobs().shaped().isEmpty()) {
+            return;
+        }
+        ShapeView shapes = new ShapeView(builder, labels, view::gpus, Optional.empty());
+        view.jobs().forEach(job -> {
+            JobState state = builder.jobs().require(job.job());
+            if (!job.allows(job.least())) {
+                builder.listener().vetoed(job.job(), shapes.unfit(state));
+            }
+        });
+    }
+}

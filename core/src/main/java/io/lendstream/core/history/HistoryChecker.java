@@ -20,7 +20,8 @@ import java.util.function.Function;
  * before a release, and no more is lent than allowed. Every decision is answered or timed out and taken up once, and
  * none of an old epoch after one of a newer. Every release is reported, or its GPU is out of service. Inference is
  * never under its floor, and no job has fewer GPUs than it can run on or gets GPUs of several kinds. No decision raises
- * a queue above its limit. The log replayed through the core gives exactly the published decisions.
+ * a queue above its limit, or gives a job what its shape forbids. The log replayed through the core gives exactly the
+ * published decisions.
  */
 public final class HistoryChecker {
     /** The rules that a history may break, by the names in {@link Violation#rule}. */
@@ -61,6 +62,7 @@ public final class HistoryChecker {
                 new GangRule(violations),
                 new KindRule(violations),
                 new QuotaRule(violations),
+                new ShapeRule(violations),
                 new ReplayRule(violations),
                 new LeaseRule(domain, violations),
                 new AnswerRule(violations),

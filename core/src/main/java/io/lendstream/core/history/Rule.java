@@ -24,7 +24,8 @@ enum Rule {
     QUOTA("quota"),
     RELEASE("release"),
     REPLAY("replay"),
-    REPORTS("reports");
+    REPORTS("reports"),
+    SHAPE("shape");
 
     private final String name;
 

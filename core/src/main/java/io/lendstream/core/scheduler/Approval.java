@@ -133,10 +133,12 @@ final class Approval {
                     return Optional.of("%s is not free".formatted(gpu));
                 }
             }
-            Optional<QuotaRefusal> refusal = quotas.against(
-                    new Tenant.Job(name), gained.stream().sorted().toList());
+            Optional<String> refusal = quotas.against(
+                            new Tenant.Job(name), gained.stream().sorted().toList())
+                    .map(QuotaRefusal::inWords)
+                    .or(() -> forbidden(job, allocation.gpus()));
             if (refusal.isPresent()) {
-                return refusal.map(QuotaRefusal::inWords);
+                return refusal;
             }
             Optional<AbilityRefusal> unable = unable(gained, allocation.gpus());
             if (unable.isPresent()) {
@@ -155,6 +157,13 @@ final class Approval {
             return changing.equals(new HashSet<>(named))
                     ? Optional.empty()
                     : Optional.of("job %s has other GPUs now".formatted(name));
+        }
+
+        private Optional<String> forbidden(JobState job, List<GpuId> gpus) {
+            return new ShapeGuard(builder, settings.model().topology()).allows(job, gpus)
+                    ? Optional.empty()
+                    : Optional.of("the shape of job %s (%s) forbids these GPUs"
+                            .formatted(job.spec().job(), job.spec().shape().inWords()));
         }
 
         @Override

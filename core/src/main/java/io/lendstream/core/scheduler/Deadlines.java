@@ -157,7 +157,7 @@ final class Deadlines {
         List<GpuId> rest = job.get().allocation().gpus().stream()
                 .filter(gpu -> !gpus.contains(gpu))
                 .toList();
-        List<GpuId> kept = JobChanges.goesOnWith(job.get(), rest.size()) ? rest : List.of();
+        List<GpuId> kept = new JobChanges(builder, settings).rest(job.get(), rest);
         JobChanges.Returned returned = JobChanges.Returned.of(job.get(), kept);
         String text = "%s: no actuator reported %s as bound within %d s"
                 .formatted(

@@ -34,10 +34,12 @@ import java.util.function.Function;
 final class JobChanges {
     private final StepBuilder builder;
     private final SchedulerSettings settings;
+    private final ShapeGuard shapes;
 
     JobChanges(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
         this.settings = settings;
+        this.shapes = new ShapeGuard(builder, settings.model().topology());
     }
 
     /**
@@ -125,7 +127,7 @@ final class JobChanges {
             List<GpuId> kept = job.allocation().gpus().stream()
                     .filter(gpu -> !lost.contains(gpu))
                     .toList();
-            List<GpuId> rest = goesOnWith(job, kept.size()) ? kept : List.of();
+            List<GpuId> rest = rest(job, kept);
             List<Long> events = lost.stream()
                     .flatMap(gpu -> builder.gpus().get(gpu).stream())
                     .map(GpuState::changedBy)
@@ -214,10 +216,15 @@ final class JobChanges {
             List<GpuId> rest = job.allocation().gpus().stream()
                     .filter(gpu -> !gpus.contains(gpu))
                     .toList();
-            List<GpuId> kept = goesOnWith(job, rest.size()) ? rest : List.of();
+            List<GpuId> kept = rest(job, rest);
             Returned returned = Returned.of(job, kept);
             change(job, kept, builder.now().plus(settings.notice()), reason.apply(returned));
         });
+    }
+
+    /** What a job that loses GPUs goes on with of the others: as many as its shape allows, or none. */
+    List<GpuId> rest(JobState job, List<GpuId> left) {
+        return goesOnWith(job, left.size()) ? shapes.part(job, left) : List.of();
     }
 
     /** Whether a job that loses GPUs can go on with the others. A rigid job has all its GPUs or none. */

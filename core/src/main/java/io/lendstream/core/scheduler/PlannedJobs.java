@@ -5,6 +5,7 @@ import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.ShapedJob;
 import io.lendstream.core.state.JobState;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,6 +66,11 @@ final class PlannedJobs {
         if (size >= job.most()) {
             return "%s gets %s that it can use"
                     .formatted(job.job(), size == 1 ? "the 1 GPU" : "all " + Reason.counted(size, "GPU"));
+        }
+        if (size == 0 && job.least() == ShapedJob.NO_SIZE) {
+            JobState state = rehearsal.before().jobs().require(job.job());
+            return "%s waits for nodes that its shape (%s) fits"
+                    .formatted(job.job(), state.spec().shape().inWords());
         }
         if (size == 0 && view.capacity() < job.least()) {
             return "%s needs %s at once, and training may use %d"

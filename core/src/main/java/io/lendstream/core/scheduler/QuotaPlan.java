@@ -36,10 +36,10 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
     record Refused(QuotaRefusal refusal, int gpus) {}
 
     /** The allowed part of a plan: all of it if no queue is declared. */
-    static QuotaPlan of(StepBuilder builder, Plan plan) {
+    static QuotaPlan of(StepBuilder builder, ShapeGuard shapes, Plan plan) {
         QuotaGuard guard = new QuotaGuard(builder);
         return guard.isOn()
-                ? new Selection(builder, guard, plan).select()
+                ? new Selection(builder, guard, shapes, plan).select()
                 : new QuotaPlan(plan.targets(), plan.reasons(), new TreeMap<>());
     }
 
@@ -67,6 +67,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
     private static final class Selection {
         private final StepBuilder builder;
         private final QuotaGuard guard;
+        private final ShapeGuard shapes;
         private final Plan plan;
         private final List<JobState> jobs;
         /** Jobs that keep what they have, although the plan gives some of it to others; with the cause. */
@@ -79,9 +80,10 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         /** The use of quotas once all GPUs are released that leave their jobs. */
         private QueueLedger ledger;
 
-        Selection(StepBuilder builder, QuotaGuard guard, Plan plan) {
+        Selection(StepBuilder builder, QuotaGuard guard, ShapeGuard shapes, Plan plan) {
             this.builder = builder;
             this.guard = guard;
+            this.shapes = shapes;
             this.plan = plan;
             this.ledger = builder.ledger();
             this.jobs = plan.targets().keySet().stream()
@@ -142,7 +144,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             Optional<QuotaRefusal> keeps =
                     Optional.ofNullable(keeping.get(job.spec().job()));
             if (keeps.isPresent()) {
-                refuse(job, target, held, keeps.get());
+                refuse(job, target, shapes.part(job, held), keeps.get());
                 return;
             }
             List<GpuId> allowed = new ArrayList<>();
@@ -157,8 +159,10 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
                     queue.ifPresent(of -> count(gpu, of));
                 }
             }
-            if (first.isPresent() && runs(job, target, allowed)) {
-                refuse(job, target, allowed, first.get());
+            List<GpuId> part = shapes.part(job, allowed);
+            if (first.isPresent() && runs(job, target, part)) {
+                allowed.stream().filter(gpu -> !part.contains(gpu)).forEach(ledger::remove);
+                refuse(job, target, part, first.get());
             } else if (first.isPresent()) {
                 keepHeld(job, target, allowed, first.get());
             }
@@ -184,7 +188,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
                 keeping.put(name, whole);
                 lost.forEach(gpu -> kept.put(gpu, whole));
             }
-            refuse(job, target, held, whole);
+            refuse(job, target, shapes.part(job, held), whole);
         }
 
         private void count(GpuId id, QueueId queue) {

@@ -6,13 +6,17 @@ import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.ClusterLayout;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobSite;
+import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
+import io.lendstream.core.policy.ScheduledJob;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.util.ArrayList;
@@ -99,38 +103,58 @@ record ShapeGuard(StepBuilder builder, TopologyLabels labels) {
     }
 
     /** The plan cut to the shapes of jobs. Jobs that it leaves as they are give up what their shape forbids. */
-    Plan within(Plan plan, ClusterView view) {
-        Map<JobId, List<GpuId>> targets = new TreeMap<>();
-        Map<JobId, PlanReason> reasons = new TreeMap<>();
-        for (JobState job : builder.clusterIndex().jobs().shaped().values()) {
-            JobId name = job.spec().job();
-            if (view.fixed().contains(name) || job.isOnSlice()) {
-                continue;
-            }
-            List<GpuId> planned = plan.targets().getOrDefault(name, job.allocation().gpus());
-            List<GpuId> allowed = part(job, planned);
-            if (allowed.size() < planned.size()) {
-                Optional<PlanReason> why = Optional.ofNullable(plan.reasons().get(name));
-                targets.put(name, allowed);
-                reasons.put(name, PlanReason.later(() -> cut(job, planned.size(), allowed.size(), why)));
-                builder.listener()
-                        .vetoed(
-                                name,
-                                "the plan gives it %s, of which its shape (%s) allows %d"
-                                        .formatted(
-                                                Reason.counted(planned.size(), "GPU"),
-                                                job.spec().shape().inWords(),
-                                                allowed.size()));
-            }
-        }
-        if (targets.isEmpty()) {
+    Plan within(Plan plan, TrainingView training, ClusterView view) {
+        if (builder.clusterIndex().jobs().shaped().isEmpty()) {
             return plan;
         }
-        Map<JobId, List<GpuId>> all = new TreeMap<>(plan.targets());
-        Map<JobId, PlanReason> whys = new TreeMap<>(plan.reasons());
-        all.putAll(targets);
-        whys.putAll(reasons);
-        return new Plan(all, whys, plan.standings(), plan.left(), Optional.empty());
+        SizeCheck fit = new SizeCheck(this, training, view);
+        Map<JobId, List<GpuId>> targets = new TreeMap<>(plan.targets());
+        Map<JobId, PlanReason> reasons = new TreeMap<>(plan.reasons());
+        boolean cuts = false;
+        for (JobState job : builder.clusterIndex().jobs().shaped().values()) {
+            if (view.fixed().contains(job.spec().job())) {
+                continue;
+            }
+            List<GpuId> planned =
+                    targets.getOrDefault(job.spec().job(), job.allocation().gpus());
+            List<GpuId> allowed = part(job, planned);
+            if (planned.isEmpty()) {
+                explain(job, fit, reasons);
+            } else if (allowed.size() < planned.size()) {
+                cuts = true;
+                targets.put(job.spec().job(), allowed);
+                cut(job, planned.size(), allowed.size(), reasons);
+            }
+        }
+        return new Plan(
+                targets, reasons, plan.standings(), plan.left(), cuts ? Optional.empty() : plan.holdsUntil());
+    }
+
+    /** Gives the reason for a job that gets nothing, if no number of GPUs fits it. */
+    private void explain(JobState job, SizeCheck fit, Map<JobId, PlanReason> reasons) {
+        if (job.gpus() == 0 && builder.listener() == StepListener.NONE) {
+            return;
+        }
+        JobId name = job.spec().job();
+        fit.unfit(job).ifPresent(why -> {
+            builder.listener().vetoed(name, why);
+            reasons.put(name, new PlanReason("%s waits: %s".formatted(name, why), Map.of()));
+        });
+    }
+
+    /** Gives the reason for a job that gets a part of its GPUs of the plan. */
+    private void cut(JobState job, int planned, int allowed, Map<JobId, PlanReason> reasons) {
+        JobId name = job.spec().job();
+        Optional<PlanReason> why = Optional.ofNullable(reasons.get(name));
+        reasons.put(name, PlanReason.later(() -> cut(job, planned, allowed, why)));
+        builder.listener()
+                .vetoed(
+                        name,
+                        "the plan gives it %s, of which its shape (%s) allows %d"
+                                .formatted(
+                                        Reason.counted(planned, "GPU"),
+                                        job.spec().shape().inWords(),
+                                        allowed));
     }
 
     /** The reason for a job that gets a part of its GPUs of the plan, or keeps a part of those that it has. */
@@ -153,18 +177,47 @@ record ShapeGuard(StepBuilder builder, TopologyLabels labels) {
                 numbers);
     }
 
-    /** Explains the jobs that no number of GPUs fits, and the reasons of those that stop for that. */
-    void explain(ClusterView view) {
-        if (builder.listener() == StepListener.NONE
-                || builder.clusterIndex().jobs().shaped().isEmpty()) {
-            return;
-        }
-        ShapeView shapes = new ShapeView(builder, labels, view::gpus, Optional.empty());
-        view.jobs().forEach(job -> {
-            JobState state = builder.jobs().require(job.job());
-            if (!job.allows(job.least())) {
-                builder.listener().vetoed(job.job(), shapes.unfit(state));
+    /** Finds the jobs that no number of GPUs fits. */
+    private static final class SizeCheck {
+        private final TrainingView training;
+        private final List<ShapeView> kinds = new ArrayList<>();
+
+        SizeCheck(ShapeGuard guard, TrainingView training, ClusterView view) {
+            this.training = training;
+            PersistentMap<KindId, Integer> known =
+                    guard.builder.clusterIndex().trainingCapacity().kinds();
+            if (known.size() < 2) {
+                kinds.add(new ShapeView(guard.builder, guard.labels, view::gpus, Optional.empty()));
+                return;
             }
-        });
+            for (Map.Entry<KindId, Integer> kind : known) {
+                Optional<KindId> name = Optional.of(kind.getKey());
+                kinds.add(new ShapeView(
+                        guard.builder,
+                        guard.labels,
+                        () -> view.gpus().stream()
+                                .filter(gpu -> gpu.kind().equals(name))
+                                .toList(),
+                        name));
+            }
+        }
+
+        /** Why no number of GPUs fits a job; empty if one does. */
+        Optional<String> unfit(JobState job) {
+            JobView seen = training.seen(job, 1, ScheduledJob.Kinds.ALIKE);
+            int most = 0;
+            for (ShapeView kind : kinds) {
+                if (kind.shaped(job, seen).hasSize()) {
+                    return Optional.empty();
+                }
+                most = Math.max(most, kind.most(job));
+            }
+            return Optional.of(
+                    "no number of GPUs fits it: its shape is %s, it needs %s or more, and the nodes that training may use give it %d at most"
+                            .formatted(
+                                    job.spec().shape().inWords(),
+                                    Reason.counted(job.spec().scaling().least(), "GPU"),
+                                    most));
+        }
     }
 }

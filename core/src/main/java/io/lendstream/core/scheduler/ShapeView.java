@@ -23,11 +23,11 @@ import java.util.function.Supplier;
 final class ShapeView {
     private final ClusterLayout layout;
     private final Supplier<List<GpuState>> usable;
-    private final Map<Rules, BitSet> sizes = new HashMap<>();
+    private final Map<SiteKey, BitSet> sizes = new HashMap<>();
     private Optional<Map<NodeId, Integer>> perNode = Optional.empty();
 
     /** What the numbers of GPUs that nodes can give depend on. */
-    private record Rules(boolean wholeNodes, Optional<TopologyLevel> domain) {}
+    private record SiteKey(boolean wholeNodes, Optional<TopologyLevel> domain) {}
 
     /**
      * A view.
@@ -48,13 +48,19 @@ final class ShapeView {
     ShapedJob shaped(JobState job, JobView seen) {
         JobShape shape = job.spec().shape();
         JobSite site = JobSite.of(shape, layout);
-        Optional<BitSet> possible = Optional.empty();
-        if (site.wholeNodes() || site.needsDomain()) {
-            Rules rules =
-                    new Rules(site.wholeNodes(), shape.required().map(TopologyWish::level));
-            possible = Optional.of(sizes.computeIfAbsent(rules, any -> site.sizes(perNode())));
-        }
-        return new ShapedJob(seen, shape, site, possible);
+        boolean limited = site.wholeNodes() || site.needsDomain();
+        return new ShapedJob(seen, shape, site, limited ? Optional.of(sizes(site)) : Optional.empty());
+    }
+
+    /** The most GPUs that nodes can give a job, whatever its sizes. */
+    int most(JobState job) {
+        return Math.max(0, sizes(JobSite.of(job.spec().shape(), layout)).length() - 1);
+    }
+
+    private BitSet sizes(JobSite site) {
+        Optional<TopologyLevel> domain =
+                site.wish().filter(TopologyWish::required).map(TopologyWish::level);
+        return sizes.computeIfAbsent(new SiteKey(site.wholeNodes(), domain), any -> site.sizes(perNode()));
     }
 
     private Map<NodeId, Integer> perNode() {

@@ -40,6 +40,7 @@ final class Training {
     private final QuotaGuard quotas;
     private final AbilityGuard abilities;
     private final Bundles bundles;
+    private final ShapeGuard shapes;
 
     Training(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         this.builder = builder;
@@ -49,6 +50,7 @@ final class Training {
         this.quotas = new QuotaGuard(builder);
         this.abilities = new AbilityGuard(builder);
         this.bundles = new Bundles(builder);
+        this.shapes = new ShapeGuard(builder, settings.model().topology());
     }
 
     /** Makes a new plan. The first time comes after that at which a domain is first seen. */
@@ -81,7 +83,7 @@ final class Training {
         new TransferPace(builder, settings).recover();
         TrainingView training = new TrainingView(builder, settings);
         ClusterView view = training.view(justChanged());
-        Plan plan = new KindPools(builder, policy, training).plan(view);
+        Plan plan = shapes.within(new KindPools(builder, policy, training).plan(view), training, view);
         boolean whole = adopt(plan, noLoans, training) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
             new SliceLoans(builder, settings).lend(loanLimit());
@@ -147,7 +149,7 @@ final class Training {
         AbilityPlan possible = AbilityPlan.of(builder, plan);
         Map<JobId, AbilityRefusal> refused = new TreeMap<>(training.tooLarge());
         refused.putAll(possible.refusals());
-        QuotaPlan within = QuotaPlan.of(builder, possible.plan());
+        QuotaPlan within = QuotaPlan.of(builder, shapes, possible.plan());
         boolean all = within.refusals().isEmpty() && refused.isEmpty();
         plan.standings()
                 .forEach((job, standing) ->
@@ -248,7 +250,7 @@ final class Training {
         List<GpuId> gained =
                 job.target().stream().filter(gpu -> !held.contains(gpu)).toList();
         List<GpuId> opening = bundles.opening(gained);
-        boolean possible = opening.stream().allMatch(this::isFreeOrComing);
+        boolean possible = opening.stream().allMatch(this::isFreeOrComing) && shapes.allows(job, job.target());
         if (!possible) {
             builder.invalidatePlan();
             builder.put(job.aiming(job.allocation().gpus()));
@@ -292,7 +294,7 @@ final class Training {
         List<GpuId> held = job.allocation().gpus();
         List<GpuId> kept = target.stream().filter(held::contains).toList();
         if (kept.size() < held.size()) {
-            List<GpuId> rest = canRunOn(job, kept.size()) ? kept : List.of();
+            List<GpuId> rest = canRunOn(job, kept.size()) ? shapes.part(job, kept) : List.of();
             change(job, rest, ReasonCode.PLAN, first(job, why.get(), held.size() - rest.size()));
             builder.put(builder.jobs().require(job.spec().job()).aiming(target));
         }

@@ -167,16 +167,13 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
 
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
         ClusterIndex clusterIndex = builder.clusterIndex();
-        ShapeView shapes = new ShapeView(
-                builder,
-                settings.model().topology(),
-                () -> listed(clusterIndex.trainingCapacity()),
-                Optional.empty());
         PersistentMap<KindId, Integer> kinds = clusterIndex.trainingCapacity().kinds();
         ScheduledJob.Kinds only = ScheduledJob.Kinds.of(kinds.firstKey());
-        Function<JobState, JobView> seen = kinds.size() < 2
-                ? job -> shapes.of(job, seen(job, gpusPerNode, only))
-                : job -> shapes.of(job, seen(job, gpusPerNode, ScheduledJob.Kinds.of(kind(job))));
+        Function<JobState, JobView> plain = kinds.size() < 2
+                ? job -> seen(job, gpusPerNode, only)
+                : job -> seen(job, gpusPerNode, ScheduledJob.Kinds.of(kind(job)));
+        Function<JobState, JobView> seen =
+                clusterIndex.jobs().shaped().isEmpty() ? plain : shaped(plain);
         Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {
@@ -185,6 +182,14 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         }
         return ClusterView.of(builder.now(), queue(seen, gpusPerNode), usable, fixed, nodes, gpusPerNode)
                 .withBundles(new Bundles(builder).forPolicies());
+    }
+
+    /** Jobs in their shapes. */
+    private Function<JobState, JobView> shaped(Function<JobState, JobView> plain) {
+        TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();
+        ShapeView shapes =
+                new ShapeView(builder, settings.model().topology(), () -> listed(capacity), Optional.empty());
+        return job -> shapes.of(job, plain.apply(job));
     }
 
     /** The jobs, without those that need several nodes where no actuator can give them. */

@@ -38,17 +38,9 @@ public final class FreshPlacement {
             FreeGpusByNode.Fit fit,
             int left,
             InPlacePlacement.Why why) {
-        Set<GpuId> usable = new HashSet<>();
-        for (GpuState gpu : cluster.gpus()) {
-            usable.add(gpu.gpuId());
-        }
+        Set<GpuId> usable = usable(cluster);
         Map<JobId, List<GpuId>> targets = new TreeMap<>();
-        Set<GpuId> kept = new HashSet<>();
-        for (JobView job : cluster.jobs()) {
-            if (cluster.fixed().contains(job.job())) {
-                kept.addAll(job.gpus());
-            }
-        }
+        Set<GpuId> kept = fixed(cluster);
         List<Integer> moved = new ArrayList<>();
         for (int i = 0; i < sizes.length; i++) {
             JobView job = jobs.get(i);
@@ -76,5 +68,24 @@ public final class FreshPlacement {
             reasons.put(job.job(), PlanReason.later(() -> why.gets(job, size)));
         }
         return new Plan(targets, reasons, Map.of(), spare, Optional.empty());
+    }
+
+    private static Set<GpuId> usable(ClusterView cluster) {
+        Set<GpuId> usable = new HashSet<>();
+        for (GpuState gpu : cluster.gpus()) {
+            usable.add(gpu.gpuId());
+        }
+        return usable;
+    }
+
+    /** GPUs of jobs that may not be changed. */
+    static Set<GpuId> fixed(ClusterView cluster) {
+        Set<GpuId> fixed = new HashSet<>();
+        for (JobView job : cluster.jobs()) {
+            if (cluster.fixed().contains(job.job())) {
+                fixed.addAll(job.gpus());
+            }
+        }
+        return fixed;
     }
 }

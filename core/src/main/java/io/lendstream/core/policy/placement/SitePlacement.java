@@ -59,13 +59,8 @@ public final class SitePlacement {
         if (!isNeeded(jobs)) {
             return Map.of();
         }
-        Set<GpuId> taken = new HashSet<>();
+        Set<GpuId> taken = FreshPlacement.fixed(cluster);
         kept.forEach(taken::addAll);
-        for (JobView job : cluster.jobs()) {
-            if (cluster.fixed().contains(job.job())) {
-                taken.addAll(job.gpus());
-            }
-        }
         SitePlacement sites = new SitePlacement(cluster.gpus(), taken);
         Map<Integer, List<GpuId>> targets = new TreeMap<>();
         moved.stream()
@@ -87,8 +82,8 @@ public final class SitePlacement {
 
     private List<GpuId> place(JobView job, JobSite site, int count) {
         Set<GpuId> held = new HashSet<>(job.gpus());
-        SortedMap<String, Room> rooms = rooms(site, held, false);
-        Room best = best(rooms.values(), job, count);
+        SortedMap<String, DomainGpus> rooms = rooms(site, held, false);
+        DomainGpus best = best(rooms.values(), job, count);
         if (!site.needsDomain() && best.size < count && rooms.size() > 1) {
             best = best(rooms(site, held, true).values(), job, count);
         }
@@ -98,11 +93,11 @@ public final class SitePlacement {
     }
 
     /** The free GPUs by domain. */
-    private SortedMap<String, Room> rooms(JobSite site, Set<GpuId> held, boolean anywhere) {
-        SortedMap<String, Room> rooms = new TreeMap<>();
+    private SortedMap<String, DomainGpus> rooms(JobSite site, Set<GpuId> held, boolean anywhere) {
+        SortedMap<String, DomainGpus> rooms = new TreeMap<>();
         for (GpuState gpu : gpus) {
             if (!taken.contains(gpu.gpuId())) {
-                rooms.computeIfAbsent(anywhere ? "" : site.domain(gpu.nodeId()), any -> new Room())
+                rooms.computeIfAbsent(anywhere ? "" : site.domain(gpu.nodeId()), any -> new DomainGpus())
                         .add(gpu, held.contains(gpu.gpuId()));
             }
         }
@@ -112,19 +107,19 @@ public final class SitePlacement {
         return rooms;
     }
 
-    private static Room best(Collection<Room> rooms, JobView job, int count) {
-        for (Room room : rooms) {
+    private static DomainGpus best(Collection<DomainGpus> rooms, JobView job, int count) {
+        for (DomainGpus room : rooms) {
             room.size = room.fit(job, count);
         }
         return rooms.stream()
-                .max(Comparator.<Room>comparingInt(room -> room.size)
+                .max(Comparator.<DomainGpus>comparingInt(room -> room.size)
                         .thenComparingInt(room -> room.held)
                         .thenComparingInt(room -> -room.count))
-                .orElseGet(Room::new);
+                .orElseGet(DomainGpus::new);
     }
 
     /** The free GPUs of a domain. */
-    private static final class Room {
+    private static final class DomainGpus {
         private final SortedMap<NodeId, List<GpuState>> nodes = new TreeMap<>();
         private final Set<NodeId> home = new HashSet<>();
         private int count;

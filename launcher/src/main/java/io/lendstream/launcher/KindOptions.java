@@ -3,6 +3,8 @@ package io.lendstream.launcher;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedTopology;
+import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.workload.Presets;
@@ -19,9 +21,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** The options of replay for nodes of several kinds, and for nodes that are lent as a whole. */
+/** The options of replay for nodes: their kinds, racks and NVLink domains, and whether they are lent as a whole. */
 final class KindOptions {
     private static final Pattern KIND = Pattern.compile("(\\w{1,20}):([1-9]\\d{0,4})");
+
+    private static final int MOST_NODES = 100_000;
 
     @Spec(Spec.Target.MIXEE)
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -45,6 +49,28 @@ final class KindOptions {
                     "The least that is lent and taken back: a GPU, or all GPUs of a node. Default: ${DEFAULT-VALUE}.")
     private String lend = "gpu";
 
+    @Option(
+            names = "--nodes-per-nvlink-domain",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Nodes of each NVLink domain, for jobs with a topology. Default: each node is one.")
+    private int nodesPerNvlinkDomain;
+
+    @Option(
+            names = "--nodes-per-rack",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Nodes of each rack, for jobs with a topology. Default: each node is one.")
+    private int nodesPerRack;
+
+    /** The nodes of each NVLink domain and rack, if any are given. */
+    Optional<String> topology() {
+        return nodesPerNvlinkDomain + nodesPerRack == 0
+                ? Optional.empty()
+                : Optional.of("%d nodes an NVLink domain, %d nodes a rack"
+                        .formatted(Math.max(1, nodesPerNvlinkDomain), Math.max(1, nodesPerRack)));
+    }
+
     /** What the simulated actuator can do. */
     Abilities abilities() {
         return switch (lend) {
@@ -61,16 +87,20 @@ final class KindOptions {
         if (!abilities().equals(Abilities.USUAL)) {
             parameters.add(new RunFacts.Parameter("lend", lend));
         }
+        topology().ifPresent(text -> parameters.add(new RunFacts.Parameter("topology", text)));
         return parameters;
     }
 
-    /** Gives the nodes their kinds; those of a preset, if none are given. */
+    /** Gives the nodes their domains, and their kinds; those of a preset, if none are given. */
     void apply(PlayOptions play, String workload) {
         boolean isUsual = abilities().equals(Abilities.USUAL);
         if (!isUsual && spec.commandLine().getParseResult().hasMatchedOption("--published-timing")) {
             throw UserError.badUsage(
                     "--lend must be gpu with --published-timing, whose simulators lend each GPU alone.");
         }
+        Bounds.check("--nodes-per-nvlink-domain", nodesPerNvlinkDomain, 0, MOST_NODES);
+        Bounds.check("--nodes-per-rack", nodesPerRack, 0, MOST_NODES);
+        play.topology(new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack));
         if (kinds.isEmpty()) {
             ofPreset(play, workload);
             return;

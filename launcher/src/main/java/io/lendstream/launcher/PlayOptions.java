@@ -3,6 +3,7 @@ package io.lendstream.launcher;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.core.simulated.SimulatedTopology;
 import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.workload.Scene;
@@ -61,10 +62,17 @@ final class PlayOptions {
     /** How many nodes have each product; empty if all are alike. */
     private Map<SimulatedGpu, Integer> kinds = Map.of();
 
+    private SimulatedTopology topology = SimulatedTopology.NONE;
+
     /** Gives the nodes their products; there are as many nodes as these counts in sum. */
     void kinds(Map<SimulatedGpu, Integer> counts) {
         kinds = counts;
         nodes = counts.values().stream().mapToInt(count -> count).sum();
+    }
+
+    /** Puts the nodes into racks and NVLink domains. */
+    void topology(SimulatedTopology other) {
+        topology = other;
     }
 
     void check(int mostNodes) {
@@ -137,7 +145,9 @@ final class PlayOptions {
     }
 
     private SimulatedNodes.Layout layout(String domain, long ownSeed, int training) {
-        return new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, training, ownSeed).withKinds(kinds);
+        return new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, training, ownSeed)
+                .withKinds(kinds)
+                .with(topology);
     }
 
     Workload load(String workload, String domain) {

@@ -1,5 +1,6 @@
 package io.lendstream.agent;
 
+import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.id.Pool;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Units;
@@ -24,6 +25,12 @@ public final class AgentKeys {
             .optional();
     public static final Key<Pool> POOL =
             Key.choice("agent.pool", List.of(Pool.INFERENCE, Pool.TRAINING), Pool.INFERENCE, "Pool of this node.");
+    public static final Key<NodeFacts> LABELS = new Key<>(
+            "agent.labels",
+            "labels KEY=VALUE between commas",
+            "",
+            "Labels of this node that the scheduler may read: KEY=VALUE between commas, such as topology.kubernetes.io/rack=r12. See scheduler.topology.rack.",
+            NodeLabels::parse);
     public static final Key<Duration> INVENTORY_EVERY =
             Key.period("agent.inventory-every", "30s", "Interval of the inventory if nothing changes.");
     public static final Key<List<String>> NVML_LIBRARIES = Key.words(
@@ -135,6 +142,7 @@ public final class AgentKeys {
             PERIOD,
             NODE,
             POOL,
+            LABELS,
             INVENTORY_EVERY,
             NVML_LIBRARIES,
             DCGM_URL,

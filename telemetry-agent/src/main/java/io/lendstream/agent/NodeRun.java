@@ -67,7 +67,8 @@ final class NodeRun {
                 new NodeId(HostName.or(settings.get(AgentKeys.NODE))),
                 new DomainId(settings.get(AgentKeys.DOMAIN)),
                 settings.get(AgentKeys.POOL),
-                SimulatedRun.boot());
+                SimulatedRun.boot(),
+                settings.get(AgentKeys.LABELS));
         if (context.isVirtual()) {
             throw new SettingsException(
                     "time is virtual, but agent.backend is %s, which needs the wall clock. Use the simulated backend, or leave time out."

@@ -134,7 +134,8 @@ final class NodeWatch {
                 sight.gpus(),
                 sight.driverVersion(),
                 inventories + 1,
-                sight.why());
+                sight.why(),
+                identity.facts());
         boolean isNews = told.map(before -> !isSame(before, node)
                         || !now.isBefore(before.at().plus(inventoryEvery))
                         || now.isBefore(before.at()))

@@ -71,6 +71,15 @@ public record Node(
         this(nodeId, domain, pool, bootId, at, status, gpus, driverVersion, 0, "");
     }
 
+    /**
+     * Another inventory of the same node.
+     *
+     * @param boot start of its agent, which does not count its inventories
+     */
+    public Node with(String boot, Instant time, List<Gpu> others) {
+        return new Node(nodeId, domain, pool, boot, time, status, others, driverVersion, 0, "", facts);
+    }
+
     /** The same node with other facts. */
     public Node with(NodeFacts others) {
         return new Node(nodeId, domain, pool, bootId, at, status, gpus, driverVersion, sequence, why, others);

@@ -72,6 +72,7 @@ public final class SimulatedNodes {
      * @param trainingNodes how many of them, the first ones, are of the training pool
      * @param cutNodes how many of them, the last ones, have GPUs that may be cut into MIG instances, and are not yet
      * @param kinds how many nodes have each product, spread evenly over the pools; empty if all have an A100
+     * @param topology the labels of nodes
      */
     public record Layout(
             DomainId domain,
@@ -80,10 +81,11 @@ public final class SimulatedNodes {
             int trainingNodes,
             int cutNodes,
             long seed,
-            Map<SimulatedGpu, Integer> kinds) {
+            Map<SimulatedGpu, Integer> kinds,
+            SimulatedTopology topology) {
         /** Nodes of A100. */
         public Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, int cutNodes, long seed) {
-            this(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, Map.of());
+            this(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, Map.of(), SimulatedTopology.NONE);
         }
 
         /** Nodes of whole A100. */
@@ -118,7 +120,12 @@ public final class SimulatedNodes {
 
         /** The same with nodes of several products. */
         public Layout withKinds(Map<SimulatedGpu, Integer> others) {
-            return new Layout(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, others);
+            return new Layout(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, others, topology);
+        }
+
+        /** The same with nodes in racks and NVLink domains. */
+        public Layout with(SimulatedTopology other) {
+            return new Layout(domain, nodes, gpusPerNode, trainingNodes, cutNodes, seed, kinds, other);
         }
 
         /** The product of each node. A product comes next if it is furthest behind its share of the nodes so far. */
@@ -199,13 +206,8 @@ public final class SimulatedNodes {
                 .orElseThrow(() -> new IllegalArgumentException("there is no node " + node));
         Node before = nodes.get(index);
         String boot = "%s at %s".formatted(before.bootId().split(" ", 2)[0], at);
-        nodes.set(index, described(before, boot, at, before.gpus()));
+        nodes.set(index, before.with(boot, at, before.gpus()));
         return nodes.get(index);
-    }
-
-    private static Node described(Node node, String bootId, Instant at, List<Gpu> gpus) {
-        return new Node(
-                node.nodeId(), node.domain(), node.pool(), bootId, at, node.status(), gpus, node.driverVersion());
     }
 
     /**
@@ -247,7 +249,7 @@ public final class SimulatedNodes {
                     .map(gpu -> recut.gpus().contains(gpu.gpuId()) ? cut(gpu, recut.profiles()) : gpu)
                     .toList();
             if (!gpus.equals(before.gpus())) {
-                nodes.set(i, described(before, before.bootId(), at, gpus));
+                nodes.set(i, before.with(before.bootId(), at, gpus));
                 changed.add(nodes.get(i));
             }
         }
@@ -368,7 +370,8 @@ public final class SimulatedNodes {
                 gpus.add(isCut ? whole.switchable() : whole);
             }
             Pool pool = number < layout.trainingNodes ? Pool.TRAINING : Pool.INFERENCE;
-            nodes.add(new Node(id, layout.domain, pool, bootId, start, NodeStatus.READY, gpus));
+            nodes.add(new Node(id, layout.domain, pool, bootId, start, NodeStatus.READY, gpus)
+                    .with(layout.topology.facts(number)));
         }
         return List.copyOf(nodes);
     }

@@ -51,7 +51,7 @@ public record ReplaySettings(
                 SchedulerSettings.DEFAULTS
                         .withLending(lending && !none)
                         .withAfe(afe)
-                        .withModel(ClusterModel.KINDS),
+                        .withModel(ClusterModel.KINDS.with(layout.topology().labels())),
                 layout,
                 SimulatedDelays.realistic(),
                 Abilities.USUAL,

@@ -15,7 +15,7 @@ import java.util.Set;
  * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known
  * {@code application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}), {@code crashAtShare}, the
  * share of its work at which the job crashes once, {@code queue}, {@code deadline} with {@code deadlineKind} ({@code
- * soft} or {@code hard}), and those of {@link ListedKinds}. Times are seconds since the start.
+ * soft} or {@code hard}), and those of {@link ListedKinds} and {@link ListedShapes}. Times are seconds since the start.
  */
 final class JobListReader {
     /** Some thirty years. */
@@ -47,7 +47,8 @@ final class JobListReader {
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
-            TrainingTask whole = ListedKinds.task(task, row).meeting(new JobOutcome(outcome(row), crash(row)));
+            TrainingTask whole = ListedShapes.task(ListedKinds.task(task, row), row)
+                    .meeting(new JobOutcome(outcome(row), crash(row)));
             TrainingTask queued = row.queue().map(whole::in).orElse(whole);
             tasks.add(deadline(row, scene.start())
                     .map(at -> queued.due(at, deadlineKind(row)))

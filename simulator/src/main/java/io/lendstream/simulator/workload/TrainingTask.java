@@ -1,6 +1,7 @@
 package io.lendstream.simulator.workload;
 
 import io.lendstream.core.event.DeadlineKind;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.JobId;
@@ -75,6 +76,11 @@ public record TrainingTask(
     /** The same job with a deadline. */
     TrainingTask due(Instant deadline, DeadlineKind kind) {
         return new TrainingTask(job.due(deadline, kind), truth, fate, speeds, links);
+    }
+
+    /** The same job in a shape. */
+    TrainingTask shaped(JobShape shape) {
+        return new TrainingTask(job.shaped(shape), truth, fate, speeds);
     }
 
     TrainingTask named(String name) {

@@ -15,6 +15,7 @@ import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
@@ -362,6 +363,36 @@ class FaultySchedulerTest {
                 .extracting(Violation::text)
                 .anyMatch(text -> text.contains(
                         "starts a replica on infer-t-g0, of a kind that the service does not" + " declare"));
+    }
+
+    @Test
+    @Breaks("shape")
+    void noticesASizeThatTheShapeForbids() {
+        assertThat(rules(givenOneOfTwo(JobShape.multiples(2)))).contains("shape");
+        assertThat(rules(givenOneOfTwo(JobShape.nodes()))).contains("shape");
+        assertThat(rules(givenOneOfTwo(JobShape.of(List.of(1, 2))))).doesNotContain("shape");
+    }
+
+    /** What the checker finds where a job in a shape is given one GPU of a node of two. */
+    private static Verdict givenOneOfTwo(JobShape shape) {
+        Scenario shaped = Scenario.of("deepboot").node("train", Pool.TRAINING, 2).job("a", 2, shape);
+        shaped.after(ofMinutes(3)).settled().progress("a", JobPhase.RUNNING);
+        List<GpuId> one = List.of(new GpuId("train-g0"));
+        Decision decision = new Decision(
+                DECISION,
+                shaped.now(),
+                shaped.now().plusSeconds(45),
+                false,
+                new Reason("test", "", Map.of(), List.of()),
+                new Action.Resize(new JobId("a"), one, new Allocation(one, 32, 0, 1, Mechanism.RESTART)));
+        long last = shaped.log().get(shaped.log().size() - 1).sequence();
+
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == last ? new Step(step.state(), List.of(decision), step.changed()) : step;
+        });
+        shaped.log().forEach(checker::take);
+        return checker.verdict(shaped.decisions(), shaped.leases());
     }
 
     @Test

@@ -13,11 +13,13 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
@@ -67,11 +69,21 @@ final class RandomHistory {
     /** Whether jobs exclude kinds and declare their speed on others. */
     private final boolean needs;
 
+    /** Whether jobs have shapes, and nodes racks. */
+    private final boolean shapes;
+
     private int jobs;
 
-    private RandomHistory(long seed, ClusterModel model, List<String> products, boolean needs, List<QueueId> queues) {
+    private RandomHistory(
+            long seed,
+            ClusterModel model,
+            List<String> products,
+            boolean needs,
+            List<QueueId> queues,
+            boolean shapes) {
         this.products = products;
         this.needs = needs;
+        this.shapes = shapes;
         this.queues = queues;
         random = new Random(seed);
         boolean repartitions = random.nextInt(3) == 0;
@@ -110,17 +122,22 @@ final class RandomHistory {
 
     /** The same with jobs that declare nothing about kinds. */
     static RandomHistory withoutNeeds(long seed, ClusterModel model, List<String> products) {
-        return new RandomHistory(seed, model, products, false, List.of()).told();
+        return new RandomHistory(seed, model, products, false, List.of(), false).told();
     }
 
     /** The same where most jobs and services name one of some queues, which are declared again and again. */
     static RandomHistory of(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
-        return new RandomHistory(seed, model, products, products.size() > 1, queues).told();
+        return new RandomHistory(seed, model, products, products.size() > 1, queues, false).told();
+    }
+
+    /** The same where most jobs have a shape, and the racks of nodes change now and then. */
+    static RandomHistory shaped(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
+        return new RandomHistory(seed, model, products, products.size() > 1, queues, true).told();
     }
 
     /** The same where one actuator describes itself at the beginning. */
     static RandomHistory of(long seed, Abilities abilities) {
-        RandomHistory history = new RandomHistory(seed, ClusterModel.ALIKE, List.of(), false, List.of());
+        RandomHistory history = new RandomHistory(seed, ClusterModel.ALIKE, List.of(), false, List.of(), false);
         history.story.actuator("one", abilities);
         return history.told();
     }
@@ -164,6 +181,9 @@ final class RandomHistory {
         int gpus = 1 + random.nextInt(4);
         String product = products.isEmpty() ? usual : pick(products);
         story.node(name, pool, gpus, product, MEMORY_GIB.getOrDefault(product, 80));
+        if (shapes) {
+            story.rack(name, "rack-" + random.nextInt(2));
+        }
     }
 
     /** A service; where GPUs differ, it may need more memory than some of them have. */
@@ -204,6 +224,8 @@ final class RandomHistory {
         int dice = random.nextInt(100);
         if (!queues.isEmpty() && random.nextInt(15) == 0) {
             declare(pick(queues));
+        } else if (shapes && random.nextInt(25) == 0) {
+            story.rack(pick(nodes), "rack-" + random.nextInt(2));
         } else if (advised && random.nextInt(5) == 0) {
             adviseOrApprove();
         } else if (dice < 35) {
@@ -269,7 +291,7 @@ final class RandomHistory {
         if (needs && random.nextInt(2) == 0) {
             TrainingJob fussy =
                     story.jobRecord(name, 1 + random.nextInt(8), true).onKinds(drawnNeeds());
-            tell(fussy);
+            tell(shapes && random.nextBoolean() ? fussy.shaped(drawnShape()) : fussy);
             return;
         }
         TrainingJob job = switch (random.nextInt(4)) {
@@ -277,7 +299,21 @@ final class RandomHistory {
             case 2 -> story.jobRecord(name, 1 + random.nextInt(8), true);
             default -> story.jobRecord(name, 1 + random.nextInt(5), false);
         };
-        tell(job);
+        tell(shapes && random.nextInt(4) > 0 ? job.shaped(drawnShape()) : job);
+    }
+
+    private JobShape drawnShape() {
+        List<Integer> sizes = new ArrayList<>();
+        for (int n = random.nextInt(3) == 0 ? 1 + random.nextInt(3) : 0; n > 0; n--) {
+            sizes.add(1 + random.nextInt(6));
+        }
+        JobShape shape = new JobShape(
+                sizes,
+                random.nextInt(3) == 0 ? 2 + random.nextInt(2) : 1,
+                random.nextInt(4) == 0,
+                Optional.empty());
+        TopologyLevel level = random.nextBoolean() ? TopologyLevel.NODE : TopologyLevel.RACK;
+        return random.nextBoolean() ? shape.within(level, random.nextInt(3) > 0) : shape;
     }
 
     /** Submits a job; where there are queues, it may be in one, and may have a hard deadline. */

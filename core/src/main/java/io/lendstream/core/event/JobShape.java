@@ -3,6 +3,7 @@ package io.lendstream.core.event;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.persistent.WhenAbsent;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
@@ -67,7 +68,7 @@ public record JobShape(
 
     /** Whether it may have a number of GPUs, whatever their nodes; 0 is always allowed. */
     public boolean allows(int gpus) {
-        return gpus == 0 || (gpus % multipleOf == 0 && (sizes.isEmpty() || sizes.contains(gpus)));
+        return gpus == 0 || (gpus % multipleOf == 0 && (sizes.isEmpty() || Collections.binarySearch(sizes, gpus) >= 0));
     }
 
     /** The smallest number of at least so many GPUs that it may have, whatever their nodes; 0 if there is none. */

@@ -16,6 +16,7 @@ import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.NodeState;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -120,7 +121,7 @@ class ShapeHistoriesTest {
                 plain.latencies(),
                 plain.decidesFrom());
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
-        List<Decision> again = new java.util.ArrayList<>();
+        List<Decision> again = new ArrayList<>();
         for (DomainEvent event : history.log()) {
             Step step = labelled.step(state, event);
             state = step.state();

@@ -129,8 +129,10 @@ class ShapesTest {
         Set<Integer> sizes = sizes(story, "a");
 
         assertThat(sizes).isSubsetOf(0, 1, 2, 3).containsAnyOf(1, 2, 3);
-        assertThat(perNode(story, "a").keySet()).satisfiesAnyOf(nodes -> assertThat(nodes)
-                .isSubsetOf("train-a", "train-b"), nodes -> assertThat(nodes).containsExactly("train-c"));
+        Set<String> nodes = perNode(story, "a").keySet();
+        assertThat(Set.of("train-a", "train-b").containsAll(nodes) || nodes.equals(Set.of("train-c")))
+                .as("one rack has %s", nodes)
+                .isTrue();
         assertThat(story.verdict().violations()).isEmpty();
     }
 
@@ -187,7 +189,7 @@ class ShapesTest {
         assertThat(story.last())
                 .extracting(decision -> decision.reason().text())
                 .anyMatch(text -> text.contains("a lost 1 GPU") && text.contains("goes on with 2 GPUs"));
-        assertThat(story.verdict().violations()).isEmpty();
+        assertThat(story.settled().verdict().violations()).isEmpty();
     }
 
     @Test
@@ -197,7 +199,7 @@ class ShapesTest {
         story.sample("train-b", Optional.of(79));
 
         assertThat(story.job("a").gpus()).isZero();
-        assertThat(story.verdict().violations()).isEmpty();
+        assertThat(story.settled().verdict().violations()).isEmpty();
     }
 
     @Test
@@ -207,16 +209,18 @@ class ShapesTest {
                 .node("infer", Pool.INFERENCE, 2)
                 .service("chat", 0)
                 .job("a", 4, JobShape.multiples(2));
-        for (int i = 0; i < 6; i++) {
-            story.rate("chat", 0).settled().after(ofSeconds(30)).settled();
-            story.progress("a", JobPhase.RUNNING).settled();
+        for (int i = 0; i < 40 && story.job("a").gpus() < 4; i++) {
+            story.rate("chat", 0).settled().after(ofSeconds(15)).settled();
+            if (story.job("a").gpus() > 0) {
+                story.progress("a", JobPhase.RUNNING).settled();
+            }
         }
         assertThat(story.job("a").gpus()).isEqualTo(4);
 
         story.rate("chat", 5);
 
         assertThat(story.job("a").gpus()).isEqualTo(2);
-        assertThat(story.verdict().violations()).isEmpty();
+        assertThat(story.settled().verdict().violations()).isEmpty();
     }
 
     @Test

@@ -10,9 +10,4 @@ import io.lendstream.core.id.Pool;
  *
  * @param facts what it was configured to say of its node
  */
-record Identity(NodeId node, DomainId domain, Pool pool, String boot, NodeFacts facts) {
-    /** An agent that sends no labels. */
-    Identity(NodeId node, DomainId domain, Pool pool, String boot) {
-        this(node, domain, pool, boot, NodeFacts.NONE);
-    }
-}
+record Identity(NodeId node, DomainId domain, Pool pool, String boot, NodeFacts facts) {}

@@ -12,6 +12,7 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -26,6 +27,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -35,6 +37,8 @@ class NodeWatchTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final GpuId ID = new GpuId("GPU-1");
     private static final Gpu WHOLE = Gpu.whole(ID, 0, "NVIDIA H100 80GB HBM3", 80L << 30);
+
+    private static final NodeFacts LABELS = new NodeFacts(Map.of("rack", "r1"));
 
     @TempDir
     Path directory;
@@ -89,6 +93,7 @@ class NodeWatchTest {
         watch.look(NOON.plusSeconds(1));
 
         assertThat(nodes).extracting(Node::status).containsExactly(NodeStatus.READY);
+        assertThat(nodes).extracting(Node::facts).containsExactly(LABELS);
         assertThat(samples).extracting(GpuTelemetry::sequence).containsExactly(1L, 2L);
         assertThat(samples).extracting(GpuTelemetry::bootId).containsOnly("boot");
     }
@@ -253,7 +258,7 @@ class NodeWatchTest {
 
     private NodeWatch watch(Optional<Path> marker, Optional<Path> labels) {
         return new NodeWatch(
-                new Identity(new NodeId("n1"), new DomainId("d"), Pool.INFERENCE, "boot"),
+                new Identity(new NodeId("n1"), new DomainId("d"), Pool.INFERENCE, "boot", LABELS),
                 probe,
                 Users.UNASKED,
                 new Maintenance(marker, labels, () -> migChange),

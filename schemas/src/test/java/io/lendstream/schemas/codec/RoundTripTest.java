@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
@@ -122,6 +125,55 @@ final class RoundTripTest {
 
         assertThat(Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(bytes, schema, schema)))
                 .isEqualTo(service);
+    }
+
+    @Seeds(100)
+    void jobsThatWereWrittenBeforeThereWereShapesMayHaveAnySize(long seed) throws IOException {
+        TrainingJob job = new AnyRecord(seed).of(TrainingJob.class).shaped(JobShape.ANY);
+        Schema now = Codecs.schema(TopicCatalogue.TRAINING_JOBS);
+        Schema before = without(now, "sizes", "multipleOf", "wholeNodes", "topology");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.TRAINING_JOBS, job), before));
+
+        assertThat(Codecs.decode(TopicCatalogue.TRAINING_JOBS, AvroBytes.read(old, before, now)))
+                .isEqualTo(job);
+    }
+
+    @Seeds(100)
+    void nodesThatWereWrittenBeforeThereWereLabelsHaveNone(long seed) throws IOException {
+        Node node = new AnyRecord(seed).of(Node.class).with(NodeFacts.NONE);
+        Schema now = Codecs.schema(TopicCatalogue.NODES);
+        byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.NODES, node), without(now, "labels")));
+
+        assertThat(Codecs.decode(TopicCatalogue.NODES, AvroBytes.read(old, without(now, "labels"), now)))
+                .isEqualTo(node);
+    }
+
+    @Test
+    void theStateOfAJobFromBeforeThereWereShapesIsRead() throws IOException {
+        JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
+        RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
+        Schema now = mapper.schema();
+        Schema before = SchemaChanges.withoutWithin(now, "spec", "sizes", "multipleOf", "wholeNodes", "topology");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(mapper.encode(job), before));
+
+        assertThat(before.getField("spec").schema().getField("multipleOf")).isNull();
+        assertThat(mapper.decode(AvroBytes.read(old, before, now))).isEqualTo(job);
+    }
+
+    @Test
+    void sizesOutOfBoundsAreRefused() {
+        GenericRecord encoded = Codecs.encode(
+                TopicCatalogue.TRAINING_JOBS,
+                Scenario.of("deepboot").jobRecord("a", 4, true).shaped(JobShape.of(List.of(2, 4))));
+
+        encoded.put("multipleOf", 0);
+        assertThatThrownBy(() -> Codecs.decode(TopicCatalogue.TRAINING_JOBS, encoded, Strictness.REFUSE))
+                .hasMessageContaining("multipleOf must be between 1 and 1000000");
+
+        encoded.put("multipleOf", 1);
+        encoded.put("sizes", List.of(2, 0));
+        assertThatThrownBy(() -> Codecs.decode(TopicCatalogue.TRAINING_JOBS, encoded, Strictness.REFUSE))
+                .hasMessageContaining("sizes[] must be between 1 and 1000000");
     }
 
     @Seeds(100)

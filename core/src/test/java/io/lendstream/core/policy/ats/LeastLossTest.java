@@ -5,6 +5,8 @@ import static io.lendstream.core.policy.Views.job;
 import static io.lendstream.core.policy.Views.lendable;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -13,7 +15,10 @@ import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.DescribedJob;
 import io.lendstream.core.policy.Goodput;
+import io.lendstream.core.policy.JobSite;
 import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.NodeLayout;
+import io.lendstream.core.policy.ShapedJob;
 import io.lendstream.core.policy.Views;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
@@ -48,6 +53,35 @@ class LeastLossTest {
         assertThat(new Ats(view).victims(1)).containsExactly(gpu(1, 0), gpu(1, 1));
         assertThat(new Ats(view).victims(3)).hasSize(2);
     }
+
+    @Test
+    void aJobInAShapeGivesAllLoansUpToItsNextSize() {
+        JobView plain = borrower("pairs", true, 0.5, gpu(1, 0), gpu(1, 1), gpu(1, 2), gpu(1, 3));
+        JobShape pairs = JobShape.multiples(2);
+        JobView shaped = new ShapedJob(plain, pairs, JobSite.of(pairs, NO_NODES), Optional.empty());
+        ClusterView view = lendable(List.of(shaped), 1, 4);
+
+        assertThat(new Ats(view).victims(1)).hasSize(2);
+        assertThat(new Ats(view).victims(2)).hasSize(2);
+        assertThat(new Ats(view).victims(3)).hasSize(4);
+        assertThat(new Ats(view).losses(1)).filteredOn(Alternative::chosen).singleElement().satisfies(chosen -> {
+            assertThat(chosen.gpus()).hasSize(2);
+            assertThat(chosen.size()).isEqualTo(2);
+        });
+    }
+
+    /** A layout that a job without rules about nodes never asks. */
+    private static final NodeLayout NO_NODES = new NodeLayout() {
+        @Override
+        public int gpusOf(NodeId node) {
+            throw new AssertionError("asked for " + node);
+        }
+
+        @Override
+        public String domain(NodeId node, TopologyLevel level) {
+            throw new AssertionError("asked for " + node);
+        }
+    };
 
     /** Against a choice that computes every loss again each time, as the paper describes. */
     @ParameterizedTest

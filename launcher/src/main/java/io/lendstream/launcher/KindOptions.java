@@ -63,14 +63,6 @@ final class KindOptions {
             description = "Nodes of each rack, for jobs with a topology. Default: each node is one.")
     private int nodesPerRack;
 
-    /** The nodes of each NVLink domain and rack, if any are given. */
-    Optional<String> topology() {
-        return nodesPerNvlinkDomain + nodesPerRack == 0
-                ? Optional.empty()
-                : Optional.of("%d nodes an NVLink domain, %d nodes a rack"
-                        .formatted(Math.max(1, nodesPerNvlinkDomain), Math.max(1, nodesPerRack)));
-    }
-
     /** What the simulated actuator can do. */
     Abilities abilities() {
         return switch (lend) {
@@ -87,7 +79,12 @@ final class KindOptions {
         if (!abilities().equals(Abilities.USUAL)) {
             parameters.add(new RunFacts.Parameter("lend", lend));
         }
-        topology().ifPresent(text -> parameters.add(new RunFacts.Parameter("topology", text)));
+        if (nodesPerNvlinkDomain > 0) {
+            parameters.add(new RunFacts.Parameter("nodes per NVLink domain", String.valueOf(nodesPerNvlinkDomain)));
+        }
+        if (nodesPerRack > 0) {
+            parameters.add(new RunFacts.Parameter("nodes per rack", String.valueOf(nodesPerRack)));
+        }
         return parameters;
     }
 

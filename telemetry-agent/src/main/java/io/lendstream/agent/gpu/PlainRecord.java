@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
@@ -49,6 +51,7 @@ final class PlainRecord {
         return switch (schema.getType()) {
             case RECORD -> record(schema, json, path);
             case ARRAY -> list(schema.getElementType(), json, path);
+            case MAP -> map(schema.getValueType(), json, path);
             case UNION -> json.isNull() ? null : value(schema.getTypes().get(1), json, path);
             case ENUM -> {
                 boolean isKnown = json.isTextual() && schema.hasEnumSymbol(json.asText());
@@ -66,6 +69,16 @@ final class PlainRecord {
             list.add(value(element, each, path + "[" + list.size() + "]"));
         }
         return list;
+    }
+
+    private static Map<String, @Nullable Object> map(Schema value, JsonNode json, String path) {
+        need(json.isObject(), path, "an object", json);
+        Map<String, @Nullable Object> map = new TreeMap<>();
+        for (Iterator<String> names = json.fieldNames(); names.hasNext(); ) {
+            String name = names.next();
+            map.put(name, value(value, json.path(name), path + "{" + name + "}"));
+        }
+        return map;
     }
 
     private static Object scalar(Schema schema, JsonNode json, String path) {

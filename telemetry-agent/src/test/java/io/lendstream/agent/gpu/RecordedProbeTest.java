@@ -9,6 +9,7 @@ import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InstanceProfile;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
@@ -24,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,7 +74,8 @@ class RecordedProbeTest {
                                 NOON,
                                 status,
                                 List.of(gpu()),
-                                Optional.of("550.1")))
+                                Optional.of("550.1"))
+                        .with(new NodeFacts(Map.of("rack", "r1"))))
                 .toString();
     }
 

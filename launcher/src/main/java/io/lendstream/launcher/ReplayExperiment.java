@@ -233,7 +233,14 @@ final class ReplayExperiment {
     /** Whether every job can run at all, by the GPUs that training can have at most. */
     private void checkFits(Run run, SimulatedNodes.Layout layout) {
         Map<SimulatedGpu, Integer> kinds = layout.gpusOfKinds(run.lends ? layout.nodes() : layout.trainingNodes());
+        ShapeFit fit = new ShapeFit(layout, run.lends);
         for (TrainingTask task : played.tasks()) {
+            if (!task.job().shape().isAny() && !fit.holds(task.job())) {
+                throw UserError.badUsage(
+                        "job %s never runs on these nodes, because its shape is %s; change the shape, --nodes, --gpus-per-node or --nodes-per-rack."
+                                .formatted(
+                                        task.job().job(), task.job().shape().inWords()));
+            }
             int most = kinds.entrySet().stream()
                     .filter(kind -> !task.job().excludes(kind.getKey().kind()))
                     .mapToInt(Map.Entry::getValue)

@@ -8,8 +8,10 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -144,6 +146,25 @@ class SimulatedNodesTest {
                         .gpus())
                 .allMatch(gpu -> gpu.model().equals("Tesla T4") && gpu.memoryBytes() == 16L << 30);
         assertThat(new SimulatedNodes.Layout(DOMAIN, 3, 2, 1, 0).products()).containsOnly(SimulatedGpu.A100);
+    }
+
+    @Test
+    void neighboursShareARackAndKeepItAfterARestart() {
+        SimulatedTopology topology = new SimulatedTopology(1, 2);
+        SimulatedNodes racks =
+                new SimulatedNodes(new SimulatedNodes.Layout(DOMAIN, 3, 1, 3, 0).with(topology), START, PERIOD, "boot");
+
+        assertThat(racks.inventory())
+                .extracting(node -> topology.labels().domain(node, TopologyLevel.RACK))
+                .containsExactly("rack-0", "rack-0", "rack-1");
+        assertThat(racks.inventory())
+                .extracting(node -> topology.labels().domain(node, TopologyLevel.NVLINK_DOMAIN))
+                .containsExactly("nvlink-0", "nvlink-1", "nvlink-2");
+
+        Node last = racks.inventory().get(2);
+        racks.lose(last.nodeId());
+        assertThat(racks.restart(last.nodeId(), START.plusSeconds(60)).facts()).isEqualTo(last.facts());
+        assertThat(nodes.inventory()).allMatch(node -> node.facts().equals(NodeFacts.NONE));
     }
 
     @Test

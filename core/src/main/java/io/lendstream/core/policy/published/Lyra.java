@@ -186,7 +186,7 @@ public record Lyra() implements Policy {
             return new Plan(targets, reasons(jobs, sizes));
         }
 
-        /** Places the jobs with rules about their nodes, the largest first. */
+        /** Places the jobs with rules about their nodes, the largest first; their sizes are then what they get. */
         private void placeSites(
                 List<JobView> jobs, int[] sizes, Map<JobId, List<GpuId>> targets, Set<GpuId> taken) {
             if (!SitePlacement.isNeeded(jobs)) {
@@ -201,6 +201,7 @@ public record Lyra() implements Policy {
                         List<GpuId> target = sites.place(jobs.get(i), sizes[i]);
                         taken.addAll(target);
                         targets.put(jobs.get(i).job(), target);
+                        sizes[i] = target.size();
                     });
         }
 

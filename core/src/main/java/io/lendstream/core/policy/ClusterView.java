@@ -7,12 +7,14 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Loans;
 import io.lendstream.core.state.QueuePosition;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import java.util.stream.StreamSupport;
 
 /**
@@ -122,6 +124,17 @@ public final class ClusterView {
     /** GPUs that are lent and taken back together; GPUs outside are lent one by one. */
     public List<LoanBundle> bundles() {
         return bundles;
+    }
+
+    /** The same view of jobs that are seen in another way. */
+    public ClusterView with(UnaryOperator<JobView> seen) {
+        List<JobView> all = new ArrayList<>();
+        for (JobView job : queue.inOrder()) {
+            all.add(seen.apply(job));
+        }
+        List<JobView> holding = queue.holding().stream().map(seen).toList();
+        return new ClusterView(
+                now, new Queue(all, all.size(), holding), usable, fixed, nodes, gpusPerNode, waiting);
     }
 
     private static int byTurn(JobView one, JobView other) {

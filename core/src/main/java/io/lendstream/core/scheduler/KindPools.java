@@ -15,12 +15,16 @@ import io.lendstream.core.policy.KindChooser;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.ShapedJob;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueuePosition;
 import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -30,11 +34,14 @@ import java.util.TreeMap;
  * use now count too, so that no job gets too little memory while they are busy.
  */
 final class KindPools {
+    private static final int MOST_PLANS_AGAIN = 4;
+
     private final StepBuilder builder;
     private final Policy policy;
     private final TrainingView training;
 
-    private record KindPlan(KindId kind, ClusterView view, Plan plan) {}
+    /** The plan of a kind, or of all GPUs, by what the policy saw last. */
+    private record PoolPlan(Optional<KindId> kind, ClusterView view, Plan plan) {}
 
     KindPools(StepBuilder builder, Policy policy, TrainingView training) {
         this.builder = builder;
@@ -45,9 +52,9 @@ final class KindPools {
     /** The plan of all kinds. */
     Plan plan(ClusterView view) {
         if (isForAll()) {
-            Plan plan = policy.plan(view);
-            builder.listener().planned(view, plan);
-            return plan;
+            PoolPlan whole = planned(Optional.empty(), view);
+            builder.listener().planned(whole.view, whole.plan);
+            return whole.plan;
         }
         Map<JobId, KindId> kinds = KindChoice.of(builder, training, view);
         Optional<KindChooser> chooser = policy.kinds().filter(any -> knowsSpeeds());
@@ -60,26 +67,26 @@ final class KindPools {
                         ? kind.equals(kinds.get(job))
                         : KindChoice.mayUse(spec(job), kind)
                                 && quotas.isBest(builder.jobs().require(job), kind)))));
-        List<KindPlan> parts = parts(views, kinds);
+        List<PoolPlan> parts = parts(views, kinds);
         if (takeBack(parts, before, kinds)) {
             parts = parts(views, kinds);
         }
         explainUnfit(view, kinds);
         List<Plan> plans = new ArrayList<>();
-        for (KindPlan part : parts) {
+        for (PoolPlan part : parts) {
             builder.listener().planned(part.view, part.plan);
             Plan unmixed = unmixed(part.view, part.plan);
-            plans.add(chooser.isPresent() ? withRatios(unmixed, part.kind) : unmixed);
+            plans.add(chooser.isPresent() ? withRatios(unmixed, part.kind.orElseThrow()) : unmixed);
         }
         plans.add(unfit(view, kinds));
         return merged(plans);
     }
 
     /** The plan of each kind with its jobs. */
-    private List<KindPlan> parts(KindViews views, Map<JobId, KindId> kinds) {
-        List<KindPlan> parts = new ArrayList<>();
+    private List<PoolPlan> parts(KindViews views, Map<JobId, KindId> kinds) {
+        List<PoolPlan> parts = new ArrayList<>();
         views.of(kinds, (job, kind) -> kind.equals(kinds.get(job)))
-                .forEach((kind, part) -> parts.add(new KindPlan(kind, part, policy.plan(part))));
+                .forEach((kind, part) -> parts.add(planned(Optional.of(kind), part)));
         return parts;
     }
 
@@ -90,12 +97,12 @@ final class KindPools {
      * @param before the kinds of jobs before the policy chose
      * @param kinds the chosen kinds, which are corrected
      */
-    private static boolean takeBack(List<KindPlan> parts, Map<JobId, KindId> before, Map<JobId, KindId> kinds) {
+    private static boolean takeBack(List<PoolPlan> parts, Map<JobId, KindId> before, Map<JobId, KindId> kinds) {
         boolean any = false;
-        for (KindPlan part : parts) {
+        for (PoolPlan part : parts) {
             for (JobView job : part.view.holding()) {
                 Optional<KindId> home = Optional.ofNullable(before.get(job.job()));
-                boolean moves = home.filter(kind -> !kind.equals(part.kind)).isPresent();
+                boolean moves = home.isPresent() && !home.equals(part.kind);
                 if (moves
                         && part.plan
                                 .targets()
@@ -107,6 +114,49 @@ final class KindPools {
             }
         }
         return any;
+    }
+
+    /**
+     * The plan of a view. A waiting job for which the policy finds no nodes, although it leaves enough GPUs, is left
+     * out of another plan, so that these GPUs go to others.
+     */
+    private PoolPlan planned(Optional<KindId> kind, ClusterView view) {
+        ClusterView seen = view;
+        Plan plan = policy.plan(seen);
+        if (!builder.clusterIndex().jobs().shaped().isEmpty()) {
+            for (int again = 0; again < MOST_PLANS_AGAIN; again++) {
+                Set<JobId> stuck = stuck(seen, plan);
+                if (stuck.isEmpty()) {
+                    break;
+                }
+                seen = seen.with(job -> stuck.contains(job.job()) ? blocked(job) : job);
+                plan = policy.plan(seen);
+            }
+        }
+        return new PoolPlan(kind, seen, plan);
+    }
+
+    /** Jobs with rules about their nodes that get nothing, while more GPUs are left than they need. */
+    private static Set<JobId> stuck(ClusterView view, Plan plan) {
+        int left = view.gpuCount();
+        for (JobView job : view.jobs()) {
+            left -= plan.targets().getOrDefault(job.job(), job.gpus()).size();
+        }
+        Set<JobId> stuck = new HashSet<>();
+        for (JobView job : view.open()) {
+            boolean waits = job.gpus().isEmpty()
+                    && plan.targets().getOrDefault(job.job(), List.of()).isEmpty();
+            if (waits && job.site().isPresent() && job.least() <= left) {
+                stuck.add(job.job());
+            }
+        }
+        return stuck;
+    }
+
+    /** A job that no nodes can give a number of GPUs now. */
+    private JobView blocked(JobView job) {
+        return new ShapedJob(
+                job, spec(job.job()).shape(), job.site().orElseThrow(), Optional.of(new BitSet()));
     }
 
     private TrainingJob spec(JobId job) {

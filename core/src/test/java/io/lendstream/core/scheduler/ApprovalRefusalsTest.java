@@ -14,6 +14,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.fixtures.Scenario;
@@ -134,6 +135,15 @@ class ApprovalRefusalsTest {
         assertThat(decision.deadline()).isEqualTo(state.now());
         assertThat(decision.advisory()).isFalse();
         assertThat(step.changed().owners()).isEmpty();
+    }
+
+    @Test
+    void aSizeThatTheShapeForbidsIsRefused() {
+        state.job("a", job -> job.described(job.spec().shaped(JobShape.multiples(2)), 1));
+
+        assertRefused(
+                new Action.Resize(JOB, gpus("train-g0"), allocation("train-g0")),
+                "the shape of job a (multiples of 2 GPUs) forbids these GPUs");
     }
 
     private Decision assertDone(Action action) {

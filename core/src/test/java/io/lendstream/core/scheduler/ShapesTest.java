@@ -168,6 +168,24 @@ class ShapesTest {
         assertThat(story.job("a").gpus()).isEqualTo(2);
     }
 
+    @ParameterizedTest
+    @MethodSource("policies")
+    void gpusThatAJobCannotUseGoToOthers(Policy policy) {
+        Scenario story = story(policy)
+                .node("train-a", Pool.TRAINING, 2)
+                .node("train-b", Pool.TRAINING, 2)
+                .rigidJob("one", 1)
+                .rigidJob("other", 1);
+        story.after(ofMinutes(1)).settled();
+        story.tell(story.jobRecord("a", 2, false).shaped(JobShape.ANY.within(TopologyLevel.NODE, true)));
+        story.rigidJob("b", 1).rigidJob("c", 1);
+
+        sizes(story, "a");
+
+        long used = story.state().jobs().stream().mapToInt(JobState::gpus).sum();
+        assertThat(used).isEqualTo(4);
+    }
+
     /** A job on all four GPUs of two nodes. */
     private static Scenario onFour(JobShape shape) {
         Scenario story = story("afs")

@@ -47,7 +47,8 @@ public final class SitePlacement {
     }
 
     /**
-     * Places the jobs with rules among those that move, the largest first, and takes them out of these.
+     * Places the jobs with rules among those that move, running ones first, then the largest first, and takes them out
+     * of these.
      *
      * @param sizes GPUs for each of the jobs
      * @param moved places of jobs in the list
@@ -65,10 +66,17 @@ public final class SitePlacement {
         Map<Integer, List<GpuId>> targets = new TreeMap<>();
         moved.stream()
                 .filter(i -> jobs.get(i).site().isPresent())
-                .sorted(Comparator.<Integer>comparingInt(i -> -sizes[i]).thenComparing(Comparator.naturalOrder()))
+                .sorted(byTurn(jobs, sizes))
                 .forEach(i -> targets.put(i, sites.place(jobs.get(i), sizes[i])));
         moved.removeAll(targets.keySet());
         return targets;
+    }
+
+    /** The order in which jobs are placed: those that have GPUs first, then the largest first. */
+    public static Comparator<Integer> byTurn(List<JobView> jobs, int[] sizes) {
+        return Comparator.<Integer>comparingInt(i -> jobs.get(i).gpus().isEmpty() ? 1 : 0)
+                .thenComparingInt(i -> -sizes[i])
+                .thenComparing(Comparator.naturalOrder());
     }
 
     /**

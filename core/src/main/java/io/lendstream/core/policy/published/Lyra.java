@@ -186,7 +186,7 @@ public record Lyra() implements Policy {
             return new Plan(targets, reasons(jobs, sizes));
         }
 
-        /** Places the jobs with rules about their nodes, the largest first; their sizes are then what they get. */
+        /** Places the jobs with rules about their nodes, whose sizes are then what they get. */
         private void placeSites(
                 List<JobView> jobs, int[] sizes, Map<JobId, List<GpuId>> targets, Set<GpuId> taken) {
             if (!SitePlacement.isNeeded(jobs)) {
@@ -196,7 +196,7 @@ public record Lyra() implements Policy {
             IntStream.range(0, sizes.length)
                     .filter(i -> jobs.get(i).site().isPresent())
                     .boxed()
-                    .sorted(Comparator.<Integer>comparingInt(i -> -sizes[i]))
+                    .sorted(SitePlacement.byTurn(jobs, sizes))
                     .forEach(i -> {
                         List<GpuId> target = sites.place(jobs.get(i), sizes[i]);
                         taken.addAll(target);

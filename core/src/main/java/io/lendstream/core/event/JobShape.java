@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * @param sizes the numbers that it may have, ascending; if empty, each
  * @param multipleOf each number is a multiple of this one
- * @param wholeNodes whether it takes all GPUs of each of its nodes; if kinds are told apart, all of its kind
+ * @param wholeNodes whether it takes all GPUs of each of its nodes; if the scheduler tells kinds apart, all of its kind
  * @param topology the domain that its GPUs share
  */
 public record JobShape(

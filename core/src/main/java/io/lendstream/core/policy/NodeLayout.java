@@ -5,7 +5,7 @@ import io.lendstream.core.id.NodeId;
 
 /** The nodes of a cluster: how many GPUs each has, and in which topology domains it is. */
 public interface NodeLayout {
-    /** The GPUs of a node, whatever their state; those of one kind, if kinds are told apart. */
+    /** The GPUs of a node, whatever their state; those of one kind, if the scheduler tells kinds apart. */
     int gpusOf(NodeId node);
 
     /** The name of a node's domain at a level. */

@@ -19,8 +19,8 @@ import java.util.TreeMap;
 
 /**
  * Places jobs that have rules about their nodes, before all other jobs of a plan: in one topology domain, or on whole
- * nodes. Of several domains that hold the job it takes the one with most of the job's GPUs, then the one with the
- * fewest free GPUs. A job that only prefers a domain is spread if none holds it; one that requires a domain gets fewer
+ * nodes. Of several domains that hold the job it takes the one with most of the job's GPUs, then one that has enough of
+ * training's own GPUs, then the one with the fewest free GPUs. A job that only prefers a domain is spread if none holds it; one that requires a domain gets fewer
  * GPUs, as its shape allows.
  */
 public final class SitePlacement {
@@ -122,6 +122,7 @@ public final class SitePlacement {
         return rooms.stream()
                 .max(Comparator.<DomainGpus>comparingInt(room -> room.size)
                         .thenComparingInt(room -> room.held)
+                        .thenComparing(room -> room.own >= room.size)
                         .thenComparingInt(room -> -room.count))
                 .orElseGet(DomainGpus::new);
     }
@@ -132,11 +133,13 @@ public final class SitePlacement {
         private final Set<NodeId> home = new HashSet<>();
         private int count;
         private int held;
+        private int own;
         private int size;
 
         void add(GpuState gpu, boolean isHeld) {
             nodes.computeIfAbsent(gpu.nodeId(), any -> new ArrayList<>()).add(gpu);
             count++;
+            own += gpu.pool() == Pool.TRAINING ? 1 : 0;
             if (isHeld) {
                 held++;
                 home.add(gpu.nodeId());
@@ -149,6 +152,10 @@ public final class SitePlacement {
                     .removeIf(node ->
                             node.getValue().size() != site.layout().gpusOf(node.getKey()));
             count = nodes.values().stream().mapToInt(List::size).sum();
+            own = nodes.values().stream()
+                    .filter(there -> there.get(0).pool() == Pool.TRAINING)
+                    .mapToInt(List::size)
+                    .sum();
             home.retainAll(nodes.keySet());
         }
 

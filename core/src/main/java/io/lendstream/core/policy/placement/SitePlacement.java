@@ -20,8 +20,8 @@ import java.util.TreeMap;
 /**
  * Places jobs that have rules about their nodes, before all other jobs of a plan: in one topology domain, or on whole
  * nodes. Of several domains that hold the job it takes the one with most of the job's GPUs, then one that has enough of
- * training's own GPUs, then the one with the fewest free GPUs. A job that only prefers a domain is spread if none holds it; one that requires a domain gets fewer
- * GPUs, as its shape allows.
+ * training's own GPUs, then the one with the fewest free GPUs. A job that only prefers a domain is spread if none holds
+ * it; one that requires a domain gets fewer GPUs, as its shape allows.
  */
 public final class SitePlacement {
     private final List<GpuState> gpus;

@@ -9,6 +9,7 @@ import io.lendstream.core.event.Tick;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.persistent.WhenAbsent;
 import io.lendstream.core.state.Owner;
 import io.lendstream.schemas.codec.mapping.InvalidRecordException;
 import io.lendstream.schemas.codec.mapping.MismatchException;
@@ -171,6 +172,24 @@ final class RecordMapperTest {
 
         assertThat(RecordMapper.of(Ask.class, now).decode(read))
                 .isEqualTo(new Ask(List.of(), Map.of(), Duration.ofSeconds(2)));
+    }
+
+    record Late(String name, @WhenAbsent("3") int count, @WhenAbsent("true") boolean elastic) {}
+
+    record Mistaken(@WhenAbsent("none") String name, int count) {}
+
+    @Test
+    void numbersAndBooleansThatAnOldEntryLacksHaveTheirStatedValue() throws IOException {
+        Schema now = SchemaDerivation.of(Late.class);
+        Schema before = SchemaChanges.without(SchemaChanges.without(now, "count"), "elastic");
+        GenericData.Record old = new GenericData.Record(before);
+        old.put("name", "a");
+
+        GenericRecord read = AvroBytes.read(AvroBytes.write(old), before, now);
+
+        assertThat(RecordMapper.of(Late.class, now).decode(read)).isEqualTo(new Late("a", 3, true));
+        assertThatThrownBy(() -> SchemaDerivation.of(Mistaken.class))
+                .hasMessageContaining("@WhenAbsent is for int and boolean");
     }
 
     @Test

@@ -46,11 +46,6 @@ public final class ShapedJob implements JobView {
         return up(least) < NO_SIZE;
     }
 
-    /** The shape. */
-    public JobShape shape() {
-        return shape;
-    }
-
     @Override
     public boolean isShaped() {
         return true;

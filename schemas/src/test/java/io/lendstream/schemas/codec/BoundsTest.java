@@ -82,7 +82,7 @@ class BoundsTest {
                                 KindCapacity.of(new KindId("L4-24GB"), 5).warmingUpIn(Duration.ofSeconds(20)))));
         GenericRecord capacity = (GenericRecord) ((List<?>) record.get("capacities")).get(0);
         capacity.put("perSecond", 0.0);
-        assertRefused(TopicCatalogue.SERVICES, record, "KindCapacity.perSecond must be a number between");
+        assertRefused(TopicCatalogue.SERVICES, record, "InferenceService.capacities[].perSecond must be a number between");
         assertThat(Codecs.decode(TopicCatalogue.SERVICES, record)
                         .capacities()
                         .get(0)
@@ -94,7 +94,7 @@ class BoundsTest {
         assertRefused(
                 TopicCatalogue.SERVICES,
                 record,
-                "KindCapacity.warmUpMillis must be between 0 and 86400000, but was 9223372036854775807");
+                "InferenceService.capacities[].warmUpMillis must be between 0 and 86400000, but was 9223372036854775807");
         assertThat(Codecs.decode(TopicCatalogue.SERVICES, record)
                         .capacities()
                         .get(0)

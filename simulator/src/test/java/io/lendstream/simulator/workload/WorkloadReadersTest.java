@@ -245,7 +245,7 @@ class WorkloadReadersTest {
         Path services = Files.writeString(folder.resolve("services.csv"), """
                 service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,kindCapacities,kindWarmUps
                 web,rates.csv,0.05,20,500,8,0.5,T4:5;A100:20,T4:30
-                old,rates.csv,0.05,20,500,8,0.5,,
+                zoo,rates.csv,0.05,20,500,8,0.5,,
                 """);
 
         List<ServiceLoad> loads = Workloads.load(services.toString(), scene).loads();

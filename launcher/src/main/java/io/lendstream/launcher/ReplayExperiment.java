@@ -238,8 +238,7 @@ final class ReplayExperiment {
             if (!task.job().shape().isAny() && !fit.holds(task.job())) {
                 throw UserError.badUsage(
                         "job %s never runs on these nodes, because its shape is %s; change the shape, --nodes, --gpus-per-node or --nodes-per-rack."
-                                .formatted(
-                                        task.job().job(), task.job().shape().inWords()));
+                                .formatted(task.job().job(), task.job().shape().inWords()));
             }
             int most = kinds.entrySet().stream()
                     .filter(kind -> !task.job().excludes(kind.getKey().kind()))

@@ -109,8 +109,8 @@ public record JobShape(
         if (wholeNodes) {
             parts.add("whole nodes");
         }
-        wish().ifPresent(near -> parts.add(
-                "one %s (%s)".formatted(near.level().inWords(), near.required() ? "required" : "preferred")));
+        wish().ifPresent(near ->
+                parts.add("one %s (%s)".formatted(near.level().inWords(), near.required() ? "required" : "preferred")));
         return parts.isEmpty() ? "any size" : String.join(", ", parts);
     }
 }

@@ -23,12 +23,11 @@ public record TopologyLabels(Optional<String> nvlinkDomain, Optional<String> rac
 
     /** The domain of a node at a level. A node without the label is a domain of its own. */
     public String domain(Node node, TopologyLevel level) {
-        Optional<String> label =
-                switch (level) {
-                    case NVLINK_DOMAIN -> nvlinkDomain;
-                    case RACK -> rack;
-                    case NODE, UNKNOWN -> Optional.empty();
-                };
+        Optional<String> label = switch (level) {
+            case NVLINK_DOMAIN -> nvlinkDomain;
+            case RACK -> rack;
+            case NODE, UNKNOWN -> Optional.empty();
+        };
         return label.flatMap(key -> Optional.ofNullable(node.facts().labels().get(key)))
                 .orElseGet(() -> "node " + node.nodeId());
     }

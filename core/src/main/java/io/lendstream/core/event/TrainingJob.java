@@ -220,7 +220,17 @@ public record TrainingJob(
 
     private TrainingJob with(Precedence next) {
         return new TrainingJob(
-                job, domain, submittedAt, application, scaling, next, traits, driver, sliceMemoryBytes, kindNeeds, shape);
+                job,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                next,
+                traits,
+                driver,
+                sliceMemoryBytes,
+                kindNeeds,
+                shape);
     }
 
     /** The time by which it must end; empty if its owner only wishes one, or has none. */

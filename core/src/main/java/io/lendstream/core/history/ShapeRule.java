@@ -40,8 +40,7 @@ final class ShapeRule implements HistoryRule {
         List<GpuId> gpus = change.get().allocation().gpus();
         if (!shape.allows(gpus.size()) || !suits(shape, gpus, replayed)) {
             violations.add(Rule.SHAPE.violation("decision %s gives a job %s, which its shape (%s) forbids: %s"
-                    .formatted(
-                            decision.id(), Reason.counted(gpus.size(), "GPU"), shape.inWords(), decision.action())));
+                    .formatted(decision.id(), Reason.counted(gpus.size(), "GPU"), shape.inWords(), decision.action())));
         }
     }
 

@@ -51,8 +51,6 @@ public final class ClusterLayout implements NodeLayout {
 
     @Override
     public String domain(NodeId node, TopologyLevel level) {
-        return nodes.get(node)
-                .map(known -> labels.domain(known.node(), level))
-                .orElseGet(() -> "node " + node);
+        return nodes.get(node).map(known -> labels.domain(known.node(), level)).orElseGet(() -> "node " + node);
     }
 }

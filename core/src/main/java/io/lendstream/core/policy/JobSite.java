@@ -67,8 +67,7 @@ public record JobSite(boolean wholeNodes, Optional<TopologyWish> wish, NodeLayou
         for (Map.Entry<NodeId, Integer> there : gpus.entrySet()) {
             int usable = there.getValue();
             if (!wholeNodes || usable == layout.gpusOf(there.getKey())) {
-                domains.computeIfAbsent(
-                                needsDomain() ? domain(there.getKey()) : ANYWHERE, any -> new HashMap<>())
+                domains.computeIfAbsent(needsDomain() ? domain(there.getKey()) : ANYWHERE, any -> new HashMap<>())
                         .merge(usable, 1, Integer::sum);
             }
         }

@@ -35,8 +35,7 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         if (isLabelled) {
             builder.invalidatePlan();
         }
-        builder.put(before.map(known -> known.describedBy(node))
-                .orElseGet(() -> NodeState.of(node)));
+        builder.put(before.map(known -> known.describedBy(node)).orElseGet(() -> NodeState.of(node)));
         Set<GpuId> reported = new HashSet<>();
         for (Gpu gpu : node.gpus()) {
             if (gpu.migEnabled()) {

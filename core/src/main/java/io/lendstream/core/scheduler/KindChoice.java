@@ -160,6 +160,7 @@ final class KindChoice {
                                 .filter(gpu -> gpu.kind().filter(kind::equals).isPresent())
                                 .toList(),
                         Optional.of(kind)));
-        return there.shaped(job, training.seen(job, 1, ScheduledJob.Kinds.ALIKE)).hasSize();
+        return there.shaped(job, training.seen(job, 1, ScheduledJob.Kinds.ALIKE))
+                .hasSize();
     }
 }

@@ -155,8 +155,7 @@ final class KindPools {
 
     /** A job that no nodes can give a number of GPUs now. */
     private JobView blocked(JobView job) {
-        return new ShapedJob(
-                job, spec(job.job()).shape(), job.site().orElseThrow(), Optional.of(new BitSet()));
+        return new ShapedJob(job, spec(job.job()).shape(), job.site().orElseThrow(), Optional.of(new BitSet()));
     }
 
     private TrainingJob spec(JobId job) {

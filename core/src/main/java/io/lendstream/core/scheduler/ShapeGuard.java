@@ -49,16 +49,15 @@ record ShapeGuard(StepBuilder builder, TopologyLabels labels) {
         JobSite site = JobSite.of(
                 shape,
                 new ClusterLayout(
-                        builder.clusterIndex().gpus().seats(),
-                        builder.nodes(),
-                        labels,
-                        first.flatMap(GpuState::kind)));
+                        builder.clusterIndex().gpus().seats(), builder.nodes(), labels, first.flatMap(GpuState::kind)));
         SortedMap<String, Map<NodeId, List<GpuState>>> domains = new TreeMap<>();
         for (GpuId id : gpus) {
-            builder.gpus().get(id).ifPresent(gpu -> domains.computeIfAbsent(
-                            site.needsDomain() ? site.domain(gpu.nodeId()) : "", any -> new HashMap<>())
-                    .computeIfAbsent(gpu.nodeId(), any -> new ArrayList<>())
-                    .add(gpu));
+            builder.gpus()
+                    .get(id)
+                    .ifPresent(gpu -> domains.computeIfAbsent(
+                                    site.needsDomain() ? site.domain(gpu.nodeId()) : "", any -> new HashMap<>())
+                            .computeIfAbsent(gpu.nodeId(), any -> new ArrayList<>())
+                            .add(gpu));
         }
         List<GpuId> best = List.of();
         for (Map<NodeId, List<GpuState>> nodes : domains.values()) {
@@ -126,8 +125,7 @@ record ShapeGuard(StepBuilder builder, TopologyLabels labels) {
                 cut(job, planned.size(), allowed.size(), reasons);
             }
         }
-        return new Plan(
-                targets, reasons, plan.standings(), plan.left(), cuts ? Optional.empty() : plan.holdsUntil());
+        return new Plan(targets, reasons, plan.standings(), plan.left(), cuts ? Optional.empty() : plan.holdsUntil());
     }
 
     /** Gives the reason for a job that gets nothing, if no number of GPUs fits it. */

@@ -172,8 +172,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         Function<JobState, JobView> plain = kinds.size() < 2
                 ? job -> seen(job, gpusPerNode, only)
                 : job -> seen(job, gpusPerNode, ScheduledJob.Kinds.of(kind(job)));
-        Function<JobState, JobView> seen =
-                clusterIndex.jobs().shaped().isEmpty() ? plain : shaped(plain);
+        Function<JobState, JobView> seen = clusterIndex.jobs().shaped().isEmpty() ? plain : shaped(plain);
         Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {

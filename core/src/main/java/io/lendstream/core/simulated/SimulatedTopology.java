@@ -21,8 +21,9 @@ public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack) {
 
     public SimulatedTopology {
         if (nodesPerNvlinkDomain < 0 || nodesPerRack < 0) {
-            throw new IllegalArgumentException("nodes per NVLink domain and per rack must be at least 0, but were %d and %d"
-                    .formatted(nodesPerNvlinkDomain, nodesPerRack));
+            throw new IllegalArgumentException(
+                    "nodes per NVLink domain and per rack must be at least 0, but were %d and %d"
+                            .formatted(nodesPerNvlinkDomain, nodesPerRack));
         }
     }
 

@@ -375,7 +375,8 @@ class FaultySchedulerTest {
 
     /** What the checker finds where a job in a shape is given one GPU of a node of two. */
     private static Verdict givenOneOfTwo(JobShape shape) {
-        Scenario shaped = Scenario.of("deepboot").node("train", Pool.TRAINING, 2).job("a", 2, shape);
+        Scenario shaped =
+                Scenario.of("deepboot").node("train", Pool.TRAINING, 2).job("a", 2, shape);
         shaped.after(ofMinutes(3)).settled().progress("a", JobPhase.RUNNING);
         List<GpuId> one = List.of(new GpuId("train-g0"));
         Decision decision = new Decision(

@@ -75,12 +75,7 @@ final class RandomHistory {
     private int jobs;
 
     private RandomHistory(
-            long seed,
-            ClusterModel model,
-            List<String> products,
-            boolean needs,
-            List<QueueId> queues,
-            boolean shapes) {
+            long seed, ClusterModel model, List<String> products, boolean needs, List<QueueId> queues, boolean shapes) {
         this.products = products;
         this.needs = needs;
         this.shapes = shapes;
@@ -308,10 +303,7 @@ final class RandomHistory {
             sizes.add(1 + random.nextInt(6));
         }
         JobShape shape = new JobShape(
-                sizes,
-                random.nextInt(3) == 0 ? 2 + random.nextInt(2) : 1,
-                random.nextInt(4) == 0,
-                Optional.empty());
+                sizes, random.nextInt(3) == 0 ? 2 + random.nextInt(2) : 1, random.nextInt(4) == 0, Optional.empty());
         TopologyLevel level = random.nextBoolean() ? TopologyLevel.NODE : TopologyLevel.RACK;
         return random.nextBoolean() ? shape.within(level, random.nextInt(3) > 0) : shape;
     }

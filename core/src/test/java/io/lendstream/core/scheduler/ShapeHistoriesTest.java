@@ -64,9 +64,8 @@ class ShapeHistoriesTest {
 
     private static void check(ClusterState state, JobChange change, long seed) {
         JobShape shape = state.jobs().require(change.job()).spec().shape();
-        List<GpuState> units = change.allocation().gpus().stream()
-                .map(state.gpus()::require)
-                .toList();
+        List<GpuState> units =
+                change.allocation().gpus().stream().map(state.gpus()::require).toList();
         int size = units.size();
         if (size > 0) {
             assertThat(size % shape.multipleOf()).as("multiple, seed %d", seed).isZero();
@@ -77,15 +76,15 @@ class ShapeHistoriesTest {
         if (shape.required().isPresent()) {
             boolean isRack = shape.required().get().level() == TopologyLevel.RACK;
             assertThat(units.stream()
-                            .map(unit -> isRack ? rack(state, unit) : unit.nodeId().value())
+                            .map(unit ->
+                                    isRack ? rack(state, unit) : unit.nodeId().value())
                             .distinct())
                     .as("%s in %s, seed %d", units, shape, seed)
                     .hasSizeLessThanOrEqualTo(1);
         }
         if (shape.wholeNodes()) {
             Map<Object, Long> there = units.stream()
-                    .collect(Collectors.groupingBy(
-                            unit -> List.of(unit.nodeId(), unit.kind()), Collectors.counting()));
+                    .collect(Collectors.groupingBy(unit -> List.of(unit.nodeId(), unit.kind()), Collectors.counting()));
             there.forEach((node, count) -> assertThat(state.gpus().stream()
                             .filter(unit -> List.of(unit.nodeId(), unit.kind()).equals(node))
                             .count())

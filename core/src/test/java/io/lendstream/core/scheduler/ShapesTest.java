@@ -244,8 +244,7 @@ class ShapesTest {
     @Test
     void aWrongProposalIsCutToTheLargestSize() {
         ScriptedPolicy policy = new ScriptedPolicy();
-        Scenario story =
-                story(policy).node("train", Pool.TRAINING, 4).job("a", 4, JobShape.multiples(2));
+        Scenario story = story(policy).node("train", Pool.TRAINING, 4).job("a", 4, JobShape.multiples(2));
         List<GpuId> three = List.of(new GpuId("train-g0"), new GpuId("train-g1"), new GpuId("train-g2"));
         policy.propose(new Plan(Map.of(new JobId("a"), three), Map.of()));
 
@@ -305,8 +304,10 @@ class ShapesTest {
 
     @Test
     void jobsWithoutAShapeAreSeenAsTheyAre() {
-        Scenario story =
-                story("deepboot").node("train", Pool.TRAINING, 2).rack("train", "r1").job("a", 2);
+        Scenario story = story("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .rack("train", "r1")
+                .job("a", 2);
         List<Decision> decisions = new ArrayList<>(story.after(ofMinutes(2)).last());
 
         assertThat(story.state().clusterIndex().jobs().shaped().isEmpty()).isTrue();

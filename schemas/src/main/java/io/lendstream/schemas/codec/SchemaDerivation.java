@@ -77,8 +77,7 @@ public final class SchemaDerivation {
         for (RecordComponent component : components) {
             Shape.flat(component)
                     .ifPresentOrElse(
-                            flat -> fields.addAll(fields(flat.components())),
-                            () -> fields.add(field(component)));
+                            flat -> fields.addAll(fields(flat.components())), () -> fields.add(field(component)));
         }
         return fields;
     }

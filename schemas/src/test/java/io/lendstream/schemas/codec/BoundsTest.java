@@ -82,7 +82,8 @@ class BoundsTest {
                                 KindCapacity.of(new KindId("L4-24GB"), 5).warmingUpIn(Duration.ofSeconds(20)))));
         GenericRecord capacity = (GenericRecord) ((List<?>) record.get("capacities")).get(0);
         capacity.put("perSecond", 0.0);
-        assertRefused(TopicCatalogue.SERVICES, record, "InferenceService.capacities[].perSecond must be a number between");
+        assertRefused(
+                TopicCatalogue.SERVICES, record, "InferenceService.capacities[].perSecond must be a number between");
         assertThat(Codecs.decode(TopicCatalogue.SERVICES, record)
                         .capacities()
                         .get(0)

@@ -174,7 +174,10 @@ final class RecordMapperTest {
                 .isEqualTo(new Ask(List.of(), Map.of(), Duration.ofSeconds(2)));
     }
 
-    record Late(String name, @WhenAbsent("3") int count, @WhenAbsent("true") boolean elastic) {}
+    record Late(
+            String name,
+            @WhenAbsent("3") int count,
+            @WhenAbsent("true") boolean elastic) {}
 
     record Mistaken(@WhenAbsent("none") String name, int count) {}
 

@@ -142,7 +142,8 @@ final class RoundTripTest {
     void nodesThatWereWrittenBeforeThereWereLabelsHaveNone(long seed) throws IOException {
         Node node = new AnyRecord(seed).of(Node.class).with(NodeFacts.NONE);
         Schema now = Codecs.schema(TopicCatalogue.NODES);
-        byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.NODES, node), without(now, "labels")));
+        byte[] old =
+                AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.NODES, node), without(now, "labels")));
 
         assertThat(Codecs.decode(TopicCatalogue.NODES, AvroBytes.read(old, without(now, "labels"), now)))
                 .isEqualTo(node);

@@ -77,13 +77,12 @@ final class ListedShapes {
         }
         int colon = text.indexOf(':');
         String strength = text.substring(colon + 1);
-        Optional<TopologyLevel> level =
-                switch (text.substring(0, Math.max(0, colon))) {
-                    case "node" -> Optional.of(TopologyLevel.NODE);
-                    case "nvlink-domain" -> Optional.of(TopologyLevel.NVLINK_DOMAIN);
-                    case "rack" -> Optional.of(TopologyLevel.RACK);
-                    default -> Optional.empty();
-                };
+        Optional<TopologyLevel> level = switch (text.substring(0, Math.max(0, colon))) {
+            case "node" -> Optional.of(TopologyLevel.NODE);
+            case "nvlink-domain" -> Optional.of(TopologyLevel.NVLINK_DOMAIN);
+            case "rack" -> Optional.of(TopologyLevel.RACK);
+            default -> Optional.empty();
+        };
         if (level.isEmpty() || !List.of("required", "preferred").contains(strength)) {
             throw row.bad(
                     "topology", "node, nvlink-domain or rack with :required or :preferred, such as rack:required");

@@ -40,8 +40,7 @@ class TopologyReplayTest {
                 folder.resolve("jobs.csv"),
                 "job,submitSeconds,gpus,runSeconds,topology\nsmall,0,1,600,\na,0,3,900,rack:required\nb,10,4,900,rack:required\n");
         Workload workload = Workloads.load(file.toString(), Scene.of(DOMAIN, 1, 8, 0));
-        SimulatedNodes.Layout layout =
-                new SimulatedNodes.Layout(DOMAIN, 4, 2, 4, 1).with(new SimulatedTopology(0, 2));
+        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 4, 2, 4, 1).with(new SimulatedTopology(0, 2));
 
         Replayed replayed = Replay.run(workload, ReplaySettings.of(policy, true, true, layout));
 
@@ -61,9 +60,7 @@ class TopologyReplayTest {
         for (Decision decision : replayed.outcome().decisions()) {
             for (JobChange change : decision.action().jobChange().stream().toList()) {
                 Set<String> used = new HashSet<>();
-                change.allocation()
-                        .gpus()
-                        .forEach(gpu -> used.add(Objects.requireNonNull(racks.get(gpu))));
+                change.allocation().gpus().forEach(gpu -> used.add(Objects.requireNonNull(racks.get(gpu))));
                 assertThat(used).as("%s", decision).hasSizeLessThan(2);
                 given += change.job().value().equals("b") && !used.isEmpty() ? 1 : 0;
             }

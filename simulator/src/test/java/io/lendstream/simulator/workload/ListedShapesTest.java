@@ -48,7 +48,8 @@ class ListedShapesTest {
 
     @Test
     void aBadCellIsNamed() {
-        assertThatThrownBy(() -> shape("2;x,,,")).hasMessageContaining("column sizes: found '2;x', expected whole numbers");
+        assertThatThrownBy(() -> shape("2;x,,,"))
+                .hasMessageContaining("column sizes: found '2;x', expected whole numbers");
         assertThatThrownBy(() -> shape(",0,,")).hasMessageContaining("column multipleOf: found '0'");
         assertThatThrownBy(() -> shape(",,yes,")).hasMessageContaining("column wholeNodes: found 'yes'");
         assertThatThrownBy(() -> shape(",,,rack")).hasMessageContaining("column topology: found 'rack', expected node");

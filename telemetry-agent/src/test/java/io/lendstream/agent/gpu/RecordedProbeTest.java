@@ -67,15 +67,15 @@ class RecordedProbeTest {
         return Codecs.encode(
                         TopicCatalogue.NODES,
                         new Node(
-                                new NodeId(name),
-                                EAST,
-                                Pool.INFERENCE,
-                                "boot",
-                                NOON,
-                                status,
-                                List.of(gpu()),
-                                Optional.of("550.1"))
-                        .with(new NodeFacts(Map.of("rack", "r1"))))
+                                        new NodeId(name),
+                                        EAST,
+                                        Pool.INFERENCE,
+                                        "boot",
+                                        NOON,
+                                        status,
+                                        List.of(gpu()),
+                                        Optional.of("550.1"))
+                                .with(new NodeFacts(Map.of("rack", "r1"))))
                 .toString();
     }
 

@@ -149,8 +149,7 @@ public final class SitePlacement {
         /** Leaves out nodes of which some GPUs are taken. */
         void keepWhole(JobSite site) {
             nodes.entrySet()
-                    .removeIf(node ->
-                            node.getValue().size() != site.layout().gpusOf(node.getKey()));
+                    .removeIf(node -> node.getValue().size() != site.layout().gpusOf(node.getKey()));
             count = nodes.values().stream().mapToInt(List::size).sum();
             own = nodes.values().stream()
                     .filter(there -> there.get(0).pool() == Pool.TRAINING)

@@ -116,8 +116,7 @@ public record Lyra() implements Policy {
             double before = most == 0 ? 0 : job.pace().remainingSeconds(sizes[i]);
             for (int k = 1; k <= most; k++) {
                 double reduction = before - job.pace().remainingSeconds(sizes[i] + k);
-                reductions[k] =
-                        reduction > 0 && job.allows(sizes[i] + k) ? reduction : Double.NEGATIVE_INFINITY;
+                reductions[k] = reduction > 0 && job.allows(sizes[i] + k) ? reduction : Double.NEGATIVE_INFINITY;
             }
             values.add(reductions);
         }
@@ -187,8 +186,7 @@ public record Lyra() implements Policy {
         }
 
         /** Places the jobs with rules about their nodes, whose sizes are then what they get. */
-        private void placeSites(
-                List<JobView> jobs, int[] sizes, Map<JobId, List<GpuId>> targets, Set<GpuId> taken) {
+        private void placeSites(List<JobView> jobs, int[] sizes, Map<JobId, List<GpuId>> targets, Set<GpuId> taken) {
             if (!SitePlacement.isNeeded(jobs)) {
                 return;
             }

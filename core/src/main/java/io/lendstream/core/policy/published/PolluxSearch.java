@@ -69,8 +69,7 @@ public final class PolluxSearch {
      * @param restartFactor the share of its speedup that is left if its row changes
      * @param rule the rows that it may have
      */
-    public record Job(
-            Speedup speedup, List<Integer> current, int least, int most, double restartFactor, RowRule rule) {
+    public record Job(Speedup speedup, List<Integer> current, int least, int most, double restartFactor, RowRule rule) {
         public Job {
             current = List.copyOf(current);
         }

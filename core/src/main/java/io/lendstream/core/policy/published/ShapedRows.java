@@ -39,9 +39,8 @@ final class ShapedRows implements PolluxSearch.RowRule {
                         .add(n);
             }
         }
-        this.domains = site.filter(rules -> rules.wish().isPresent()).isPresent()
-                ? List.copyOf(byName.values())
-                : List.of();
+        this.domains =
+                site.filter(rules -> rules.wish().isPresent()).isPresent() ? List.copyOf(byName.values()) : List.of();
     }
 
     @Override

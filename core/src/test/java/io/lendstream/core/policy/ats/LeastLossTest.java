@@ -64,10 +64,13 @@ class LeastLossTest {
         assertThat(new Ats(view).victims(1)).hasSize(2);
         assertThat(new Ats(view).victims(2)).hasSize(2);
         assertThat(new Ats(view).victims(3)).hasSize(4);
-        assertThat(new Ats(view).losses(1)).filteredOn(Alternative::chosen).singleElement().satisfies(chosen -> {
-            assertThat(chosen.gpus()).hasSize(2);
-            assertThat(chosen.size()).isEqualTo(2);
-        });
+        assertThat(new Ats(view).losses(1))
+                .filteredOn(Alternative::chosen)
+                .singleElement()
+                .satisfies(chosen -> {
+                    assertThat(chosen.gpus()).hasSize(2);
+                    assertThat(chosen.size()).isEqualTo(2);
+                });
     }
 
     /** A layout that a job without rules about nodes never asks. */

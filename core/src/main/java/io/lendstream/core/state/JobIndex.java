@@ -30,6 +30,7 @@ public record JobIndex(
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
+            PersistentMap.empty(),
             PersistentMap.empty());
 
     /** With the new state of a job in place of the old one; empty before it came or after it left. */

@@ -185,7 +185,7 @@ class KindAwareTest {
     void kindsThatJobsNameCountByTheirAliases() {
         KindId pcie = new KindId("A100-PCIE-80GB");
         SchedulerSettings aliases =
-                KINDS.withModel(new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB")));
+                KINDS.withModel(new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE));
         Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), aliases))
                 .node("train-p", Pool.TRAINING, 1, "NVIDIA A100-PCIE-80GB", 80)
                 .node("train-t", Pool.TRAINING, 1, T4, 16)
@@ -206,7 +206,7 @@ class KindAwareTest {
                 .job("a", 1, only(pcie));
         Scheduler next = new Scheduler(
                 Policies.parse("deepboot"),
-                KINDS.withModel(new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"))));
+                KINDS.withModel(new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE)));
 
         story.takenOverBy(next);
 

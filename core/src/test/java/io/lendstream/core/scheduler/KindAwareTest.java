@@ -10,6 +10,7 @@ import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
@@ -184,8 +185,8 @@ class KindAwareTest {
     @Test
     void kindsThatJobsNameCountByTheirAliases() {
         KindId pcie = new KindId("A100-PCIE-80GB");
-        SchedulerSettings aliases =
-                KINDS.withModel(new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE));
+        SchedulerSettings aliases = KINDS.withModel(
+                new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE));
         Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), aliases))
                 .node("train-p", Pool.TRAINING, 1, "NVIDIA A100-PCIE-80GB", 80)
                 .node("train-t", Pool.TRAINING, 1, T4, 16)
@@ -206,7 +207,8 @@ class KindAwareTest {
                 .job("a", 1, only(pcie));
         Scheduler next = new Scheduler(
                 Policies.parse("deepboot"),
-                KINDS.withModel(new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE)));
+                KINDS.withModel(
+                        new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE)));
 
         story.takenOverBy(next);
 

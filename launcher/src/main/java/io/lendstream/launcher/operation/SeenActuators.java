@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.SortedMap;
+import java.util.NavigableMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -19,8 +19,8 @@ import java.util.stream.Collectors;
 
 /** Actuators as they describe themselves, by domain and name, and the nodes that two of them claim. */
 final class SeenActuators {
-    private final SortedMap<DomainId, SortedMap<String, ActuatorDescription>> actuators = new TreeMap<>();
-    private final SortedMap<DomainId, SortedSet<NodeId>> nodes = new TreeMap<>();
+    private final NavigableMap<DomainId, NavigableMap<String, ActuatorDescription>> actuators = new TreeMap<>();
+    private final NavigableMap<DomainId, SortedSet<NodeId>> nodes = new TreeMap<>();
 
     void tell(Event event) {
         event.asDescription().ifPresent(this::take);
@@ -45,7 +45,7 @@ final class SeenActuators {
     /** All descriptions. */
     List<ActuatorDescription> all() {
         return actuators.values().stream()
-                .map(SortedMap::values)
+                .map(NavigableMap::values)
                 .flatMap(Collection::stream)
                 .toList();
     }

@@ -80,7 +80,7 @@ public record TrainingTask(
 
     /** The same job in a shape. */
     TrainingTask shaped(JobShape shape) {
-        return new TrainingTask(job.shaped(shape), truth, fate, speeds);
+        return new TrainingTask(job.shaped(shape), truth, fate, speeds, links);
     }
 
     TrainingTask named(String name) {

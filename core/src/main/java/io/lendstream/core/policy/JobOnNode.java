@@ -93,4 +93,9 @@ public record JobOnNode(JobView whole, int mostGpus) implements JobView {
     public RescaleCosts costs() {
         return whole.costs();
     }
+
+    @Override
+    public Optional<Deadline> deadline() {
+        return whole.deadline();
+    }
 }

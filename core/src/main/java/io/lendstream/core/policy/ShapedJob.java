@@ -185,4 +185,9 @@ public final class ShapedJob implements JobView {
     public RescaleCosts costs() {
         return whole.costs();
     }
+
+    @Override
+    public Optional<Deadline> deadline() {
+        return whole.deadline();
+    }
 }

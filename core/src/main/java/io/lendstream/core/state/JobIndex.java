@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param changing jobs that are being changed, by when the change has to be in force
  * @param unsettled jobs that hold other GPUs than they should and are not being changed
  * @param past jobs that are over and hold nothing, by when they last spoke
- * @param shaped jobs that are not over and may not have each number of GPUs anywhere
+ * @param shaped jobs that are not over and not refused, and may not have each number of GPUs anywhere
  */
 public record JobIndex(
         PersistentMap<QueueKey, JobState> open,
@@ -78,7 +78,7 @@ public record JobIndex(
     }
 
     private static Optional<JobId> isShaped(JobState job) {
-        return job.isOver() || job.spec().shape().isAny()
+        return job.isOver() || job.isRefused() || job.spec().shape().isAny()
                 ? Optional.empty()
                 : Optional.of(job.spec().job());
     }

@@ -34,7 +34,7 @@ final class AdmissionControl {
         if (asking.isEmpty()) {
             return;
         }
-        List<KindRoom> rooms = KindRoom.of(builder, settings.lending());
+        List<KindRoom> rooms = KindRoom.of(builder, settings);
         if (rooms.isEmpty()) {
             return; // no GPU is known yet, as at the start of a domain
         }

@@ -1,17 +1,20 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
-import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.policy.JobView;
 import io.lendstream.core.state.Admission;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QuotaUse;
 import io.lendstream.core.state.TrainingCapacity;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,53 +25,78 @@ import java.util.TreeMap;
 /** The whole GPUs of one kind that jobs may get, for answers to jobs; of all GPUs if kinds are not told apart. */
 final class KindRoom {
     private final Optional<KindId> kind;
+    private final boolean isOnlyKind;
+    private final ShapeView inAll;
+    private final ShapeView inOwn;
+    private final List<GpuState> all = new ArrayList<>();
+    private final List<GpuState> own = new ArrayList<>();
     private final Map<NodeId, Integer> nodes = new HashMap<>();
+    private final Map<NodeId, Integer> ownNodes = new HashMap<>();
     private final Map<QueueId, Integer> limits = new HashMap<>();
-    private int most;
-    private int own;
     private int promised;
-    private boolean onlyKind;
 
-    private KindRoom(Optional<KindId> kind) {
+    private KindRoom(StepBuilder builder, TopologyLabels labels, Optional<KindId> kind, boolean isOnlyKind) {
         this.kind = kind;
+        this.isOnlyKind = isOnlyKind;
+        Optional<KindId> apart = isOnlyKind ? Optional.empty() : kind;
+        this.inAll = new ShapeView(builder, labels, () -> all, apart);
+        this.inOwn = new ShapeView(builder, labels, () -> own, apart);
     }
 
     /**
-     * The rooms of a domain, by kind; without those whose GPUs training may never use.
-     *
-     * @param lending whether jobs may be lent GPUs of inference
+     * The rooms of a domain, by kind; without those whose GPUs training may never use. As in plans, GPUs of an unknown
+     * kind are used with those of the only known kind, and not at all if there are several.
      */
-    static List<KindRoom> of(StepBuilder builder, boolean lending) {
-        PersistentMap<NodeId, NodeId> away =
-                builder.clusterIndex().trainingCapacity().away();
+    static List<KindRoom> of(StepBuilder builder, SchedulerSettings settings) {
+        TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();
+        boolean isOneKind = capacity.kinds().size() < 2;
+        TopologyLabels labels = settings.model().topology();
+        AbilityGuard abilities = new AbilityGuard(builder);
         SortedMap<String, KindRoom> rooms = new TreeMap<>();
         for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
-            if (gpu.isWhole() && (lending || gpu.pool() == Pool.TRAINING)) {
-                rooms.computeIfAbsent(key(gpu.kind()), any -> new KindRoom(gpu.kind()))
-                        .count(gpu, away.contains(gpu.nodeId()));
+            Optional<KindId> kind = isOneKind ? capacity.kinds().firstKey() : gpu.kind();
+            boolean isUsed = isOneKind || kind.isPresent();
+            if (isUsed && gpu.isWhole() && (settings.lending() || gpu.pool() == Pool.TRAINING)) {
+                rooms.computeIfAbsent(key(kind), any -> new KindRoom(builder, labels, kind, isOneKind))
+                        .count(gpu, !capacity.away().contains(gpu.nodeId()) && abilities.isUsable(gpu));
             }
         }
         for (JobState job : builder.clusterIndex().jobs().open().values()) {
-            if (job.admission().isPresent()) {
-                Admission answer = job.admission().get();
-                KindRoom room = rooms.get(key(answer.kind()));
-                if (room != null) {
-                    room.promise(answer.share());
-                }
+            int share = job.admission().map(Admission::share).orElse(0);
+            if (share > 0) {
+                roomOf(job, rooms).ifPresent(room -> room.promise(share));
             }
         }
-        rooms.values().forEach(room -> room.onlyKind = rooms.size() == 1);
         return List.copyOf(rooms.values());
+    }
+
+    /**
+     * Where the share of an admitted job is. If the job was answered before kinds were told apart, it is with the most
+     * GPUs that are left and that the job may use.
+     */
+    private static Optional<KindRoom> roomOf(JobState job, SortedMap<String, KindRoom> rooms) {
+        Optional<KindId> answered = job.admission().flatMap(Admission::kind);
+        KindRoom named = rooms.get(key(answered));
+        if (named != null) {
+            return Optional.of(named);
+        }
+        return rooms.values().stream()
+                .filter(room -> room.isOnlyKind || answered.isEmpty())
+                .filter(room -> room.isFor(job.spec()))
+                .max(Comparator.comparingInt(KindRoom::free));
     }
 
     private static String key(Optional<KindId> kind) {
         return kind.map(KindId::value).orElse("");
     }
 
-    private void count(GpuState gpu, boolean isAway) {
-        most++;
+    private void count(GpuState gpu, boolean isUsable) {
+        all.add(gpu);
         nodes.merge(gpu.nodeId(), 1, Integer::sum);
-        own += gpu.pool() == Pool.TRAINING && !isAway && TrainingCapacity.has(gpu) ? 1 : 0;
+        if (gpu.pool() == Pool.TRAINING && isUsable && TrainingCapacity.has(gpu)) {
+            own.add(gpu);
+            ownNodes.merge(gpu.nodeId(), 1, Integer::sum);
+        }
     }
 
     Optional<KindId> kind() {
@@ -77,12 +105,15 @@ final class KindRoom {
 
     /** GPUs that jobs could get if no other job and no service used any. */
     int most() {
-        return most;
+        return all.size();
     }
 
-    /** GPUs that training can count on: those of its own pool, on reachable nodes and not out of service. */
+    /**
+     * GPUs that training can count on: those of its own pool that are not out of service, on reachable nodes with one
+     * actuator.
+     */
     int own() {
-        return own;
+        return own.size();
     }
 
     /** Those of them that are the shares of admitted jobs. */
@@ -92,7 +123,7 @@ final class KindRoom {
 
     /** Those of them that are left for another job. */
     int free() {
-        return Math.max(0, own - promised);
+        return Math.max(0, own() - promised);
     }
 
     /** Counts the share of a job that is admitted. */
@@ -100,13 +131,36 @@ final class KindRoom {
         promised += share;
     }
 
+    /** GPUs that training can count on, of the node that has the most of them. */
+    int ownOnOneNode() {
+        return largest(ownNodes, 0);
+    }
+
+    /** A job in its shape, with all GPUs. */
+    JobView inAll(JobState job, JobView seen) {
+        return inAll.of(job, seen);
+    }
+
+    /** A job in its shape, with the GPUs that training can count on. */
+    JobView inOwn(JobState job, JobView seen) {
+        return inOwn.of(job, seen);
+    }
+
     /** The GPUs of its largest node. */
     int gpusPerNode() {
-        return nodes.values().stream().mapToInt(count -> count).max().orElse(1);
+        return largest(nodes, 1);
+    }
+
+    private static int largest(Map<NodeId, Integer> counts, int least) {
+        int largest = least;
+        for (int count : counts.values()) {
+            largest = Math.max(largest, count);
+        }
+        return largest;
     }
 
     boolean isFor(TrainingJob job) {
-        return kind.filter(of -> onlyKind ? job.excludes(of) : !KindChoice.mayUse(job, of))
+        return kind.filter(of -> isOnlyKind ? job.excludes(of) : !KindChoice.mayUse(job, of))
                 .isEmpty();
     }
 

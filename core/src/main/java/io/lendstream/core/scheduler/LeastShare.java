@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.Wording;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.QueueId;
@@ -9,6 +10,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.Goodput;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.ScheduledJob;
+import io.lendstream.core.policy.ShapedJob;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
@@ -23,9 +25,9 @@ import java.util.TreeMap;
 
 /**
  * The least number of GPUs of one kind with which a job ends by its hard deadline, by its goodput and its remaining
- * work: the minimum satisfactory share of ElasticFlow, for a constant number of GPUs from now on. It has to fit the
- * GPUs of the training pool beside the shares of admitted jobs. Loans do not count, because inference may reclaim them
- * at any time. Above 64 GPUs sizes are tried in steps of 3 per cent.
+ * work: the minimum satisfactory share of ElasticFlow, for a constant number of GPUs from now on. It is a size that the
+ * job's shape allows, and it has to fit the GPUs of the training pool beside the shares of admitted jobs. Loans do not
+ * count, because inference may reclaim them at any time. Above 64 GPUs sizes are tried in steps of 3 per cent.
  *
  * @see <a href="https://doi.org/10.1145/3575693.3575721">ElasticFlow, ASPLOS 2023, minimum satisfactory share</a>
  */
@@ -50,6 +52,15 @@ final class LeastShare {
         }
     }
 
+    /**
+     * What a job needs and could get of one kind, at best.
+     *
+     * @param least the least number that its shape allows; {@link ShapedJob#NO_SIZE} if the nodes have none
+     * @param mostOfDomain the most GPUs that it may use
+     * @param most the same within the quota of its queue
+     */
+    private record Sizes(int least, int mostOfDomain, int most, boolean fitsDomain, boolean fits) {}
+
     LeastShare(StepBuilder builder, SchedulerSettings settings, List<KindRoom> rooms) {
         this.builder = builder;
         this.training = new TrainingView(builder, settings);
@@ -65,39 +76,67 @@ final class LeastShare {
         return size.possible() && deadline.isPresent() ? byDeadline(job, deadline.get()) : size;
     }
 
-    /** Whether a job can ever have its least number of GPUs: of its kinds, and within the quota of its queue. */
+    /** Whether a job can ever have its least number of GPUs: of its kinds and shape, and within its queue's quota. */
     private AdmissionAnswer size(JobState job) {
-        int least = job.spec().scaling().least();
-        int mostOfDomain = 0;
-        int most = 0;
-        for (KindRoom room : rooms) {
-            if (room.isFor(job.spec())) {
-                mostOfDomain = Math.max(mostOfDomain, room.most());
-                most = Math.max(most, Math.min(room.most(), limit(job, room)));
-            }
-        }
+        Sizes sizes = sizes(job);
+        int least = sizes.least < ShapedJob.NO_SIZE
+                ? sizes.least
+                : job.spec().scaling().least();
         Map<String, Double> numbers = new TreeMap<>();
         numbers.put("needed", (double) least);
-        numbers.put("most", (double) most);
-        String asked = "it needs %s at once".formatted(Reason.counted(least, "GPU"));
+        numbers.put("most", (double) sizes.most);
         boolean runsOnInstance =
                 job.spec().sliceMemoryBytes().isPresent() && job.spec().startsOnOne();
-        if (most >= least || runsOnInstance) {
-            return AdmissionAnswer.yes("%s and can get up to %d".formatted(asked, most), numbers);
+        String asked = "it needs %s at once".formatted(Reason.counted(least, "GPU"));
+        if (sizes.fits || runsOnInstance) {
+            return AdmissionAnswer.yes("%s and can get up to %d".formatted(asked, sizes.most), numbers);
         }
-        if (mostOfDomain < least) {
-            return AdmissionAnswer.no(
-                    "%s, and the domain has only %s%s for it"
-                            .formatted(asked, Reason.counted(mostOfDomain, "GPU"), ofOneKind()),
-                    numbers);
+        if (!sizes.fitsDomain) {
+            boolean areTooFew = least > sizes.mostOfDomain;
+            return AdmissionAnswer.no(areTooFew ? tooFew(asked, sizes.mostOfDomain) : noSize(job), numbers);
         }
         Optional<QueueId> queue = job.spec().queue();
         return AdmissionAnswer.no(
                 queue,
                 "%s, and queue %s may use at most %s%s, with all that it can borrow"
                         .formatted(
-                                asked, queue.map(QueueId::value).orElse(""), Reason.counted(most, "GPU"), ofOneKind()),
+                                asked,
+                                queue.map(QueueId::value).orElse(""),
+                                Reason.counted(sizes.most, "GPU"),
+                                ofOneKind()),
                 numbers);
+    }
+
+    private Sizes sizes(JobState job) {
+        Sizes sizes = new Sizes(ShapedJob.NO_SIZE, 0, 0, false, false);
+        for (KindRoom room : rooms) {
+            if (room.isFor(job.spec())) {
+                int least = room.inAll(job, seen(job, room)).least();
+                int most = Math.min(room.most(), limit(job, room));
+                sizes = new Sizes(
+                        Math.min(sizes.least, least),
+                        Math.max(sizes.mostOfDomain, room.most()),
+                        Math.max(sizes.most, most),
+                        sizes.fitsDomain || least <= room.most(),
+                        sizes.fits || least <= most);
+            }
+        }
+        return sizes;
+    }
+
+    private String tooFew(String asked, int mostOfDomain) {
+        return "%s, and the domain has only %s%s for it"
+                .formatted(asked, Reason.counted(mostOfDomain, "GPU"), ofOneKind());
+    }
+
+    private static String noSize(JobState job) {
+        return "no number of GPUs fits both its shape (%s) and the nodes of the domain"
+                .formatted(job.spec().shape().inWords());
+    }
+
+    /** A job as policies see it on a kind, without its shape. */
+    private JobView seen(JobState job, KindRoom room) {
+        return training.seen(job, room.gpusPerNode(), ScheduledJob.Kinds.of(room.kind()));
     }
 
     private String ofOneKind() {
@@ -142,12 +181,13 @@ final class LeastShare {
 
     private Candidate candidate(JobState job, KindRoom room, double left) {
         int perNode = room.gpusPerNode();
-        JobView seen = training.seen(job, perNode, ScheduledJob.Kinds.of(room.kind()));
+        JobView seen = room.inOwn(job, seen(job, room));
         Goodput goodput = seen.goodput().orElse((nodes, gpus) -> 0);
-        int bound = Math.min(Math.min(room.own(), limit(job, room)), seen.most());
+        int own = training.onOneNode() ? room.ownOnOneNode() : room.own();
+        int bound = seen.fit(Math.min(Math.min(own, limit(job, room)), seen.most()));
         double start = job.gpus() == 0 ? Limits.millis(seen.costs().first()) / 1000.0 : 0;
         double seconds = Double.POSITIVE_INFINITY;
-        for (int gpus = seen.least(); gpus <= bound; gpus = next(gpus, bound)) {
+        for (int gpus = seen.least(); gpus <= bound; gpus = next(seen, gpus, bound)) {
             int nodes = (gpus + perNode - 1) / perNode;
             seconds = start + work(job) / goodput.on(nodes, gpus);
             if (seconds <= left) {
@@ -158,8 +198,9 @@ final class LeastShare {
     }
 
     /** The next size to try; the bound is always one. */
-    private static int next(int gpus, int bound) {
-        return gpus == bound ? bound + 1 : Math.min(bound, gpus + Math.max(1, gpus / FINEST_STEPS));
+    private static int next(JobView seen, int gpus, int bound) {
+        int step = Math.max(1, gpus / FINEST_STEPS);
+        return gpus == bound ? bound + 1 : Math.min(bound, seen.next(gpus + step - 1));
     }
 
     /** The work that a job has still to do, in samples of the initial batch. */
@@ -169,8 +210,7 @@ final class LeastShare {
         return Math.max(1, iterations) * traits.batch().initial();
     }
 
-    private static AdmissionAnswer inWords(
-            JobState job, Instant deadline, Candidate best, Map<String, Double> numbers) {
+    private AdmissionAnswer inWords(JobState job, Instant deadline, Candidate best, Map<String, Double> numbers) {
         KindRoom room = best.room();
         String by = Wording.time(deadline);
         String own = "%d training %s%s".formatted(room.own(), room.own() == 1 ? "GPU" : "GPUs", room.ofKind());
@@ -186,11 +226,7 @@ final class LeastShare {
                                     Reason.counted(best.bound(), "GPU"),
                                     best.seconds(),
                                     numbers.getOrDefault("secondsLeft", 0.0))
-                    : "it needs at least %s, and can count on %d of %s"
-                            .formatted(
-                                    Reason.counted(job.spec().scaling().least(), "GPU"),
-                                    Math.max(0, best.bound()),
-                                    own);
+                    : tooFewOfOwn(job, best.bound(), own);
             return AdmissionAnswer.no("it cannot end by its deadline %s: %s".formatted(by, why), numbers);
         }
         int share = best.needed().get();
@@ -208,5 +244,16 @@ final class LeastShare {
                 "with %s%s it ends by its deadline %s; jobs with hard deadlines then need %d of %s"
                         .formatted(Reason.counted(share, "GPU"), room.ofKind(), by, room.promised() + share, own),
                 numbers);
+    }
+
+    private String tooFewOfOwn(JobState job, int bound, String own) {
+        JobShape shape = job.spec().shape();
+        return "it needs at least %s%s, and can count on %d of %s%s"
+                .formatted(
+                        Reason.counted(job.spec().scaling().least(), "GPU"),
+                        shape.isAny() ? "" : " in its shape (%s)".formatted(shape.inWords()),
+                        bound,
+                        own,
+                        training.onOneNode() ? ", as no actuator runs one job on several nodes" : "");
     }
 }

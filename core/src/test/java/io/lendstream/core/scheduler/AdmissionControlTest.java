@@ -8,13 +8,17 @@ import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.TopologyLabels;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
@@ -361,5 +365,101 @@ class AdmissionControlTest {
         assertThat(answers(story)).isEmpty();
         planned(story.control(ControlCommand.Kind.THAW));
         assertThat(answers(story)).hasSize(1);
+    }
+
+    @Test
+    void theShareIsANumberThatTheShapeAllows() {
+        TrainingJob job = linear("a", 8, true).due(at(1360), DeadlineKind.HARD).shaped(JobShape.multiples(4));
+
+        Scenario story = planned(work(training(4).tell(job), "a"));
+
+        assertThat(lastAnswer(story))
+                .isEqualTo(
+                        "a is admitted: with 4 GPUs it ends by its deadline 2026-01-01 00:22:40 UTC; jobs with hard deadlines then need 4 of 4 training GPUs");
+        assertThat(story.job("a").admission().orElseThrow().share()).isEqualTo(4);
+    }
+
+    @Test
+    void aNumberThatTheShapeForbidsMeetsNoDeadline() {
+        TrainingJob job = linear("a", 8, true).due(at(700), DeadlineKind.HARD).shaped(JobShape.multiples(3));
+
+        Scenario story = planned(work(training(4).tell(job), "a"));
+
+        assertThat(lastAnswer(story)).endsWith("with 3 GPUs it takes 810 s, and 640 s are left");
+        assertThat(story.job("a").isRefused()).isTrue();
+        assertThat(story.state().clusterIndex().jobs().shaped().isEmpty())
+                .as("no plan looks at the shape of a refused job")
+                .isTrue();
+    }
+
+    @Test
+    void aJobOfAQueueThatNoNodesFitIsRefusedUntilSomeDo() {
+        Scenario story = new Scenario(new Scheduler(
+                        Policies.parse("tiresias"),
+                        SchedulerSettings.DEFAULTS.withModel(
+                                ClusterModel.ALIKE.with(TopologyLabels.of("", "rack")))))
+                .node("train-a", Pool.TRAINING, 2)
+                .rack("train-a", "r1")
+                .node("train-b", Pool.TRAINING, 2)
+                .rack("train-b", "r2")
+                .queue("team-a", 4);
+        TrainingJob job = linear("a", 4, false).shaped(JobShape.ANY.within(TopologyLevel.RACK, true));
+
+        planned(story.tell(job.in(new QueueId("team-a"))));
+
+        assertThat(lastAnswer(story))
+                .isEqualTo(
+                        "a is refused: no number of GPUs fits both its shape (one rack (required)) and the nodes of the domain");
+
+        planned(story.rack("train-b", "r1"));
+
+        assertThat(lastAnswer(story)).isEqualTo("a is admitted: it needs 4 GPUs at once and can get up to 4");
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+    }
+
+    @Test
+    void aJobCannotCountOnSeveralNodesThatNoActuatorJoins() {
+        Scenario story = training(4)
+                .node("more", Pool.TRAINING, 4)
+                .actuator("one", Abilities.USUAL.withSpansNodes(false))
+                .tell(linear("a", 8, false).due(at(1360), DeadlineKind.HARD));
+
+        planned(work(story, "a"));
+
+        assertThat(lastAnswer(story))
+                .endsWith(
+                        "it needs at least 8 GPUs, and can count on 4 of 8 training GPUs, as no actuator runs one job on several nodes");
+    }
+
+    @Test
+    void sharesAreKeptWhenKindsAreToldApart() {
+        Scenario story = planned(work(hard(training(4), "a", 700), "a"));
+        assertThat(story.job("a").admission().orElseThrow().share()).isEqualTo(4);
+
+        story.takenOverBy(new Scheduler(
+                Policies.parse("tiresias"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS)));
+        planned(planned(work(hard(story, "b", 100_000), "b")));
+
+        assertThat(lastAnswer(story))
+                .startsWith("b is refused:")
+                .contains("admitted jobs with hard deadlines need 4 of 4 training GPUs");
+    }
+
+    @Test
+    void policiesSeeTheDeadlineOfAJobInItsShape() {
+        TrainingJob job = linear("a", 8, true).due(at(1360), DeadlineKind.HARD).shaped(JobShape.multiples(2));
+        Scenario story = training(4)
+                .node("more", Pool.TRAINING, 4)
+                .actuator("one", Abilities.USUAL.withSpansNodes(false))
+                .tell(job);
+        StepBuilder step =
+                new StepBuilder(story.state(), story.log().get(story.log().size() - 1), StepListener.NONE);
+
+        List<JobView> jobs =
+                new TrainingView(step, SchedulerSettings.DEFAULTS).view().jobs();
+
+        assertThat(jobs)
+                .extracting(JobView::deadline)
+                .containsExactly(Optional.of(new Deadline(at(1360), DeadlineKind.HARD, 0)));
     }
 }

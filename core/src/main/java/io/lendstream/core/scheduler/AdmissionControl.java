@@ -16,8 +16,8 @@ import java.util.TreeMap;
 /**
  * Answers jobs before a plan: whether a job with a hard deadline can end by then, and whether a waiting job of a queue
  * can ever run. An answer is a {@code hold} with its numbers. A refused job is not planned. It is looked at again
- * before each plan, and a plan is due when the job, its queue, another job or a node changes. An admitted job stays
- * admitted until its owner describes it in another way, and a job that has GPUs is never refused.
+ * before each plan, and a plan is due when the job, its queue, another job or a node changes. A job that is admitted to
+ * a hard deadline stays admitted until its owner describes it in another way, and a job that has GPUs is never refused.
  */
 final class AdmissionControl {
     private final StepBuilder builder;
@@ -40,8 +40,10 @@ final class AdmissionControl {
         }
         LeastShare shares = new LeastShare(builder, settings, rooms);
         for (JobState job : asking) {
-            AdmissionAnswer answer = shares.of(job);
-            if (job.isRefused() ? answer.possible() : isHard(job) || !answer.possible()) {
+            AdmissionAnswer answer = isHard(job) || isOfQueue(job)
+                    ? shares.of(job)
+                    : AdmissionAnswer.yes("it has neither a hard deadline nor a declared queue any more", Map.of());
+            if (job.isRefused() ? answer.possible() || isOutdated(job) : isHard(job) || !answer.possible()) {
                 answer(job, answer);
                 rooms.stream()
                         .filter(room -> answer.share() > 0 && room.kind().equals(answer.kind()))
@@ -57,7 +59,7 @@ final class AdmissionControl {
         for (JobState job : jobs.open().values()) {
             boolean needsAnswer = isHard(job)
                     ? job.admission().isEmpty()
-                    : areThereQueues && job.gpus() == 0 && job.spec().queue().isPresent();
+                    : areThereQueues && job.gpus() == 0 && isOfQueue(job);
             if (needsAnswer && job.changing().isEmpty()) {
                 asking.add(job);
             }
@@ -74,6 +76,19 @@ final class AdmissionControl {
 
     private static boolean isHard(JobState job) {
         return job.spec().hardDeadline().isPresent();
+    }
+
+    /** Whether a job is in a queue that is declared. */
+    private boolean isOfQueue(JobState job) {
+        return job.spec()
+                .queue()
+                .filter(builder.entities().queues()::contains)
+                .isPresent();
+    }
+
+    /** Whether the answer is to another description of the job. */
+    private static boolean isOutdated(JobState job) {
+        return job.admission().filter(Admission::outdated).isPresent();
     }
 
     private void answer(JobState job, AdmissionAnswer answer) {

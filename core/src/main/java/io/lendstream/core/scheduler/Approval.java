@@ -290,6 +290,10 @@ final class Approval {
 
         private void change(JobId job, Allocation allocation) {
             Instant by = builder.now().plus(settings.notice());
+            JobState known = builder.jobs().require(job);
+            if (known.isRefused()) {
+                builder.put(known.unanswered()); // refused before advisory mode, and advice gave it GPUs
+            }
             new JobChanges(builder, settings).change(builder.jobs().require(job), allocation.gpus(), by, reason);
         }
 

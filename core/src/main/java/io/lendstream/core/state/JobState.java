@@ -156,6 +156,22 @@ public record JobState(
                 goodput);
     }
 
+    /** Without an answer: an operator has approved GPUs for it. */
+    public JobState unanswered() {
+        return new JobState(
+                spec,
+                work,
+                learned,
+                grant,
+                change,
+                usage,
+                lastProgressAt,
+                standing,
+                Optional.empty(),
+                lastEvent,
+                goodput);
+    }
+
     public JobState standing(QueuePosition next) {
         return new JobState(
                 spec,
@@ -233,7 +249,7 @@ public record JobState(
 
     /**
      * With a new description by its owner. Measurements are kept unless the owner's declaration changes. Another
-     * description needs another answer.
+     * description needs another answer. A refused job stays refused until then.
      */
     public JobState described(TrainingJob next, long event) {
         LearnedTraits traits = learned.redeclared(spec, next);
@@ -246,7 +262,7 @@ public record JobState(
                 usage,
                 lastProgressAt,
                 standing,
-                next.equals(spec) ? admission : Optional.empty(),
+                next.equals(spec) ? admission : admission.filter(any -> isRefused()).map(Admission::toEarlier),
                 event,
                 goodput.with(next, traits));
     }

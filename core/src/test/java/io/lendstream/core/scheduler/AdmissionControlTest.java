@@ -462,4 +462,65 @@ class AdmissionControlTest {
                 .extracting(JobView::deadline)
                 .containsExactly(Optional.of(new Deadline(at(1360), DeadlineKind.HARD, 0)));
     }
+
+    @Test
+    void aRefusedJobThatIsDescribedInAnotherWayIsAnswered() {
+        Scenario story = planned(training(4).queue("team-a", 2).rigidJob("a", 3, "team-a"));
+        assertThat(lastAnswer(story)).startsWith("a is refused:");
+
+        story.rigidJob("a", 2, "team-a");
+
+        assertThat(story.job("a").isRefused()).as("until the next plan").isTrue();
+        planned(story);
+        assertThat(answers(story)).hasSize(2);
+        assertThat(lastAnswer(story)).isEqualTo("a is admitted: it needs 2 GPUs at once and can get up to 2");
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+    }
+
+    @Test
+    void aJobThatIsRefusedInItsNewFormTooIsAnsweredOnceMore() {
+        Scenario story = planned(work(hard(training(4), "a", 200), "a"));
+
+        planned(planned(planned(hard(story, "a", 400))));
+
+        assertThat(answers(story)).hasSize(2);
+        assertThat(lastAnswer(story)).startsWith("a is refused: it cannot end by its deadline 2026-01-01 00:06:40 UTC");
+    }
+
+    @Test
+    void aRefusedJobWithoutItsDeadlineIsAdmitted() {
+        Scenario story = planned(work(hard(training(4), "a", 200), "a"));
+
+        planned(story.tell(linear("a", 8, true)));
+
+        assertThat(lastAnswer(story))
+                .isEqualTo("a is admitted: it has neither a hard deadline nor a declared queue any more");
+        assertThat(story.job("a").isRefused()).isFalse();
+    }
+
+    @Test
+    void aJobOfAnUndeclaredQueueIsNotRefused() {
+        Scenario story = planned(training(4).queue("team-a", 9).rigidJob("a", 6, "team-b"));
+
+        assertThat(answers(story)).isEmpty();
+        assertThat(story.job("a").isRefused()).isFalse();
+    }
+
+    @Test
+    void anApprovalOfGpusEndsARefusal() {
+        Scenario story = planned(training(4).queue("team-a", 2).rigidJob("a", 3, "team-a"));
+        story.control(ControlCommand.Kind.ADVISORY_ON).queue("team-a", 3).after(ofSeconds(60));
+        assertThat(story.job("a").isRefused()).as("advice changes no state").isTrue();
+        Decision advice = story.decisions().stream()
+                .filter(decision ->
+                        decision.advisory() && decision.action().jobChange().isPresent())
+                .findFirst()
+                .orElseThrow();
+
+        story.approve(advice.id()).settled();
+
+        assertThat(story.job("a").gpus()).isEqualTo(3);
+        assertThat(story.job("a").isRefused()).isFalse();
+        assertThat(story.state().clusterIndex().jobs().open().size()).isEqualTo(1);
+    }
 }

@@ -251,7 +251,7 @@ final class RoundTripTest {
 
     @Test
     void theAnswerToAJobIsKeptInItsState() throws IOException {
-        Admission answer = new Admission(true, 3, Optional.of(new KindId("L4-24GB")));
+        Admission answer = new Admission(true, 3, Optional.of(new KindId("L4-24GB")), true);
         JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
         RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
 

@@ -184,7 +184,10 @@ final class Overview {
         return workload.progress(job);
     }
 
-    /** Why a job is refused; empty if it is not, or if its answer is older than the decisions that were read. */
+    /**
+     * Why a job without GPUs is refused; empty if it is not, or if its answer is older than the decisions that were
+     * read.
+     */
     Optional<String> refusal(JobId job) {
         return Optional.ofNullable(admissions.get(job.value()))
                 .map(Decision::reason)

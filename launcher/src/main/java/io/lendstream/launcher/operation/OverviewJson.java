@@ -113,9 +113,10 @@ final class OverviewJson {
                     .put("phase", figures.phase(job))
                     .put("gpus", held.gpus())
                     .put("lent", held.lent());
-            overview.refusal(job.spec().job()).ifPresent(why -> one.put("refused", why));
             if (held.gpus() > 0) {
                 one.put("goodputSamplesPerSecond", WorkloadFigures.goodput(job, held));
+            } else {
+                overview.refusal(job.spec().job()).ifPresent(why -> one.put("refused", why));
             }
         });
     }

@@ -190,6 +190,10 @@ final class OverviewText {
                         overview.progress(job.spec().job())
                                 .map(said -> ", %.0f iterations done".formatted(said.progress()))
                                 .orElse(""),
-                        overview.refusal(job.spec().job()).map("; "::concat).orElse(""));
+                        held.gpus() > 0
+                                ? ""
+                                : overview.refusal(job.spec().job())
+                                        .map("; "::concat)
+                                        .orElse(""));
     }
 }

@@ -231,6 +231,31 @@ class OverviewTest {
     }
 
     @Test
+    void aJobWithGpusIsNotRefused() {
+        Scenario approved = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .queue("team-a", 1)
+                .rigidJob("bert", 2, "team-a")
+                .after(ofSeconds(61))
+                .control(ControlCommand.Kind.ADVISORY_ON)
+                .queue("team-a", 2)
+                .after(ofSeconds(61));
+        Decision advice = approved.decisions().stream()
+                .filter(decision -> decision.action().jobChange().isPresent())
+                .findFirst()
+                .orElseThrow();
+        approved.approve(advice.id()).settled();
+
+        Overview overview = overview(approved, false);
+
+        JsonNode job = overview.json(approved.now()).at("/jobs/0");
+        assertThat(job.get("gpus").asInt()).isEqualTo(2);
+        assertThat(job.has("refused")).isFalse();
+        assertThat(overview.lines(approved.now(), false))
+                .noneMatch(line -> line.startsWith("  bert ") && line.contains("refused"));
+    }
+
+    @Test
     void showsActuatorsAndNodesThatTwoClaim() {
         Scenario described = Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 1)

@@ -39,11 +39,16 @@ final class AdmissionControl {
             return; // no GPU is known yet, as at the start of a domain
         }
         LeastShare shares = new LeastShare(builder, settings, rooms);
+        asking.removeIf(job -> !job.isRefused() && !isHard(job) && shares.hasSize(job));
+        asking.sort(
+                Comparator.comparing((JobState job) -> job.spec().hardDeadline().orElse(Instant.MAX))
+                        .thenComparing(job -> job.spec().submittedAt())
+                        .thenComparing(job -> job.spec().job()));
         for (JobState job : asking) {
             AdmissionAnswer answer = isHard(job) || isOfQueue(job)
                     ? shares.of(job)
                     : AdmissionAnswer.yes("it has neither a hard deadline nor a declared queue any more", Map.of());
-            if (job.isRefused() ? answer.possible() || isOutdated(job) : isHard(job) || !answer.possible()) {
+            if (!job.isRefused() || answer.possible() || isOutdated(job)) {
                 answer(job, answer);
                 rooms.stream()
                         .filter(room -> answer.share() > 0 && room.kind().equals(answer.kind()))
@@ -52,6 +57,7 @@ final class AdmissionControl {
         }
     }
 
+    /** The jobs that an answer may be due for. */
     private List<JobState> asking() {
         JobIndex jobs = builder.clusterIndex().jobs();
         boolean areThereQueues = !builder.entities().queues().isEmpty();
@@ -67,10 +73,6 @@ final class AdmissionControl {
         for (JobState job : jobs.refused().values()) {
             asking.add(job);
         }
-        asking.sort(
-                Comparator.comparing((JobState job) -> job.spec().hardDeadline().orElse(Instant.MAX))
-                        .thenComparing(job -> job.spec().submittedAt())
-                        .thenComparing(job -> job.spec().job()));
         return asking;
     }
 

@@ -77,6 +77,15 @@ final class LeastShare {
     }
 
     /** Whether a job can ever have its least number of GPUs: of its kinds and shape, and within its queue's quota. */
+    boolean hasSize(JobState job) {
+        return runsOnInstance(job) || sizes(job).fits;
+    }
+
+    private static boolean runsOnInstance(JobState job) {
+        return job.spec().sliceMemoryBytes().isPresent() && job.spec().startsOnOne();
+    }
+
+    /** The answer to the size of a job. */
     private AdmissionAnswer size(JobState job) {
         Sizes sizes = sizes(job);
         int least = sizes.least < ShapedJob.NO_SIZE
@@ -85,10 +94,8 @@ final class LeastShare {
         Map<String, Double> numbers = new TreeMap<>();
         numbers.put("needed", (double) least);
         numbers.put("most", (double) sizes.most);
-        boolean runsOnInstance =
-                job.spec().sliceMemoryBytes().isPresent() && job.spec().startsOnOne();
         String asked = "it needs %s at once".formatted(Reason.counted(least, "GPU"));
-        if (sizes.fits || runsOnInstance) {
+        if (sizes.fits || runsOnInstance(job)) {
             return AdmissionAnswer.yes("%s and can get up to %d".formatted(asked, sizes.most), numbers);
         }
         if (!sizes.fitsDomain) {

@@ -53,7 +53,7 @@ final class JobRun {
     /** When it trains again after a crash; infinite usually. */
     private double upAgainAt = Double.POSITIVE_INFINITY;
 
-    /** When its owner withdraws it if it has no GPUs then: at its hard deadline. */
+    /** From when its owner withdraws it if it has no GPUs: its hard deadline. */
     private final double withdrawnAt;
 
     private Optional<Double> crashesAt;

@@ -46,6 +46,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -149,10 +150,7 @@ public final class Replay {
                 break;
             }
             if (now.isAfter(giveUp)) {
-                throw new IllegalStateException(
-                        "the replay of %s with %s is not over %d days after its last arrival (%s): a job needs longer, or more GPUs than ever are free at once, or nodes are lost too often; more nodes, or none lost, may help"
-                                .formatted(
-                                        workload.name(), settings.policyName(), PATIENCE.toDays(), world.progress()));
+                throw new IllegalStateException(unfinished());
             }
             moment();
             if (turns % LOOK_AT_THE_CLOCK_EVERY == 0 && System.nanoTime() - told > PROGRESS_EVERY.toNanos()) {
@@ -170,6 +168,19 @@ public final class Replay {
                 leases.values().stream()
                         .sorted(Comparator.comparing(Lease::gpuId))
                         .toList());
+    }
+
+    private String unfinished() {
+        String refused = state.clusterIndex().jobs().refused().stream()
+                .map(job -> job.spec().job().value())
+                .collect(Collectors.joining(", "));
+        return "the replay of %s with %s is not over %d days after its last arrival (%s): a job needs longer, or more GPUs than ever are free at once, or nodes are lost too often; more nodes, or none lost, may help%s"
+                .formatted(
+                        workload.name(),
+                        settings.policyName(),
+                        PATIENCE.toDays(),
+                        world.progress(),
+                        refused.isEmpty() ? "" : "; refused, because their queue or the nodes can never hold them: " + refused);
     }
 
     /** The description of the actuator; none if it can do what is usual, as in logs without one. */

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
@@ -15,6 +17,7 @@ import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.simulator.results.RunOutcome;
@@ -88,6 +91,20 @@ class ReplayTest {
                 concurrency,
                 0,
                 Duration.ofSeconds(8));
+    }
+
+    @Test
+    void aReplayThatDoesNotEndNamesTheJobsThatAreRefused() {
+        QueueId queue = new QueueId("team-a");
+        ClusterQueue tooSmall = new ClusterQueue(
+                queue, DOMAIN, START, Optional.empty(), 1, List.of(KindQuota.of(Optional.empty(), 0.5)));
+        TrainingTask refused = new TrainingTask(job(0).job().in(queue), job(0).truth());
+        Workload workload = new Workload("refused", START, List.of(refused), List.of(), List.of(tooSmall));
+        ReplaySettings settings = ReplaySettings.of("deepboot", true, true, FOUR_NODES);
+
+        assertThatThrownBy(() -> Replay.run(workload, settings))
+                .hasMessageContaining("is not over 120 days after its last arrival")
+                .hasMessageEndingWith("; refused, because their queue or the nodes can never hold them: job-0");
     }
 
     @ParameterizedTest

@@ -180,7 +180,9 @@ public final class Replay {
                         settings.policyName(),
                         PATIENCE.toDays(),
                         world.progress(),
-                        refused.isEmpty() ? "" : "; refused, because their queue or the nodes can never hold them: " + refused);
+                        refused.isEmpty()
+                                ? ""
+                                : "; refused, because their queue or the nodes can never hold them: " + refused);
     }
 
     /** The description of the actuator; none if it can do what is usual, as in logs without one. */

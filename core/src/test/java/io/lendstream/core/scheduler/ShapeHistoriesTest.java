@@ -13,8 +13,10 @@ import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Violation;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.seeds.Seeds;
+import io.lendstream.core.state.Admission;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,6 +101,22 @@ class ShapeHistoriesTest {
                 .map(NodeState::node)
                 .flatMap(node -> Optional.ofNullable(node.facts().labels().get("rack")))
                 .orElse(unit.nodeId().value());
+    }
+
+    /** Jobs have hard deadlines where there are queues. */
+    @Seeds(100)
+    void theShareOfAnAdmittedJobIsANumberThatItsShapeAllows(long seed) {
+        RandomHistory history = history(3 * seed);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            state = history.scheduler().step(state, event).state();
+            for (JobState job : state.clusterIndex().jobs().open().values()) {
+                int share = job.admission().map(Admission::share).orElse(0);
+                assertThat(job.spec().shape().allows(share))
+                        .as("share %d of %s, seed %d", share, job.spec(), 3 * seed)
+                        .isTrue();
+            }
+        }
     }
 
     @Seeds(100)

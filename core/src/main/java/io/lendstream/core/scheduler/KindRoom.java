@@ -45,7 +45,8 @@ final class KindRoom {
 
     /**
      * The rooms of a domain, by kind; without those whose GPUs training may never use. As in plans, GPUs of an unknown
-     * kind are used with those of the only known kind, and not at all if there are several.
+     * kind are used with those of the only known kind, and not at all if there are several. A share is promised until
+     * its job ends or the deadline passes.
      */
     static List<KindRoom> of(StepBuilder builder, SchedulerSettings settings) {
         TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();
@@ -63,7 +64,7 @@ final class KindRoom {
         }
         for (JobState job : builder.clusterIndex().jobs().open().values()) {
             int share = job.admission().map(Admission::share).orElse(0);
-            if (share > 0) {
+            if (share > 0 && job.spec().hardDeadline().filter(builder.now()::isBefore).isPresent()) {
                 roomOf(job, rooms).ifPresent(room -> room.promise(share));
             }
         }

@@ -523,4 +523,16 @@ class AdmissionControlTest {
         assertThat(story.job("a").isRefused()).isFalse();
         assertThat(story.state().clusterIndex().jobs().open().size()).isEqualTo(1);
     }
+
+    @Test
+    void aShareIsLeftForOthersOnceItsDeadlineHasPassed() {
+        Scenario story = planned(work(hard(training(4), "a", 700), "a"));
+        planned(work(hard(story, "b", 100_000), "b"));
+        assertThat(lastAnswer(story)).startsWith("b is refused:").contains("need 4 of 4 training GPUs");
+
+        story.after(ofMinutes(75)).settled();
+
+        assertThat(story.job("a").isOver()).isFalse();
+        assertThat(lastAnswer(story)).startsWith("b is admitted: with 1 GPU");
+    }
 }

@@ -7,7 +7,9 @@ import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -188,6 +190,30 @@ public record InferenceService(
                 sliceMemoryBytes,
                 queue,
                 capacities);
+    }
+
+    /**
+     * The same by the kinds that count instead of others. Of several that count as one, the one with the fewest requests
+     * per second counts, with the longest warm-up.
+     */
+    public InferenceService countedBy(GpuKinds kinds) {
+        if (kinds.aliases().isEmpty() || capacities.isEmpty()) {
+            return this;
+        }
+        Map<KindId, KindCapacity> counted = new LinkedHashMap<>();
+        for (KindCapacity each : capacities) {
+            KindId kind = kinds.counted(each.kind());
+            counted.merge(kind, each.on(kind), this::lesser);
+        }
+        return onKinds(List.copyOf(counted.values()));
+    }
+
+    private KindCapacity lesser(KindCapacity one, KindCapacity other) {
+        Duration first = one.warmUp().orElse(warmUp);
+        Duration second = other.warmUp().orElse(warmUp);
+        KindCapacity least =
+                other.least(replicaCapacityPerSecond) < one.least(replicaCapacityPerSecond) ? other : one;
+        return least.warmingUpIn(first.compareTo(second) >= 0 ? first : second);
     }
 
     /** Whether it takes all kinds of GPU as alike. */

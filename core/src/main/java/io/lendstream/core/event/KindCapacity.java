@@ -39,6 +39,11 @@ public record KindCapacity(
         return new KindCapacity(kind, perSecond, ratio, Optional.of(time));
     }
 
+    /** The same on another kind. */
+    KindCapacity on(KindId other) {
+        return new KindCapacity(other, perSecond, ratio, warmUp);
+    }
+
     /** The fewest requests per second that may be true, which is what plans count with. */
     double least(double declared) {
         return perSecond.orElse(declared * ratio.map(KindRatio::least).orElse(1.0));

@@ -63,6 +63,7 @@ final class EventApplier implements Event.Cases<Runnable> {
             inventory.sortIntoKinds();
             if (model.kinds() && !model.gpuKinds().aliases().isEmpty()) {
                 countKindsOfJobs();
+                countKindsOfServices();
             }
         };
     }
@@ -73,6 +74,15 @@ final class EventApplier implements Event.Cases<Runnable> {
             TrainingJob counted = job.spec().countedBy(model.gpuKinds());
             if (!counted.equals(job.spec())) {
                 builder.put(job.described(counted, builder.eventSequence()));
+            }
+        }
+    }
+
+    private void countKindsOfServices() {
+        for (ServiceState service : builder.services().values()) {
+            InferenceService counted = service.spec().countedBy(model.gpuKinds());
+            if (!counted.equals(service.spec())) {
+                builder.put(service.describedBy(counted));
             }
         }
     }
@@ -93,7 +103,8 @@ final class EventApplier implements Event.Cases<Runnable> {
     }
 
     @Override
-    public Runnable service(InferenceService service) {
+    public Runnable service(InferenceService described) {
+        InferenceService service = model.kinds() ? described.countedBy(model.gpuKinds()) : described;
         return () -> {
             Optional<ServiceState> known = builder.services().get(service.service());
             builder.put(known.map(before -> before.describedBy(service)).orElseGet(() -> ServiceState.of(service)));

@@ -143,9 +143,12 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
      */
     public ReplicaNeed need(
             ServiceState service, Instant now, Collection<KindId> ofDomain, List<Optional<KindId>> ofReplicas) {
-        return service.spec().takesKindsAsAlike() || ofDomain.isEmpty()
-                ? need(service, now)
-                : KindNeed.need(this, service, now, ofDomain, ofReplicas);
+        if (service.spec().takesKindsAsAlike() || ofDomain.isEmpty()) {
+            return need(service, now);
+        }
+        ServiceState counted =
+                service.describedBy(service.spec().countedBy(settings.model().gpuKinds()));
+        return KindNeed.need(this, counted, now, ofDomain, ofReplicas);
     }
 
     /** The next time at which the domain needs a tick if no event comes before. */

@@ -7,7 +7,10 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.BatchTimes;
+import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
@@ -31,6 +34,7 @@ class ServiceKindsTest {
     private static final String A100 = "NVIDIA A100-SXM4-80GB";
     private static final String T4 = "Tesla T4";
     private static final KindId BIG = new KindId("A100-SXM4-80GB");
+    private static final KindId PCIE = new KindId("A100-PCIE-80GB");
     private static final KindId SMALL = new KindId("Tesla-T4-16GB");
     private static final SchedulerSettings KINDS = SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS);
 
@@ -252,6 +256,61 @@ class ServiceKindsTest {
         assertThat(scheduler.need(chat, story.now(), List.of(), List.of()))
                 .as("kinds are not told apart")
                 .isEqualTo(scheduler.need(chat, story.now()));
+    }
+
+    private static SchedulerSettings withAlias() {
+        return KINDS.withModel(
+                new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE));
+    }
+
+    @Test
+    void kindsThatServicesDeclareCountByTheirAliases() {
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), withAlias());
+        Scenario story = declared(
+                new Scenario(scheduler).node("infer", Pool.INFERENCE, 2, "NVIDIA A100-PCIE-80GB", 80),
+                KindCapacity.of(PCIE, 5));
+
+        story.rate("chat", 8);
+
+        assertThat(taken(story)).isEqualTo(gpus("infer-g0", "infer-g1"));
+        assertThat(story.verdict().violations()).isEmpty();
+        InferenceService declared = story.serviceRecord("chat", 0).onKinds(List.of(KindCapacity.of(PCIE, 5)));
+        ServiceState asDeclared = ServiceState.of(declared)
+                .with(story.state().services().require(new ServiceId("chat")).sources());
+        assertThat(scheduler
+                        .need(asDeclared, story.now(), List.of(BIG), List.of(Optional.of(BIG), Optional.of(BIG)))
+                        .replicas())
+                .as("for the record of the service, which has its own names")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void aNewAliasCountsForKnownServicesToo() {
+        Scenario story = declared(
+                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                        .node("infer", Pool.INFERENCE, 1, "NVIDIA A100-PCIE-80GB", 80),
+                KindCapacity.of(PCIE, 10));
+
+        story.takenOverBy(new Scheduler(Policies.parse("deepboot"), withAlias()));
+
+        ServiceState chat = story.state().services().require(new ServiceId("chat"));
+        assertThat(chat.spec().uses(Optional.of(BIG))).isTrue();
+    }
+
+    @Test
+    void ofKindsThatCountAsOneTheSlowestCounts() {
+        Scenario story = mixed();
+        InferenceService declared = story.serviceRecord("chat", 0)
+                .onKinds(List.of(
+                        KindCapacity.of(BIG, 10),
+                        KindCapacity.of(SMALL, 2),
+                        KindCapacity.of(PCIE, 7).warmingUpIn(ofSeconds(40))));
+
+        InferenceService counted = declared.countedBy(GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"));
+
+        assertThat(counted.capacities())
+                .containsExactly(KindCapacity.of(BIG, 7).warmingUpIn(ofSeconds(40)), KindCapacity.of(SMALL, 2));
+        assertThat(declared.countedBy(GpuKinds.PLAIN)).isSameAs(declared);
     }
 
     private static List<BatchTimes> batches(KindId kind, double slower) {

@@ -14,7 +14,6 @@ import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +71,7 @@ final class ReplicaSupply {
      * @param someSleep whether some replica sleeps
      */
     void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
-        FreeUnits free = new FreeUnits(pool.free());
+        FreeUnits free = new FreeUnits(pool.free(), this::mayTake);
         Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
@@ -213,53 +212,8 @@ final class ReplicaSupply {
                 .isEmpty();
     }
 
-    /** Free GPUs, each of which goes to one service at most. */
-    private final class FreeUnits {
-        private final Iterator<GpuState> next;
-        /** Units that a service could not use. */
-        private final List<GpuState> passed = new ArrayList<>();
-
-        FreeUnits(Iterator<GpuState> next) {
-            this.next = next;
-        }
-
-        Optional<GpuState> take(ServiceState service) {
-            if (!service.spec().takesKindsAsAlike()) {
-                return takePreferred(service);
-            }
-            for (int i = 0; i < passed.size(); i++) {
-                if (isFor(service, passed.get(i))) {
-                    return Optional.of(passed.remove(i));
-                }
-            }
-            while (next.hasNext()) {
-                GpuState unit = next.next();
-                if (isFor(service, unit)) {
-                    return Optional.of(unit);
-                }
-                passed.add(unit);
-            }
-            return Optional.empty();
-        }
-
-        /** Takes the first unit of the kind that a service prefers to the others. */
-        private Optional<GpuState> takePreferred(ServiceState service) {
-            next.forEachRemaining(passed::add);
-            int best = -1;
-            int preference = Integer.MAX_VALUE;
-            for (int i = 0; i < passed.size() && preference > 0; i++) {
-                int place = service.spec().preference(passed.get(i).kind()).orElse(Integer.MAX_VALUE);
-                if (place < preference && isFor(service, passed.get(i))) {
-                    best = i;
-                    preference = place;
-                }
-            }
-            return best < 0 ? Optional.empty() : Optional.of(passed.remove(best));
-        }
-
-        private boolean isFor(ServiceState service, GpuState unit) {
-            return fits(service, unit) && quotas.allows(service.spec().service(), unit);
-        }
+    private boolean mayTake(ServiceState service, GpuState unit) {
+        return fits(service, unit) && quotas.allows(service.spec().service(), unit);
     }
 
     /** Replicas that a service lacks to its floor; floors come before needs above the floor. */

@@ -205,9 +205,9 @@ final class Inference {
             }
         }
         restByKind(name, kept);
-        needs.put(name, need.inCounted());
         byKind.put(name, need);
         wakeByKind(service, need);
+        needs.put(name, need.inCounted());
         return need.missing();
     }
 
@@ -304,10 +304,9 @@ final class Inference {
 
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
+        String what = "wakes " + Reason.counted(warm.size(), "warm replica")
+                + supply.reasons().kinds(service, warm);
         new ReplicaChanges(builder, settings)
-                .wake(
-                        name,
-                        warm,
-                        supply.reasons().of(service, need, "wakes " + Reason.counted(warm.size(), "warm replica")));
+                .wake(name, warm, supply.reasons().of(service, need, what));
     }
 }

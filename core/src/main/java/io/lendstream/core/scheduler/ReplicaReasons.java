@@ -46,13 +46,20 @@ final class ReplicaReasons {
     }
 
     /** The kinds of these GPUs, if the service counts by kinds, such as {@code  on 2 L4-24GB}. */
-    String kinds(ServiceState service, List<GpuId> gpus) {
+    String kindsOf(ServiceState service, List<GpuId> gpus) {
+        return byKind.containsKey(service.spec().service())
+                ? kinds(service, gpus.stream().map(builder::gpu).toList())
+                : "";
+    }
+
+    /** The same of units that are known. */
+    String kinds(ServiceState service, List<GpuState> gpus) {
         if (!byKind.containsKey(service.spec().service())) {
             return "";
         }
         SortedMap<KindId, Integer> counts = new TreeMap<>();
-        for (GpuId gpu : gpus) {
-            builder.gpu(gpu).kind().ifPresent(kind -> counts.merge(kind, 1, Integer::sum));
+        for (GpuState gpu : gpus) {
+            gpu.kind().ifPresent(kind -> counts.merge(kind, 1, Integer::sum));
         }
         List<String> parts = new ArrayList<>();
         counts.forEach((kind, count) -> parts.add(count + " " + kind));
@@ -69,13 +76,18 @@ final class ReplicaReasons {
     Shortage shortage(ServiceState service, ReplicaNeed need) {
         int serving = 0;
         int starting = started.getOrDefault(service.spec().service(), 0);
+        int leftOut = 0;
+        KindNeed kinds = byKind.get(service.spec().service());
         for (GpuState gpu : replicas.getOrDefault(service.spec().service(), List.of())) {
             Owner owner = builder.gpu(gpu.gpuId()).owner();
-            serving += owner.isServing() ? 1 : 0;
-            starting += owner.isBinding() ? 1 : 0;
+            if (kinds == null || kinds.uses(gpu)) {
+                serving += owner.isServing() ? 1 : 0;
+                starting += owner.isBinding() ? 1 : 0;
+            } else {
+                leftOut += owner.isActiveReplica() ? 1 : 0;
+            }
         }
-        KindNeed kinds = byKind.get(service.spec().service());
-        return new Shortage(need, serving, starting, kinds == null ? "" : kinds.inWords());
+        return new Shortage(need, serving, starting, leftOut, kinds == null ? "" : kinds.inWords());
     }
 
     /**
@@ -83,9 +95,10 @@ final class ReplicaReasons {
      *
      * @param serving replicas that answer
      * @param starting replicas that come up
+     * @param leftOut replicas on kinds of GPU that the service does not use any more, which do not count
      * @param on the kind of GPU that they are counted on, if replicas are not alike, such as {@code  on L4-24GB}
      */
-    record Shortage(ReplicaNeed need, int serving, int starting, String on) {
+    record Shortage(ReplicaNeed need, int serving, int starting, int leftOut, String on) {
         int replicas() {
             return Math.max(0, need.replicas() - serving - starting);
         }
@@ -93,7 +106,8 @@ final class ReplicaReasons {
         /** Concatenated by hand, because a formatter takes a tenth of the step. */
         String inWords(String open, String close) {
             return "is short of " + Reason.counted(replicas(), "replica") + on + open + need.explained() + ", "
-                    + serving + " running" + (starting == 0 ? "" : ", " + starting + " starting") + close;
+                    + serving + " running" + (starting == 0 ? "" : ", " + starting + " starting")
+                    + (leftOut == 0 ? "" : ", " + leftOut + " on kinds that it does not declare") + close;
         }
     }
 

@@ -120,9 +120,10 @@ final class ReplicaSupply {
         selective.forEach((name, count) -> {
             ServiceState service = builder.services().require(name);
             MissingReplicas lack = lack(name, count);
+            ReplicaNeed need = needNow(name, needs);
             claim(service, lack, claimed);
             int left = lack.left();
-            free(service, needOf(name, needs), lack, someSleep, true);
+            free(service, need, lack, someSleep, true);
             if (byKind.containsKey(name)) {
                 lack.found().stream()
                         .filter(unit -> builder.gpu(unit).owner().isReleasing())
@@ -260,7 +261,7 @@ final class ReplicaSupply {
     }
 
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {
-        String what = "starts " + Reason.counted(gpus.size(), "replica") + reasons.kinds(service, gpus);
+        String what = "starts " + Reason.counted(gpus.size(), "replica") + reasons.kindsOf(service, gpus);
         new ReplicaChanges(builder, settings).start(service, gpus, reasons.of(service, need, what));
         reasons.started(service, gpus.size());
     }
@@ -342,6 +343,12 @@ final class ReplicaSupply {
         return byKind.containsKey(service.spec().service())
                 ? " of those of the kinds that it declares"
                 : " of those with the memory that a replica needs";
+    }
+
+    /** The need of a service; if it counts by kinds, with the replicas that this step has started. */
+    private ReplicaNeed needNow(ServiceId service, Map<ServiceId, ReplicaNeed> needs) {
+        KindNeed kinds = byKind.get(service);
+        return kinds == null ? needOf(service, needs) : kinds.inCounted();
     }
 
     private static ReplicaNeed needOf(ServiceId service, Map<ServiceId, ReplicaNeed> needs) {

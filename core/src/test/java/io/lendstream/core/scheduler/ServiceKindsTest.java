@@ -10,6 +10,7 @@ import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
@@ -138,7 +139,38 @@ class ServiceKindsTest {
                 .singleElement()
                 .satisfies(decision -> assertThat(
                                 decision.action().asServe().orElseThrow().warm())
-                        .isTrue());
+                        .isTrue())
+                .satisfies(decision -> assertThat(decision.reason().text())
+                        .endsWith("; it wakes 1 warm replica on 1 Tesla-T4-16GB"));
+    }
+
+    /** A job has the only A100 on loan, and the four T4 are free. */
+    private static Scenario withALoanedA100(Scenario story) {
+        story.job("a", 1, new KindNeeds(List.of(BIG), Optional.empty(), Optional.empty(), List.of()));
+        for (int i = 0; i < 10; i++) {
+            story.rate("chat", 0).after(ofSeconds(30)).settled();
+        }
+        assertThat(story.owner("infer-2-g0").label()).isEqualTo("lent");
+        return story;
+    }
+
+    @Test
+    void aReclaimNamesWhatIsMissingBesideTheReplicasThatStart() {
+        // 14 requests/s need a capacity of 16.5: four T4 have 8, and an A100 has 10
+        Scenario story = withALoanedA100(mixed(KindCapacity.of(BIG, 10), KindCapacity.of(SMALL, 2)));
+
+        story.rate("chat", 14);
+
+        assertThat(story.last())
+                .filteredOn(decision -> decision.action() instanceof Action.Reclaim)
+                .singleElement()
+                .satisfies(decision -> {
+                    assertThat(decision.action().gpus()).isEqualTo(gpus("infer-2-g0"));
+                    assertThat(decision.reason().text())
+                            .contains("chat is short of 1 replica on A100-SXM4-80GB"
+                                    + " (5 needed for the current load, 0 running, 4 starting)");
+                    assertThat(decision.reason().numbers()).containsEntry("short", 1.0);
+                });
     }
 
     @Test
@@ -195,6 +227,12 @@ class ServiceKindsTest {
         declared(story.after(ofSeconds(5)), KindCapacity.of(BIG, 10));
 
         assertThat(taken(story)).isEqualTo(gpus("infer-2-g0"));
+        assertThat(story.last())
+                .singleElement()
+                .satisfies(decision -> assertThat(decision.reason().text())
+                        .isEqualTo("chat is short of 1 replica on A100-SXM4-80GB: 1 needed for the current load"
+                                + ", 0 running, 1 on kinds that it does not declare"
+                                + "; it starts 1 replica on 1 A100-SXM4-80GB"));
         assertThat(story.owner("infer-1-g0").label())
                 .as("until then it answers")
                 .isEqualTo("serving");

@@ -111,6 +111,17 @@ final class KindNeed {
         counted.add(unit);
     }
 
+    /** Leaves out a unit that is counted if the others are enough without it; returns whether they are. */
+    boolean leaveOut(GpuState unit) {
+        List<GpuState> others = new ArrayList<>(counted);
+        others.remove(unit);
+        if (in(others).replicas() > others.size()) {
+            return false;
+        }
+        counted.remove(unit);
+        return true;
+    }
+
     /** The need counted in the units that are counted. */
     ReplicaNeed inCounted() {
         return in(counted);

@@ -47,6 +47,16 @@ final class MissingReplicas {
         byKind.ifPresent(need -> need.count(unit));
     }
 
+    /** Leaves out a unit that was found if the others are enough without it; returns whether they are. */
+    boolean leaveOut(GpuState unit) {
+        if (byKind.isEmpty() || !byKind.get().leaveOut(unit)) {
+            return false;
+        }
+        left++;
+        found.remove(unit.gpuId());
+        return true;
+    }
+
     List<GpuId> found() {
         return found;
     }

@@ -11,8 +11,10 @@ import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -307,12 +309,15 @@ final class ReplicaSupply {
         ClusterView view = selective || abilities.isOn() ? whole.ofGpus(unit -> suits(service, unit)) : whole;
         int count = lack.left();
         List<GpuId> victims = policy.victims(view, count);
+        int weighed = count;
         if (byKind.containsKey(service.spec().service())) {
-            victims = enough(victims, lack);
+            List<GpuState> enough = enough(victims, lack);
+            weighed = enough.size();
+            victims = helpful(enough, lack);
             count = victims.size();
         }
         victims = new Bundles(builder).enough(victims, count);
-        builder.listener().reclaimed(view, count, victims);
+        builder.listener().reclaimed(view, weighed, victims);
         ReplicaReasons.Shortage shortage = reasons.shortage(service, need);
         String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")") + "; policy "
                 + policy.info().name() + " takes these loans first"
@@ -324,15 +329,26 @@ final class ReplicaSupply {
     }
 
     /** The first of these loans that make up for missing replicas. */
-    private List<GpuId> enough(List<GpuId> loans, MissingReplicas lack) {
-        List<GpuId> enough = new ArrayList<>();
+    private List<GpuState> enough(List<GpuId> loans, MissingReplicas lack) {
+        List<GpuState> enough = new ArrayList<>();
         for (GpuId loan : loans) {
             if (lack.isAny()) {
-                enough.add(loan);
+                enough.add(builder.gpu(loan));
                 lack.found(builder.gpu(loan));
             }
         }
         return enough;
+    }
+
+    /** The loans among these that help: not a slow GPU where a faster one behind it is enough. */
+    private static List<GpuId> helpful(List<GpuState> loans, MissingReplicas lack) {
+        Deque<GpuId> helpful = new ArrayDeque<>();
+        for (int i = loans.size() - 1; i >= 0; i--) {
+            if (!lack.leaveOut(loans.get(i))) {
+                helpful.addFirst(loans.get(i).gpuId());
+            }
+        }
+        return List.copyOf(helpful);
     }
 
     /** The loans that a reclaim chooses from, where it is not all of them. */

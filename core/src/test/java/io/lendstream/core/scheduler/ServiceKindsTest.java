@@ -20,6 +20,11 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.policy.Alternative;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
@@ -200,6 +205,63 @@ class ServiceKindsTest {
         assertThat(story.rate("chat", 10).last())
                 .as("GPUs that are about to be free are counted")
                 .isEmpty();
+    }
+
+    /** Takes loans back in the order of their names. */
+    private record TakesFirstNames(Policy plain) implements Policy {
+        @Override
+        public List<GpuId> victims(ClusterView cluster, int count) {
+            List<GpuId> loans = new ArrayList<>();
+            cluster.loans().forEach(lent -> loans.addAll(lent.getValue().ids()));
+            return loans.stream().sorted().limit(count).toList();
+        }
+
+        @Override
+        public Plan plan(ClusterView cluster) {
+            return plain.plan(cluster);
+        }
+
+        @Override
+        public PolicyInfo info() {
+            return plain.info();
+        }
+
+        @Override
+        public Duration planEvery() {
+            return plain.planEvery();
+        }
+
+        @Override
+        public List<Alternative> losses(ClusterView cluster, int count) {
+            return plain.losses(cluster, count);
+        }
+
+        @Override
+        public String spec() {
+            return plain.spec();
+        }
+    }
+
+    @Test
+    void aReclaimLeavesSlowGpusWhereAFastOneIsEnough() {
+        // 8 requests/s need a capacity of 9.4: four T4 have 8, so that the A100 is taken too, and is enough alone
+        Scenario story = declared(
+                new Scenario(new Scheduler(new TakesFirstNames(Policies.parse("deepboot")), KINDS))
+                        .node("infer-1", Pool.INFERENCE, 4, T4, 16)
+                        .node("infer-2", Pool.INFERENCE, 1, A100, 80),
+                KindCapacity.of(BIG, 10),
+                KindCapacity.of(SMALL, 2));
+        for (String job : List.of("a", "b", "c", "d", "e")) {
+            story.rigidJob(job, 1);
+        }
+        for (int i = 0; i < 10; i++) {
+            story.rate("chat", 0).after(ofSeconds(30)).settled();
+        }
+        assertThat(story.count("lent")).isEqualTo(5);
+
+        story.rate("chat", 8);
+
+        assertThat(taken(story)).isEqualTo(gpus("infer-2-g0"));
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
@@ -28,6 +29,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -129,28 +131,44 @@ final class QuotaGuard {
         });
     }
 
-    /** Whether a service could get a unit once its present tenant has released it. */
-    boolean couldTake(ServiceId service, GpuState unit) {
+    /**
+     * Whether a service could get a unit once its present tenant has released it.
+     *
+     * @param found units that services of its queue get besides
+     */
+    boolean couldTake(ServiceId service, GpuState unit, List<GpuId> found) {
         Tenant tenant = new Tenant.Service(service);
         Optional<QueueId> queue = queueOf(tenant);
-        return queue.isEmpty()
-                || builder.ledger().counts(unit.gpuId(), queue.get(), unit.kind())
-                || against(tenant, List.of(unit.gpuId())).isEmpty();
+        if (queue.isEmpty() || builder.ledger().counts(unit.gpuId(), queue.get(), unit.kind())) {
+            return true;
+        }
+        List<GpuId> gained = new ArrayList<>();
+        for (GpuId id : found) {
+            if (!builder.ledger().counts(id, queue.get(), builder.gpu(id).kind())) {
+                gained.add(id);
+            }
+        }
+        gained.add(unit.gpuId());
+        return against(tenant, gained).isEmpty();
     }
 
     /** Whole GPUs that a service may get now. */
     int room(ServiceId service) {
         Tenant tenant = new Tenant.Service(service);
-        return queueOf(tenant).map(queue -> room(tenant, queue, false)).orElse(UNLIMITED);
+        return queueOf(tenant)
+                .map(queue -> room(tenant, queue, false, any -> true))
+                .orElse(UNLIMITED);
     }
 
-    private int room(Tenant tenant, QueueId queue, boolean afterReleases) {
+    private int room(Tenant tenant, QueueId queue, boolean afterReleases, Predicate<Optional<KindId>> kinds) {
         int floors = floors(tenant, queue);
         long room = 0;
         for (QuotaUse use : uses(queue)) {
-            room += (afterReleases ? use.freeing(use.leaving()) : use)
-                    .keeping(floors)
-                    .room();
+            if (use.kind().isEmpty() || kinds.test(use.kind())) {
+                room += (afterReleases ? use.freeing(use.leaving()) : use)
+                        .keeping(floors)
+                        .room();
+            }
         }
         return (int) Math.min(UNLIMITED, room);
     }
@@ -182,19 +200,26 @@ final class QuotaGuard {
      */
     int most(ServiceId service) {
         return queueOf(new Tenant.Service(service))
-                .map(queue -> most(service, queue))
+                .map(queue -> most(service, queue, any -> true))
                 .orElse(UNLIMITED);
     }
 
-    private int most(ServiceId service, QueueId queue) {
-        int most = room(new Tenant.Service(service), queue, true);
+    private int most(ServiceId service, QueueId queue, Predicate<Optional<KindId>> kinds) {
+        int most = room(new Tenant.Service(service), queue, true, kinds);
         for (GpuId loan : builder.clusterIndex().gpus().loans().values()) {
-            most += isOf(queue, builder.gpu(loan)) ? 1 : 0;
+            GpuState unit = builder.gpu(loan);
+            most += isOf(queue, unit) && kinds.test(unit.kind()) ? 1 : 0;
         }
         for (GpuState sleeping : builder.clusterIndex().gpus().sleeping().values()) {
-            most += isOf(queue, sleeping) ? 1 : 0;
+            most += isOf(queue, sleeping) && kinds.test(sleeping.kind()) ? 1 : 0;
         }
         return most;
+    }
+
+    /** The most replicas of a service that GPUs should be freed for where its queue's other services get so many. */
+    private int most(InferenceService service, QueueId queue, int others) {
+        int most = most(service.service(), queue, any -> true) - others;
+        return service.takesKindsAsAlike() ? most : Math.min(most, most(service.service(), queue, service::uses));
     }
 
     private boolean isOf(QueueId queue, GpuState unit) {
@@ -216,7 +241,8 @@ final class QuotaGuard {
                 continue;
             }
             int before = given.getOrDefault(queue.get(), 0);
-            int most = Math.min(entry.getValue(), Math.max(0, most(entry.getKey(), queue.get()) - before));
+            InferenceService spec = builder.services().require(entry.getKey()).spec();
+            int most = Math.min(entry.getValue(), Math.max(0, most(spec, queue.get(), before)));
             given.put(queue.get(), before + most);
             if (most < entry.getValue()) {
                 refused.computeIfAbsent(queue.get(), any -> new TreeMap<>())

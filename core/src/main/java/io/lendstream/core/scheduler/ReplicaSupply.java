@@ -5,6 +5,7 @@ import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.ClusterView;
@@ -39,6 +40,9 @@ final class ReplicaSupply {
     private final Map<ServiceId, KindNeed> byKind;
     /** The quotas of queues, with the replicas that this step is about to start. */
     private final QuotaGuard quotas;
+
+    /** The replicas that services by kind lack beside those that this step starts. */
+    private final Map<ServiceId, MissingReplicas> lacks = new TreeMap<>();
 
     private final ReplicaReasons reasons;
 
@@ -107,7 +111,12 @@ final class ReplicaSupply {
 
     private MissingReplicas lack(ServiceId name, int count) {
         KindNeed kinds = byKind.get(name);
-        return kinds == null || count <= 0 ? MissingReplicas.of(count) : MissingReplicas.of(kinds, quotas.most(name));
+        if (kinds == null || count <= 0) {
+            return MissingReplicas.of(count);
+        }
+        MissingReplicas lack = MissingReplicas.of(kinds, quotas.most(name));
+        lacks.put(name, lack);
+        return lack;
     }
 
     /**
@@ -192,7 +201,22 @@ final class ReplicaSupply {
     private boolean suits(ServiceState service, GpuState unit) {
         return fits(service, unit)
                 && abilities.isUsable(unit)
-                && quotas.couldTake(service.spec().service(), unit);
+                && quotas.couldTake(service.spec().service(), unit, foundInQueue(service));
+    }
+
+    /** The units that are found for services by kind in the queue of a service. */
+    private List<GpuId> foundInQueue(ServiceState service) {
+        Optional<QueueId> queue = service.spec().queue();
+        if (queue.isEmpty() || !byKind.containsKey(service.spec().service())) {
+            return List.of();
+        }
+        List<GpuId> found = new ArrayList<>();
+        lacks.forEach((name, lack) -> {
+            if (builder.services().require(name).spec().queue().equals(queue)) {
+                found.addAll(lack.found());
+            }
+        });
+        return found;
     }
 
     private boolean areAlike() {
@@ -311,7 +335,7 @@ final class ReplicaSupply {
         List<GpuId> victims = policy.victims(view, count);
         int weighed = count;
         if (byKind.containsKey(service.spec().service())) {
-            List<GpuState> enough = enough(victims, lack);
+            List<GpuState> enough = enough(service, victims, lack);
             weighed = enough.size();
             victims = helpful(enough, lack);
             count = victims.size();
@@ -329,12 +353,13 @@ final class ReplicaSupply {
     }
 
     /** The first of these loans that make up for missing replicas. */
-    private List<GpuState> enough(List<GpuId> loans, MissingReplicas lack) {
+    private List<GpuState> enough(ServiceState service, List<GpuId> loans, MissingReplicas lack) {
         List<GpuState> enough = new ArrayList<>();
         for (GpuId loan : loans) {
-            if (lack.isAny()) {
-                enough.add(builder.gpu(loan));
-                lack.found(builder.gpu(loan));
+            GpuState unit = builder.gpu(loan);
+            if (lack.isAny() && suits(service, unit)) {
+                enough.add(unit);
+                lack.found(unit);
             }
         }
         return enough;

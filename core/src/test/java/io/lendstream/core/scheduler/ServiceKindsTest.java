@@ -11,12 +11,14 @@ import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;
@@ -278,6 +280,54 @@ class ServiceKindsTest {
         story.rate("chat", 3);
 
         assertThat(taken(story)).hasSize(2).allMatch(gpu -> gpu.value().startsWith("infer-1"));
+    }
+
+    /** Jobs without a queue have the four A100 on loan; the queue of the services has these quotas. */
+    private static Scenario withQuotas(KindQuota... quotas) {
+        Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                .node("infer-1", Pool.INFERENCE, 1, T4, 16)
+                .node("infer-2", Pool.INFERENCE, 4, A100, 80)
+                .queue("team-a", Optional.empty(), quotas);
+        for (String name : List.of("chat", "code")) {
+            story.tell(story.serviceRecord(name, 0)
+                    .in(new QueueId("team-a"))
+                    .onKinds(List.of(KindCapacity.of(BIG, 10))));
+        }
+        for (String job : List.of("a", "b", "c", "d")) {
+            story.job(job, 1, new KindNeeds(List.of(BIG), Optional.empty(), Optional.empty(), List.of()));
+        }
+        for (int i = 0; i < 10; i++) {
+            story.rate("chat", 0).rate("code", 0).after(ofSeconds(30)).settled();
+        }
+        assertThat(story.count("lent")).isEqualTo(4);
+        return story;
+    }
+
+    @Test
+    void aReclaimKeepsToTheQuotaOfTheKindsThatAServiceUses() {
+        Scenario story = withQuotas(KindQuota.of(Optional.of(BIG), 1), KindQuota.of(Optional.of(SMALL), 4));
+
+        story.rate("chat", 20);
+
+        assertThat(taken(story)).hasSize(1);
+        assertThat(story.last())
+                .filteredOn(decision -> decision.action() instanceof Action.Hold)
+                .singleElement()
+                .satisfies(decision ->
+                        assertThat(decision.reason().text()).startsWith("2 more GPUs for chat are refused"));
+    }
+
+    @Test
+    void servicesOfAQueueShareItsQuota() {
+        Scenario story = withQuotas(KindQuota.of(Optional.empty(), 3));
+
+        story.rate("chat", 12);
+
+        assertThat(taken(story)).hasSize(2);
+
+        story.rate("code", 12);
+
+        assertThat(taken(story)).as("chat gets two of three").hasSize(1);
     }
 
     @Test

@@ -93,6 +93,15 @@ final class KindNeed {
         return spec.uses(unit.kind());
     }
 
+    /** How many of these replicas are on kinds that the service uses. */
+    int used(List<GpuState> replicas) {
+        int used = 0;
+        for (GpuState unit : replicas) {
+            used += uses(unit) ? 1 : 0;
+        }
+        return used;
+    }
+
     /** The need counted in these replicas first, in their order, and then in replicas on the preferred kind. */
     ReplicaNeed in(List<GpuState> replicas) {
         return in(replicas, perSecond);

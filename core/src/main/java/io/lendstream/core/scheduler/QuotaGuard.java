@@ -298,7 +298,13 @@ final class QuotaGuard {
         if (!counts.isEmpty()) {
             for (Map.Entry<Replica, GpuState> replica :
                     builder.clusterIndex().gpus().replicas()) {
-                counts.computeIfPresent(replica.getKey().service(), (any, replicas) -> Math.max(0, replicas - 1));
+                ServiceId name = replica.getKey().service();
+                boolean isUsed = counts.containsKey(name)
+                        && builder.services()
+                                .require(name)
+                                .spec()
+                                .uses(replica.getValue().kind());
+                counts.computeIfPresent(name, (any, replicas) -> Math.max(0, replicas - (isUsed ? 1 : 0)));
             }
         }
         return counts;

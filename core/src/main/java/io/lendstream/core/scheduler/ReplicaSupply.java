@@ -245,13 +245,11 @@ final class ReplicaSupply {
 
     /** Replicas that a service lacks to its floor; floors come before needs above the floor. */
     private int underFloor(Map<ServiceId, ReplicaNeed> needs, ServiceId name) {
-        int has = replicas.getOrDefault(name, List.of()).size();
-        return Math.max(0, floor(needs, name) - has);
-    }
-
-    private static int floor(Map<ServiceId, ReplicaNeed> needs, ServiceId name) {
+        List<GpuState> mine = replicas.getOrDefault(name, List.of());
+        KindNeed kinds = byKind.get(name);
+        int has = kinds == null ? mine.size() : kinds.used(mine);
         ReplicaNeed need = needs.get(name);
-        return need == null ? 0 : need.floor();
+        return need == null ? 0 : Math.max(0, need.floor() - has);
     }
 
     /** Gives a service free GPUs until it has {@code count} of them. */

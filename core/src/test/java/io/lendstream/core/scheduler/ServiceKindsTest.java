@@ -151,7 +151,7 @@ class ServiceKindsTest {
                         .endsWith("; it wakes 1 warm replica on 1 Tesla-T4-16GB"));
     }
 
-    /** A job has the only A100 on loan, and the four T4 are free. */
+    /** A job has the only A100 on loan. */
     private static Scenario withALoanedA100(Scenario story) {
         story.job("a", 1, new KindNeeds(List.of(BIG), Optional.empty(), Optional.empty(), List.of()));
         for (int i = 0; i < 10; i++) {
@@ -354,6 +354,27 @@ class ServiceKindsTest {
         assertThat(story.owner("infer-2-g0").label()).isEqualTo("serving");
         assertThat(story.owner("infer-1-g0").label()).isIn("protected", "sleeping");
         assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void aReplicaOnAKindThatIsNotDeclaredAnyMoreDoesNotCountInTheFloor() {
+        Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                .node("infer-1", Pool.INFERENCE, 1, T4, 16)
+                .node("infer-2", Pool.INFERENCE, 1, A100, 80)
+                .service("chat", 1)
+                .settled();
+        assertThat(story.owner("infer-1-g0").label()).isEqualTo("serving");
+        withALoanedA100(story);
+        story.tell(story.serviceRecord("chat", 1).onKinds(List.of(KindCapacity.of(BIG, 10))));
+        assertThat(taken(story)).isEqualTo(gpus("infer-2-g0"));
+        Decision reclaim = story.last().get(0);
+
+        story.service("bulk", 0).rate("bulk", 5);
+        story.answers(reclaim).forEach(story::tell);
+
+        assertThat(story.owner("infer-2-g0").holdingService())
+                .as("a floor comes before a need")
+                .contains(new ServiceId("chat"));
     }
 
     @Test

@@ -35,7 +35,7 @@ final class Inference {
      */
     private static final Duration SHORTEST_WORK = Duration.ofSeconds(10);
 
-    /** The order in which warm replicas are woken. */
+    /** The order in which warm replicas that are alike are woken. */
     private static final Comparator<GpuState> WARMEST = Comparator.<GpuState>comparingInt(
                     gpu -> gpu.owner().isProtected() ? 0 : 1)
             .thenComparing(Comparator.comparingInt(GpuState::warmHits).reversed())
@@ -223,7 +223,7 @@ final class Inference {
                 (kept.uses(gpu) ? serving : leftOut).add(gpu);
             }
         }
-        serving.sort(kept.order());
+        serving.sort(kept.preferredFirst(Comparator.comparing(GpuState::gpuId)));
         int needed = kept.in(serving).replicas();
         if (needed <= serving.size()) {
             protect(name, serving.subList(needed, serving.size()));
@@ -231,13 +231,14 @@ final class Inference {
         }
     }
 
+    /** Wakes warm replicas, those on preferred kinds first, so that the next surplus is not one of them. */
     private void wakeByKind(ServiceState service, KindNeed need) {
         ReplicaNeed before = need.inCounted();
         List<GpuState> warm = new ArrayList<>();
         if (need.missing() > 0) {
             List<GpuState> mine =
                     new ArrayList<>(replicas.getOrDefault(service.spec().service(), List.of()));
-            mine.sort(WARMEST);
+            mine.sort(need.preferredFirst(WARMEST));
             for (GpuState gpu : mine) {
                 if (gpu.owner().isIdleReplica() && need.uses(gpu) && need.missing() > 0) {
                     need.count(gpu);

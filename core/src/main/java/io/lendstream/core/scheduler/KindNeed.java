@@ -82,11 +82,11 @@ final class KindNeed {
         return byKind.need.apply(ReplicaMix.of(spec, ofReplicas, byKind.perSecond));
     }
 
-    /** The order in which replicas are kept: preferred kinds first. */
-    Comparator<GpuState> order() {
+    /** The order in which replicas are kept and woken: preferred kinds first, then another order. */
+    Comparator<GpuState> preferredFirst(Comparator<GpuState> then) {
         return Comparator.<GpuState>comparingInt(
                         unit -> spec.preference(unit.kind()).orElse(Integer.MAX_VALUE))
-                .thenComparing(GpuState::gpuId);
+                .thenComparing(then);
     }
 
     boolean uses(GpuState unit) {

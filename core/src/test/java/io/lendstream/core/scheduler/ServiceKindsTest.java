@@ -151,6 +151,20 @@ class ServiceKindsTest {
                         .endsWith("; it wakes 1 warm replica on 1 Tesla-T4-16GB"));
     }
 
+    @Test
+    void warmReplicasOnPreferredKindsAreWokenFirst() {
+        Scenario story = mixed(KindCapacity.of(BIG, 10), KindCapacity.of(SMALL, 2));
+        story.rate("chat", 10).settled().after(ofSeconds(15)).rate("chat", 0);
+        assertThat(story.count("protected")).isEqualTo(2);
+
+        story.after(ofSeconds(5)).rate("chat", 8);
+
+        assertThat(story.owner("infer-2-g0").label()).isEqualTo("serving");
+        assertThat(story.owner("infer-1-g0").label())
+                .as("an A100 is enough, so that a T4 would rest at once")
+                .isEqualTo("protected");
+    }
+
     /** A job has the only A100 on loan. */
     private static Scenario withALoanedA100(Scenario story) {
         story.job("a", 1, new KindNeeds(List.of(BIG), Optional.empty(), Optional.empty(), List.of()));

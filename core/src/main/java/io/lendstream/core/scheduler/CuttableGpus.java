@@ -259,6 +259,26 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
         if (unit.instance().isPresent()) {
             return demand.get().capacity(unit.instance().get().profile());
         }
-        return isCuttable(builder, unit) ? demand.get().largest() : 0;
+        return isCuttable(builder, unit) && isPlannedWith(builder, service, unit)
+                ? demand.get().largest()
+                : 0;
+    }
+
+    /** Whether the plan's capacities hold on a whole GPU: for a service by kinds only on the model of the plan. */
+    private static boolean isPlannedWith(StepBuilder builder, ServiceId service, GpuState whole) {
+        boolean isByKind = whole.kind().isPresent()
+                && builder.services()
+                        .get(service)
+                        .filter(known -> !known.spec().takesKindsAsAlike())
+                        .isPresent();
+        if (!isByKind) {
+            return true;
+        }
+        String model = builder.slices().map(SlicePlan::model).orElse("");
+        return builder.nodes().get(whole.nodeId()).stream()
+                .flatMap(node -> node.node().gpus().stream())
+                .filter(gpu -> gpu.gpuId().equals(whole.gpuId()))
+                .anyMatch(gpu ->
+                        gpu.kind().filter(kind -> kind.model().equals(model)).isPresent());
     }
 }

@@ -5,10 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
@@ -36,6 +42,35 @@ class RepartitioningStagesTest extends RepartitioningFixture {
         assertThat(capacity(SEARCH, "cut-g0"))
                 .as("of a service that is not planned")
                 .isZero();
+    }
+
+    @Test
+    void forAServiceByKindsAPlanHoldsOnlyOnGpusOfItsModel() {
+        story = new Scenario(
+                new Scheduler(new ScriptedPolicy(), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS)));
+        story.tell(story.serviceRecord("chat", 0)
+                .onKinds(List.of(
+                        KindCapacity.of(new KindId("A100-SXM4-80GB"), 300),
+                        KindCapacity.of(new KindId("H100-80GB-HBM3"), 200))));
+        story.service("search", 0).switchableNode("cut", Pool.INFERENCE, "");
+        Gpu other = Gpu.whole(new GpuId("other-g0"), 0, "NVIDIA H100 80GB HBM3", 80L << 30)
+                .switchable();
+        story.tell(new Node(
+                new NodeId("other"),
+                Scenario.DOMAIN,
+                Pool.INFERENCE,
+                "boot-1",
+                story.now(),
+                NodeStatus.READY,
+                List.of(other)));
+        state = new EditedState(story);
+        state.slices(plan(List.of(CHAT, SEARCH)));
+
+        assertThat(capacity(CHAT, "cut-g0")).isEqualTo(400);
+        assertThat(capacity(CHAT, "other-g0"))
+                .as("it is counted with what the service declares")
+                .isZero();
+        assertThat(capacity(SEARCH, "other-g0")).as("kinds are alike for it").isEqualTo(400);
     }
 
     private double capacity(ServiceId service, String unit) {

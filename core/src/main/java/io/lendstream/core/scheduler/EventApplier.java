@@ -229,15 +229,33 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     /** Batches count only where it is known what they ran on. */
     private void take(RequestRate rate, ServiceState service) {
-        Optional<Instances> instances =
-                rate.batches().isEmpty() ? Optional.empty() : Instances.of(builder, rate.service());
+        List<BatchTimes> batches = onReplicas(rate);
+        Optional<Instances> instances = batches.isEmpty() ? Optional.empty() : Instances.of(builder, rate.service());
         builder.put(instances
                 .map(known -> service.with(service.batchesOn(known.gpu().model())
                         .or(service::batches)
                         .orElseGet(() ->
                                 ServiceBatches.of(known.gpu(), rate.windowEnd()).heard(rate))
-                        .served(rate.batches(), known.gpu())))
+                        .served(batches, known.gpu())))
                 .orElseGet(() -> servedOnKinds(rate, service)));
+    }
+
+    /** The batches of a rate without those of a kind of the domain on which the service has no replica any more. */
+    private List<BatchTimes> onReplicas(RequestRate rate) {
+        PersistentMap<KindId, Integer> ofDomain =
+                builder.clusterIndex().trainingCapacity().kinds();
+        List<BatchTimes> batches = new ArrayList<>(rate.batches().size());
+        for (BatchTimes times : rate.batches()) {
+            boolean isGone = times.kind()
+                    .map(model.gpuKinds()::counted)
+                    .filter(ofDomain::contains)
+                    .filter(kind -> Instances.gpu(builder, rate.service(), kind).isEmpty())
+                    .isPresent();
+            if (!isGone) {
+                batches.add(times);
+            }
+        }
+        return batches;
     }
 
     /** Of a service on several kinds of GPU, batches count that name their kind. */

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.demand.ReplicaNeed;
@@ -568,6 +569,32 @@ class ServiceKindsTest {
                 .filter(batching -> batching.gpus().contains(new GpuId(gpu)))
                 .reduce((first, second) -> second)
                 .orElseThrow();
+    }
+
+    /** What a service on one A100, which may use an H100 too, has learned of batches. */
+    private static Optional<ServiceBatches> learnedOnOneKind(List<BatchTimes> batches) {
+        Scenario story = declared(
+                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                        .node("infer-1", Pool.INFERENCE, 1, A100, 80)
+                        .node("infer-2", Pool.INFERENCE, 1, "NVIDIA H100 80GB HBM3", 80),
+                KindCapacity.of(BIG, 10),
+                KindCapacity.of(new KindId("H100-80GB-HBM3"), 10));
+        story.rate("chat", 5).settled().after(ofSeconds(15));
+        assertThat(story.owner("infer-1-g0").label()).isEqualTo("serving");
+        story.served("chat", 5, .1, batches);
+        return story.state().services().require(new ServiceId("chat")).batches();
+    }
+
+    @Test
+    void batchesOfAKindWithoutReplicasAreNotTakenForThoseOfAnother() {
+        List<BatchTimes> late = new ArrayList<>(batches(BIG, 2));
+        late.addAll(batches(new KindId("H100-80GB-HBM3"), 1));
+
+        assertThat(learnedOnOneKind(late)).isPresent().isEqualTo(learnedOnOneKind(batches(BIG, 2)));
+        assertThat(learnedOnOneKind(batches(new KindId("H100-80GB-HBM3"), 1))).isEmpty();
+        assertThat(learnedOnOneKind(batches(new KindId("A100"), 2)))
+                .as("a name that the domain does not have is left aside where there is one kind only")
+                .isEqualTo(learnedOnOneKind(batches(BIG, 2)));
     }
 
     @Test

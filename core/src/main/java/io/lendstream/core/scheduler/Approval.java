@@ -6,6 +6,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
@@ -215,15 +216,15 @@ final class Approval {
                     .filter(gpu -> !isWarm(gpu, idle.service()))
                     .findFirst()
                     .map(gpu -> "%s is not an idle warm replica of %s".formatted(gpu, idle.service()));
+            Optional<InferenceService> spec =
+                    builder.services().get(idle.service()).map(ServiceState::spec);
             long left = builder.gpus().stream()
-                            .filter(gpu -> gpu.isHeldBy(new Tenant.Service(idle.service()))
-                                    && !gpu.owner().isReleasing())
-                            .count()
-                    - idle.gpus().size();
-            int floor = builder.services()
-                    .get(idle.service())
-                    .map(service -> service.spec().floorReplicas())
-                    .orElse(0);
+                    .filter(gpu -> gpu.isHeldBy(new Tenant.Service(idle.service()))
+                            && !gpu.owner().isReleasing()
+                            && !idle.gpus().contains(gpu.gpuId())
+                            && spec.filter(known -> !known.uses(gpu.kind())).isEmpty())
+                    .count();
+            int floor = spec.map(InferenceService::floorReplicas).orElse(0);
             return safety.againstEverything(builder)
                     .or(() -> awake)
                     .or(() -> left < floor

@@ -15,11 +15,13 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
@@ -408,6 +410,23 @@ class ApprovalRefusalsTest {
         assertRefused(idle("infer-g1", "infer-g2"), "service chat would have 1 replica, fewer than its floor of 2");
 
         assertThat(assertDone(idle("infer-g1")).action()).isEqualTo(idle("infer-g1"));
+    }
+
+    @Test
+    void aReplicaOnAKindThatTheServiceDoesNotUseDoesNotCountInTheFloor() {
+        scheduler =
+                new Scheduler(scheduler.policy(), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
+        story = new Scenario(scheduler)
+                .node("infer", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB", 80)
+                .node("old", Pool.INFERENCE, 1, "Tesla T4", 16)
+                .control(ControlCommand.Kind.ADVISORY_ON);
+        story.tell(story.serviceRecord("chat", 1)
+                .onKinds(List.of(KindCapacity.of(new KindId("A100-SXM4-80GB"), 10))));
+        state = new EditedState(story);
+        state.owner("infer-g0", new Owner.Sleeping(CHAT));
+        state.owner("old-g0", new Owner.Serving(CHAT));
+
+        assertRefused(idle("infer-g0"), "service chat would have 0 replicas, fewer than its floor of 1");
     }
 
     @Test

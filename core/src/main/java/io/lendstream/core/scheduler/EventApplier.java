@@ -242,6 +242,9 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     /** The batches of a rate without those of a kind of the domain on which the service has no replica any more. */
     private List<BatchTimes> onReplicas(RequestRate rate) {
+        if (rate.batches().isEmpty()) {
+            return rate.batches();
+        }
         PersistentMap<KindId, Integer> ofDomain =
                 builder.clusterIndex().trainingCapacity().kinds();
         List<BatchTimes> batches = new ArrayList<>(rate.batches().size());

@@ -22,6 +22,8 @@ import java.util.function.Predicate;
  * the requests that it answers on its kind, so that the number of replicas needed depends on which replicas there are.
  */
 final class KindNeed {
+    private static final int UNKNOWN = -1;
+
     private final InferenceService spec;
     private final Function<ReplicaMix, ReplicaNeed> need;
     /** The kind that a missing replica is counted on, and its capacity. */
@@ -30,6 +32,8 @@ final class KindNeed {
     private final double perSecond;
     private final double slowest;
     private final List<GpuState> counted = new ArrayList<>();
+    /** How many replicas are missing beside those counted; negative until asked. */
+    private int missing = UNKNOWN;
 
     /**
      * @param isThere whether the domain has a kind
@@ -118,6 +122,7 @@ final class KindNeed {
     /** Counts a unit that has a replica, or will have one. The service must use its kind. */
     void count(GpuState unit) {
         counted.add(unit);
+        missing = UNKNOWN;
     }
 
     /** Leaves out a unit that is counted if the others are enough without it; returns whether they are. */
@@ -128,6 +133,7 @@ final class KindNeed {
             return false;
         }
         counted.remove(unit);
+        missing = UNKNOWN;
         return true;
     }
 
@@ -136,9 +142,12 @@ final class KindNeed {
         return in(counted);
     }
 
-    /** Replicas that are missing beside those counted, on the preferred kind. */
+    /** Replicas that are missing beside those counted, on the preferred kind. Asked for each unit that may help. */
     int missing() {
-        return Math.max(0, in(counted).replicas() - counted.size());
+        if (missing == UNKNOWN) {
+            missing = Math.max(0, in(counted).replicas() - counted.size());
+        }
+        return missing;
     }
 
     /** The most replicas that could be missing: on the kind where a replica answers least. */

@@ -193,8 +193,8 @@ public record InferenceService(
     }
 
     /**
-     * The same by the kinds that count instead of others. Of several that count as one, the one with the fewest requests
-     * per second counts, with the longest warm-up.
+     * The same by the kinds that count instead of others. Of several that count as one, the one with the fewest
+     * requests per second counts, with the longest warm-up.
      */
     public InferenceService countedBy(GpuKinds kinds) {
         if (kinds.aliases().isEmpty() || capacities.isEmpty()) {

@@ -25,6 +25,7 @@ import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.KindChooser;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.PolicyInfo;
@@ -231,6 +232,11 @@ class ServiceKindsTest {
             List<GpuId> loans = new ArrayList<>();
             cluster.loans().forEach(lent -> loans.addAll(lent.getValue().ids()));
             return loans.stream().sorted().limit(count).toList();
+        }
+
+        @Override
+        public Optional<KindChooser> kinds() {
+            return plain.kinds();
         }
 
         @Override

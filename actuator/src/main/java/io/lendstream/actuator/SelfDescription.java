@@ -4,6 +4,7 @@ import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -15,8 +16,13 @@ import java.util.TreeSet;
 /**
  * The description of this actuator, to be published once after each start in each domain of its nodes. A dry run does
  * not describe itself, because it executes nothing.
+ *
+ * <p>An actuator that is to be forgotten is started once more with {@code actuator.nodes=none}. It has no node then, so it
+ * gives up its former nodes in each domain that it covers.
  */
 final class SelfDescription {
+    private static final List<NodeId> NO_NODES = List.of(new NodeId("none"));
+
     private final ActuatorSettings settings;
     private final Set<DomainId> known = new HashSet<>();
     private final Set<DomainId> open = new TreeSet<>();
@@ -27,10 +33,14 @@ final class SelfDescription {
 
     /** A node of a domain that the actuator covers. */
     void know(Node node) {
-        boolean isOurs = settings.nodes().isEmpty() || settings.nodes().contains(node.nodeId());
+        boolean isOurs = settings.nodes().isEmpty() || settings.nodes().contains(node.nodeId()) || isLeaving();
         if (isOurs && !settings.dryRun() && known.add(node.domain())) {
             open.add(node.domain());
         }
+    }
+
+    private boolean isLeaving() {
+        return settings.nodes().equals(NO_NODES);
     }
 
     /** The descriptions that have not been published. */
@@ -43,7 +53,7 @@ final class SelfDescription {
                     now,
                     settings.driver().name().toLowerCase(Locale.ROOT),
                     settings.nodes(),
-                    settings.abilities()));
+                    isLeaving() ? Abilities.USUAL : settings.abilities()));
         }
         open.clear();
         return due;

@@ -152,6 +152,20 @@ class ActuatorServiceTest {
                         .isEqualTo("d/rack-1"));
     }
 
+    /** The scheduler would keep the nodes of its last description for ever. */
+    @Test
+    void anActuatorWithoutNodesGivesUpTheNodesThatItHad() {
+        turnAt(started(false, "actuator.name=rack-1", "actuator.granularity=node"), 0);
+        turnAt(started(false, "actuator.name=rack-1", "actuator.granularity=node", "actuator.nodes=none"), 1);
+
+        assertThat(broker.values(TopicCatalogue.ACTUATORS)).hasSize(2).last().satisfies(description -> {
+            assertThat(description.actuator()).isEqualTo("rack-1");
+            assertThat(description.domain()).isEqualTo(DOMAIN);
+            assertThat(description.nodes()).containsExactly(new NodeId("none"));
+            assertThat(description.abilities()).isEqualTo(Abilities.USUAL);
+        });
+    }
+
     @Test
     void anAcceleratedRunDescribesOnlyWhatIsUnusual() {
         ActuatorService usual = started(true);

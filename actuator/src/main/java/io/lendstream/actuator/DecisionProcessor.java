@@ -94,7 +94,8 @@ final class DecisionProcessor {
     }
 
     /**
-     * Repeats the decisions that an earlier run had answered, after the topics have been read.
+     * Repeats the decisions that an earlier run had answered, after the topics have been read. Decisions about other
+     * actuators are never answered.
      *
      * @param reportsSince reports that the earlier run wrote after its last saved state
      */
@@ -103,7 +104,8 @@ final class DecisionProcessor {
         var taken = new ArrayList<Decision>();
         var open = new ArrayDeque<PendingDecision>();
         for (PendingDecision pending : inbox) {
-            if (recovery.wasTaken(pending.decision()) && open.isEmpty()) {
+            boolean isAnswered = recovery.wasTaken(pending.decision()) || !actuation.isAbout(pending.decision());
+            if (isAnswered && open.isEmpty()) {
                 taken.add(pending.decision());
             } else {
                 open.add(pending);

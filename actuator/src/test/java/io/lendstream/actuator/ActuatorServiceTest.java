@@ -21,6 +21,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.fake.FakeBroker;
 import io.lendstream.service.health.Health;
@@ -288,6 +289,27 @@ class ActuatorServiceTest {
                         "52.5 d/1/3 APPLIED -",
                         "52.5 d/1/4 APPLIED -");
         assertThat(second.actuation().holdings()).isEmpty();
+    }
+
+    /** It never answers the decision about i1, which must not keep it from repeating the next. */
+    @Test
+    void decisionsAboutOtherActuatorsAreNotMissedInARebuild() {
+        ActuatorService first = started(false, "actuator.nodes=n1");
+        decide(resize("t1", "t2"));
+        turnAt(first, 0);
+        turnAt(first, 40);
+        decide(new Action.Serve(new ServiceId("chat"), gpus("i1"), false));
+        decide(new Action.Resize(JOB, gpus("t2"), allocation("t1")));
+        turnAt(first, 50);
+        turnAt(first, 60);
+        List<String> before = reports();
+
+        ActuatorService second = started(false, "actuator.nodes=n1");
+        turnAt(second, 70);
+        turnAt(second, 100);
+
+        assertThat(before).contains("50 d/1/3 ACCEPTED t2", "51.5 d/1/3 RELEASED t2");
+        assertThat(reports()).isEqualTo(before);
     }
 
     @Test

@@ -82,6 +82,11 @@ public final class Actuation {
         state.inventory().keepTo(nodes);
     }
 
+    /** Whether a decision is about this actuator's nodes at all, so that it reports on it. */
+    public boolean isAbout(Decision decision) {
+        return new DecisionScope(state).concerns(decision);
+    }
+
     /** Learns which GPUs there are. GPUs of a node of an unknown pool are never used. */
     public void know(Node node) {
         state.inventory().declare(node);

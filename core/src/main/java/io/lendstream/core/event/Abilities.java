@@ -11,7 +11,8 @@ import java.util.Optional;
  * @param atBind what it chooses where a tenant starts
  * @param atRelease what it chooses where a tenant gives units back
  * @param granularity the least that it lends
- * @param groupLabel the label of nodes that names their group, for {@link Granularity#NODE_GROUP}
+ * @param groupLabel the label of nodes that names their group, for {@link Granularity#NODE_GROUP}; without it all nodes
+ *     of the actuator are one group
  * @param mig whether it changes MIG instances
  * @param suspend whether it pauses a job in memory
  * @param sharing whether several tenants can share a GPU
@@ -96,5 +97,11 @@ public record Abilities(
     /** The same with another least loan. */
     public Abilities withGranularity(Granularity other) {
         return new Abilities(atBind, atRelease, other, groupLabel, mig, suspend, sharing, spansNodes);
+    }
+
+    /** The same that lends groups of nodes, by a label. */
+    public Abilities inGroupsBy(String label) {
+        return new Abilities(
+                atBind, atRelease, Granularity.NODE_GROUP, Optional.of(label), mig, suspend, sharing, spansNodes);
     }
 }

@@ -40,14 +40,14 @@ final class BundleRule implements HistoryRule {
     }
 
     private void check(ClusterEntities entities, GpuState unit, ReplayedEvent replayed) {
-        Optional<String> bundle = entities.scopes().bundle(unit);
+        Optional<String> bundle = entities.bundleOf(unit);
         if (bundle.isEmpty()) {
             return;
         }
         for (GpuState other : entities.gpus().values()) {
             boolean isOfOtherSide = other.owner().holder().isPresent()
                     && other.isTraining() != unit.isTraining()
-                    && entities.scopes().bundle(other).equals(bundle);
+                    && entities.bundleOf(other).equals(bundle);
             if (isOfOtherSide) {
                 violations.add(
                         Rule.BUNDLE,

@@ -133,7 +133,8 @@ public final class ClusterView {
             all.add(seen.apply(job));
         }
         List<JobView> holding = queue.holding().stream().map(seen).toList();
-        return new ClusterView(now, new Queue(all, all.size(), holding), usable, fixed, nodes, gpusPerNode, waiting);
+        return new ClusterView(now, new Queue(all, all.size(), holding), usable, fixed, nodes, gpusPerNode, waiting)
+                .withBundles(bundles);
     }
 
     private static int byTurn(JobView one, JobView other) {

@@ -22,7 +22,7 @@ import java.util.TreeMap;
 
 /**
  * Units of inference that are lent together, because their actuator lends whole nodes only: all units of a node, or of
- * all nodes of the actuator. They follow from the descriptions of actuators and from the owners of units.
+ * a group of nodes. They follow from the descriptions of actuators and from the owners of units.
  *
  * <p>A bundle is with training as long as a job takes, has or leaves one of its units. It is lent if all its units are
  * free or have sleeping replicas, and goes back to inference when the last release is reported.
@@ -31,8 +31,11 @@ final class Bundles {
     private final StepBuilder builder;
     private final ActuatorScopes scopes;
     private Optional<SortedMap<String, List<GpuId>>> members = Optional.empty();
+    private final Map<String, Integer> sizes = new HashMap<>();
     private final Map<String, Use> uses = new HashMap<>();
-    /** The entities that {@link #uses} are of. */
+    /** Why bundles are not lent. */
+    private final Map<String, String> causes = new HashMap<>();
+    /** The entities that {@link #uses} and {@link #causes} are of. */
     private Optional<ClusterEntities> usesOf = Optional.empty();
 
     /** Who has the units of a bundle. */
@@ -43,9 +46,9 @@ final class Bundles {
         MIXED,
         /** The last jobs are leaving. */
         LEAVING,
-        /** All units are free, or have sleeping replicas. */
+        /** All units can be reached, and are free or have sleeping replicas. */
         IDLE,
-        /** A service has a unit, or one is out of service. */
+        /** A service has a unit, or one is out of service or on a node that cannot be reached. */
         INFERENCE
     }
 
@@ -61,7 +64,7 @@ final class Bundles {
 
     /** The bundle of a unit, such as {@code node n1}; empty if it can be lent alone. */
     Optional<String> of(GpuState unit) {
-        return scopes.bundle(unit);
+        return builder.entities().bundleOf(unit);
     }
 
     private SortedMap<String, List<GpuId>> members() {
@@ -81,7 +84,13 @@ final class Bundles {
         return sorted;
     }
 
-    private List<GpuState> units(String bundle) {
+    /** The names of all bundles, in order. */
+    Set<String> names() {
+        return members().keySet();
+    }
+
+    /** The units of a bundle, in their present state. */
+    List<GpuState> units(String bundle) {
         List<GpuState> units = new ArrayList<>();
         for (GpuId id : members().getOrDefault(bundle, List.of())) {
             builder.gpus().get(id).ifPresent(units::add);
@@ -91,7 +100,8 @@ final class Bundles {
 
     /** The whole GPUs of a bundle. */
     private int size(String bundle) {
-        return (int) units(bundle).stream().filter(GpuState::isWhole).count();
+        return sizes.computeIfAbsent(bundle, name ->
+                (int) units(name).stream().filter(GpuState::isWhole).count());
     }
 
     /** Who has the units of a bundle now; kept while no entity changes. */
@@ -99,6 +109,7 @@ final class Bundles {
     private Use use(String bundle) {
         if (usesOf.isEmpty() || usesOf.get() != builder.entities()) {
             uses.clear();
+            causes.clear();
             usesOf = Optional.of(builder.entities());
         }
         return uses.computeIfAbsent(bundle, this::useNow);
@@ -114,12 +125,16 @@ final class Bundles {
             held |= owner.isHeldByJob() && !owner.isReleasing();
             leaving |= owner.isHeldByJob() && owner.isReleasing();
             served |= owner.holdingService().isPresent();
-            idle &= owner.isFree() || owner.isSleeping();
+            idle &= isIdle(owner) && builder.isReachable(unit);
         }
         if (held) {
             return served ? Use.MIXED : Use.TRAINING;
         }
         return leaving ? Use.LEAVING : idle ? Use.IDLE : Use.INFERENCE;
+    }
+
+    private static boolean isIdle(Owner owner) {
+        return owner.isFree() || owner.isSleeping();
     }
 
     /** Why an idle unit is not shown to training; empty if it is. */
@@ -129,10 +144,32 @@ final class Bundles {
             return Optional.empty();
         }
         Use use = use(bundle.get());
-        String why = use == Use.LEAVING ? "it is on its way back to inference" : "a unit of it is in use";
         return use == Use.TRAINING || use == Use.IDLE
                 ? Optional.empty()
-                : Optional.of(refusal(unit, "%s is lent as a whole, and %s".formatted(bundle.get(), why)));
+                : Optional.of(refusal(
+                        unit,
+                        "%s is lent as a whole, and %s"
+                                .formatted(bundle.get(), causes.computeIfAbsent(bundle.get(), this::cause))));
+    }
+
+    /** Why a bundle that is not idle is not lent: a tenant first, then what an operator has to mend. */
+    private String cause(String bundle) {
+        if (use(bundle) == Use.LEAVING) {
+            return "it is on its way back to inference";
+        }
+        String cause = "a unit of it is in use";
+        for (GpuState unit : units(bundle)) {
+            Owner owner = unit.owner();
+            if (!isIdle(owner) && !owner.isQuarantined()) {
+                return "a unit of it is in use";
+            }
+            if (owner.isQuarantined()) {
+                cause = "%s of it is out of service".formatted(unit.gpuId());
+            } else if (!builder.isReachable(unit)) {
+                cause = "its node %s is not ready".formatted(unit.nodeId());
+            }
+        }
+        return cause;
     }
 
     private AbilityRefusal refusal(GpuState unit, String text) {
@@ -159,7 +196,7 @@ final class Bundles {
         return of(unit).map(this::use).filter(Use.INFERENCE::equals).isPresent();
     }
 
-    /** The free units of bundles that the last jobs are leaving. */
+    /** The free units of bundles that the last jobs are leaving, on nodes that can be reached. */
     List<GpuState> waiting() {
         if (!exist()) {
             return List.of();
@@ -168,7 +205,7 @@ final class Bundles {
         for (String bundle : members().keySet()) {
             if (use(bundle) == Use.LEAVING) {
                 units(bundle).stream()
-                        .filter(unit -> unit.isFree() && unit.isWhole())
+                        .filter(unit -> unit.isFree() && unit.isWhole() && builder.isReachable(unit))
                         .forEach(waiting::add);
             }
         }
@@ -196,42 +233,6 @@ final class Bundles {
             }
         }
         return all;
-    }
-
-    /** Loans with the other units that jobs have, or take, in the same bundles. */
-    List<GpuId> whole(List<GpuId> loans) {
-        if (!exist()) {
-            return loans;
-        }
-        Set<GpuId> all = new HashSet<>(loans);
-        List<GpuId> whole = new ArrayList<>(loans);
-        for (GpuId loan : loans) {
-            Optional<String> bundle = builder.gpus().get(loan).flatMap(this::of);
-            for (GpuState unit : bundle.map(this::units).orElse(List.of())) {
-                boolean isHeld = unit.owner().isHeldByJob() && !unit.owner().isReleasing();
-                if (isHeld && all.add(unit.gpuId())) {
-                    whole.add(unit.gpuId());
-                }
-            }
-        }
-        return whole;
-    }
-
-    /** The first of some loans, with which inference gets at least {@code count} GPUs by whole bundles. */
-    List<GpuId> enough(List<GpuId> loans, int count) {
-        if (!exist()) {
-            return loans;
-        }
-        List<GpuId> first = new ArrayList<>();
-        Set<String> counted = new HashSet<>();
-        int got = 0;
-        for (GpuId loan : loans) {
-            if (got < count) {
-                first.add(loan);
-                got += weight(builder.gpu(loan), counted);
-            }
-        }
-        return whole(first);
     }
 
     /** GPUs that go to training with new loans: whole bundles count, and those with training already do not. */
@@ -280,7 +281,14 @@ final class Bundles {
         return String.join(", ", names);
     }
 
-    /** The whole GPUs of each bundle, for policies. */
+    /** Whether services can use a GPU once the jobs of its bundle are gone. */
+    boolean comesBack(GpuState unit) {
+        return unit.isWhole()
+                && builder.isReachable(unit)
+                && (unit.isFree() || unit.owner().isHeldByJob());
+    }
+
+    /** The GPUs of each bundle that services get with it, for policies. */
     List<LoanBundle> forPolicies() {
         if (!exist()) {
             return List.of();
@@ -288,7 +296,7 @@ final class Bundles {
         List<LoanBundle> all = new ArrayList<>();
         for (String name : members().keySet()) {
             List<GpuId> gpus = units(name).stream()
-                    .filter(GpuState::isWhole)
+                    .filter(this::comesBack)
                     .map(GpuState::gpuId)
                     .toList();
             all.add(new LoanBundle(name, gpus));
@@ -303,7 +311,7 @@ final class Bundles {
      */
     Set<GpuId> beyond(int most, List<GpuState> usable) {
         SortedMap<String, List<GpuState>> idle = new TreeMap<>();
-        Map<String, Integer> sizes = new TreeMap<>();
+        Map<String, Integer> weights = new TreeMap<>();
         Set<String> lent = new HashSet<>();
         Set<GpuId> spare = new HashSet<>();
         int out = 0;
@@ -318,7 +326,7 @@ final class Bundles {
             int size = bundle.map(this::size).orElse(1);
             if (!isOut) {
                 idle.computeIfAbsent(name, any -> new ArrayList<>()).add(gpu);
-                sizes.put(name, size);
+                weights.put(name, size);
             } else {
                 out += lent.add(name) ? size : 0;
                 if (!gpu.isTraining()) {
@@ -328,7 +336,7 @@ final class Bundles {
         }
         Set<GpuId> kept = out > most ? spare : new HashSet<>();
         for (Map.Entry<String, List<GpuState>> each : idle.entrySet()) {
-            int size = sizes.getOrDefault(each.getKey(), 1);
+            int size = weights.getOrDefault(each.getKey(), 1);
             if (out + size <= most) {
                 out += size;
             } else {

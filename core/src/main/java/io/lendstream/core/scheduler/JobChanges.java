@@ -201,12 +201,9 @@ final class JobChanges {
     /** Reclaims lent GPUs with their bundles, job by job; a job left with too few is suspended. */
     void takeBack(List<GpuId> victims, Function<Returned, Reason> reason) {
         Map<JobId, List<GpuId>> byJob = new TreeMap<>();
-        Bundles bundles = new Bundles(builder);
+        BundleReclaim bundles = new BundleReclaim(builder);
         for (GpuId gpu : bundles.whole(victims)) {
-            Owner owner = builder.gpu(gpu).owner();
-            owner.asLent()
-                    .map(Owner.Lent::job)
-                    .or(() -> bundles.exist() && owner.isBinding() ? owner.holdingJob() : Optional.empty())
+            bundles.borrower(builder.gpu(gpu))
                     .ifPresent(borrower -> byJob.computeIfAbsent(borrower, job -> new ArrayList<>())
                             .add(gpu));
         }

@@ -338,7 +338,7 @@ final class ReplicaSupply {
             victims = helpful(enough, lack);
             count = victims.size();
         }
-        victims = new Bundles(builder).enough(victims, count);
+        victims = new BundleReclaim(builder).enough(victims, count, unit -> suits(service, unit));
         builder.listener().reclaimed(view, weighed, victims);
         ReplicaReasons.Shortage shortage = reasons.shortage(service, need);
         String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")") + "; policy "

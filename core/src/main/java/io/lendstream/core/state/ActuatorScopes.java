@@ -5,6 +5,7 @@ import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.persistent.PersistentMap;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -76,8 +77,12 @@ public final class ActuatorScopes {
         return restricts;
     }
 
-    /** The units that a unit is lent and taken back with, such as {@code node n1}; empty if it is lent alone. */
-    public Optional<String> bundle(GpuState unit) {
+    /**
+     * The units that a unit is lent and taken back with, such as {@code node n1}; empty if it is lent alone.
+     *
+     * @param nodes the nodes of the domain, whose labels name their groups
+     */
+    Optional<String> bundle(GpuState unit, PersistentMap<NodeId, NodeState> nodes) {
         if (!hasBundles || unit.pool() != Pool.INFERENCE) {
             return Optional.empty();
         }
@@ -85,7 +90,23 @@ public final class ActuatorScopes {
                 .filter(actuator -> actuator.abilities().lendsBundles())
                 .map(actuator -> actuator.abilities().granularity() == Granularity.NODE
                         ? "node " + unit.nodeId()
-                        : "the nodes of actuator " + actuator.actuator());
+                        : group(actuator, nodes.get(unit.nodeId())));
+    }
+
+    /**
+     * A group of nodes. Nodes without the label are one group, because nothing says that they may be lent apart.
+     *
+     * @param node empty if the node has left
+     */
+    private static String group(ActuatorDescription actuator, Optional<NodeState> node) {
+        String group = actuator.abilities()
+                .groupLabel()
+                .map(label -> node.flatMap(known ->
+                                Optional.ofNullable(known.node().facts().labels().get(label)))
+                        .map(value -> " %s=%s".formatted(label, value))
+                        .orElse(" without label " + label))
+                .orElse("");
+        return "node group%s of actuator %s".formatted(group, actuator.actuator());
     }
 
     /** The actuators that claim a node; by name, those that name it before those of the whole domain. */

@@ -116,6 +116,11 @@ public record ClusterEntities(
                 nodes, gpus, services, jobs, queues, next, ActuatorScopes.of(next.values()), clusterIndex);
     }
 
+    /** The units that a unit is lent and taken back with, such as {@code node n1}; empty if it is lent alone. */
+    public Optional<String> bundleOf(GpuState unit) {
+        return scopes.bundle(unit, nodes);
+    }
+
     /** The queue that a tenant names, if it is declared. */
     public Optional<ClusterQueue> queueOf(Tenant tenant) {
         Optional<QueueId> named = tenant.isJob()

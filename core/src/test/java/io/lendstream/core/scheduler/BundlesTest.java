@@ -7,8 +7,11 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.HistoryChecker;
@@ -219,6 +222,180 @@ class BundlesTest {
         grown(story, 1);
 
         assertThat(story.count("lent")).isZero();
+    }
+
+    private static Scenario racks(Abilities abilities, String... racks) {
+        Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS));
+        for (int i = 0; i < racks.length; i++) {
+            story.node("infer-" + i, Pool.INFERENCE, 2);
+            if (!racks[i].isEmpty()) {
+                story.rack("infer-" + i, racks[i]);
+            }
+        }
+        return story.actuator("one", abilities);
+    }
+
+    @Test
+    void theNodesOfARackAreOneBundle() {
+        Scenario story = grown(
+                racks(Abilities.USUAL.inGroupsBy("rack"), "r1", "r1", "r2", "r2")
+                        .service("chat", 1)
+                        .settled()
+                        .rigidJob("a", 4),
+                1);
+
+        assertThat(nodesOf(story, "lent")).containsExactly(new NodeId("infer-2"), new NodeId("infer-3"));
+        assertThat(story.count("lent")).isEqualTo(4);
+
+        story.rate("chat", 60);
+
+        assertThat(reclaimed(story)).as("one GPU more takes both nodes").hasSize(4);
+    }
+
+    @Test
+    void aChangedLabelMovesANodeToAnotherBundle() {
+        Scenario story = grown(
+                racks(Abilities.USUAL.inGroupsBy("rack"), "r1", "r1")
+                        .service("chat", 1)
+                        .settled()
+                        .rigidJob("a", 2),
+                1);
+        assertThat(story.count("lent")).isZero();
+
+        story.rack("infer-1", "r2");
+
+        assertThat(grown(story, 1).count("lent")).isEqualTo(2);
+    }
+
+    @Test
+    void nodesWithoutTheLabelAreOneBundle() {
+        Scenario story = grown(
+                racks(Abilities.USUAL.inGroupsBy("rack"), "", "")
+                        .service("chat", 1)
+                        .settled()
+                        .rigidJob("a", 2),
+                1);
+
+        assertThat(story.count("lent")).isZero();
+        assertThat(firstHold(story))
+                .contains("node group without label rack of actuator one is lent as a whole, and a unit of it is in use");
+    }
+
+    private static String firstHold(Scenario story) {
+        return story.decisions().stream()
+                .filter(decision -> decision.reason().is(ReasonCode.ABILITY))
+                .findFirst()
+                .orElseThrow()
+                .reason()
+                .text();
+    }
+
+    private static Scenario unavailable(Scenario story, NodeId node) {
+        Node known = story.state().nodes().require(node).node();
+        return story.tell(new Node(
+                node,
+                Scenario.DOMAIN,
+                known.pool(),
+                "boot-1",
+                story.now(),
+                NodeStatus.UNAVAILABLE,
+                known.gpus()));
+    }
+
+    /** A plan with GPUs of the group could not be carried out, and the job would get none at all. */
+    @Test
+    void aGroupWithANodeThatIsNotReadyIsNotShownToPlans() {
+        Scenario story =
+                racks(Abilities.USUAL.withGranularity(Granularity.NODE_GROUP), "", "").node("train", Pool.TRAINING, 1);
+
+        grown(unavailable(story, new NodeId("infer-1")).service("chat", 0).settled().job("a", 3), 0);
+
+        assertThat(story.job("a").gpus()).isEqualTo(1);
+        assertThat(firstHold(story))
+                .startsWith("the plan leaves out what drivers cannot do: actuator one lends whole nodes only: node group"
+                        + " of actuator one is lent as a whole, and its node infer-1 is not ready");
+    }
+
+    @Test
+    void freeGpusOfANodeThatIsNotReadyAreNotComing() {
+        Scenario story = grown(
+                racks(Abilities.USUAL.withGranularity(Granularity.NODE_GROUP), "", "", "")
+                        .service("chat", 0)
+                        .settled()
+                        .rigidJob("a", 2),
+                0);
+        assertThat(story.count("lent")).isEqualTo(2);
+        Set<NodeId> idle = nodesOf(story, "free");
+        idle.removeAll(nodesOf(story, "lent"));
+        NodeId away = idle.iterator().next();
+
+        unavailable(story, away).rate("chat", 5);
+
+        assertThat(reclaimed(story)).hasSize(2);
+        DomainEvent last = story.log().get(story.log().size() - 1);
+        StepBuilder builder = new StepBuilder(story.state(), last, StepListener.NONE);
+        assertThat(new InferencePool(builder).coming())
+                .hasSize(4)
+                .extracting(GpuState::nodeId)
+                .doesNotContain(away);
+    }
+
+    /** The node where three GPUs are out of service gives one GPU back, not four. */
+    @Test
+    void aReclaimCountsTheGpusThatServicesCanUse() {
+        Scenario story = grown(
+                nodes(SchedulerSettings.DEFAULTS, 2, 4)
+                        .service("chat", 0)
+                        .settled()
+                        .rigidJob("a", 1),
+                0);
+        assertThat(story.count("lent")).isEqualTo(1);
+        NodeId node = nodesOf(story, "lent").iterator().next();
+        List<GpuId> free = story.state().gpus().stream()
+                .filter(gpu -> gpu.nodeId().equals(node) && gpu.isFree())
+                .map(GpuState::gpuId)
+                .toList();
+        story.tell(story.report(
+                story.decisions().get(0).id(), Outcome.HOLDS, free, Optional.of(new Tenant.Job(new JobId("stray")))));
+        assertThat(story.count("quarantined")).isEqualTo(3);
+        grown(story.rigidJob("b", 4), 0);
+        assertThat(story.count("lent")).isEqualTo(5);
+
+        story.rate("chat", 15);
+
+        assertThat(reclaimed(story)).hasSizeGreaterThan(1);
+    }
+
+    /** Plans know whole GPUs only: no policy takes the instance back. */
+    @Test
+    void aJobOnAnInstanceFromBeforeDoesNotKeepGpusFromServices() {
+        Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS))
+                .switchableNode("infer", Pool.INFERENCE, "3g.40gb@0", "")
+                .service("chat", 1)
+                .settled()
+                .smallJob("a", 1, 20);
+        for (int i = 0; i < 12; i++) {
+            story.after(ofSeconds(15)).settled().rate("chat", 1).settled();
+        }
+        assertThat(story.job("a").isOnSlice()).isTrue();
+        story.actuator("one", NODES).switchableNode("infer", Pool.INFERENCE, "3g.40gb@0", "", "");
+
+        story.rate("chat", 15);
+
+        assertThat(reclaimed(story)).containsExactly(new GpuId("infer-g0/0:4"));
+        story.settled();
+        assertThat(story.count("serving")).isEqualTo(2);
+    }
+
+    @Seeds(100)
+    void noGroupHasJobsAndReplicasAtOnce(long seed) {
+        RandomHistory history = RandomHistory.of(seed, Abilities.USUAL.inGroupsBy("rack"));
+        HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
+        history.log().forEach(checker::take);
+
+        assertThat(checker.verdict(history.decisions(), List.of()).violations())
+                .extracting(Violation::rule)
+                .doesNotContain("bundle", "one owner", "gang", "cap", "bind before release", "replay");
     }
 
     @Seeds(200)

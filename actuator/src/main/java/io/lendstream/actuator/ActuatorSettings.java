@@ -25,6 +25,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -77,6 +78,10 @@ record ActuatorSettings(
             "actuator.granularity",
             LeastLoan.SLICE,
             "The least that the system behind the driver lends: a MIG instance, a GPU, a node, or all nodes of this actuator.");
+    static final Key<String> GROUP_LABEL = Key.text(
+            "actuator.group-label",
+            "",
+            "With actuator.granularity=nodes: the label of nodes that names the group that is lent together, such as a rack. Empty: all nodes of this actuator are one group. Agents send the label if agent.labels has it.");
     static final Key<Boolean> SPANS_NODES = Key.flag(
             "actuator.spans-nodes", true, "Whether the system behind the driver runs one job on several nodes.");
     static final Key<Boolean> MIG = Key.flag(
@@ -151,6 +156,7 @@ record ActuatorSettings(
             STATE_DIR,
             DRIVER,
             GRANULARITY,
+            GROUP_LABEL,
             SPANS_NODES,
             MIG,
             DRY_RUN,
@@ -223,9 +229,18 @@ record ActuatorSettings(
     }
 
     private static Abilities abilities(Settings settings, DriverKind driver) {
-        return Abilities.USUAL
-                .withGranularity(settings.get(GRANULARITY).granularity())
-                .withSpansNodes(settings.get(SPANS_NODES))
+        LeastLoan least = settings.get(GRANULARITY);
+        String label = settings.get(GROUP_LABEL).strip();
+        if (!label.isEmpty() && least != LeastLoan.NODES) {
+            throw new SettingsException(
+                    "%s is '%s', but it divides nodes into groups only where %s is nodes, which is %s. Set that to nodes, or leave the label out."
+                            .formatted(
+                                    GROUP_LABEL.name(), label, GRANULARITY.name(), least.name().toLowerCase(Locale.ROOT)));
+        }
+        Abilities usual = label.isEmpty()
+                ? Abilities.USUAL.withGranularity(least.granularity())
+                : Abilities.USUAL.inGroupsBy(label);
+        return usual.withSpansNodes(settings.get(SPANS_NODES))
                 .withMig(settings.get(MIG) && driver != DriverKind.PROCESS);
     }
 

@@ -10,7 +10,7 @@ enum LeastLoan {
     GPU(Granularity.GPU),
     /** All units of a node. */
     NODE(Granularity.NODE),
-    /** All units of all nodes of the actuator. */
+    /** All units of a group of nodes: those with the same value of a label, or all of the actuator. */
     NODES(Granularity.NODE_GROUP);
 
     private final Granularity granularity;

@@ -74,6 +74,15 @@ class ActuatorSettingsTest {
     }
 
     @Test
+    void aLabelDividesNodesIntoGroups() {
+        assertThat(settings("actuator.granularity=nodes", "actuator.group-label=rack").abilities())
+                .isEqualTo(Abilities.USUAL.inGroupsBy("rack"));
+        assertThatThrownBy(() -> settings("actuator.granularity=node", "actuator.group-label=rack"))
+                .hasMessage("actuator.group-label is 'rack', but it divides nodes into groups only where"
+                        + " actuator.granularity is nodes, which is node. Set that to nodes, or leave the label out.");
+    }
+
+    @Test
     void publishedTimingIsThatOfThePublishedSimulator() {
         assertThat(settings("actuator.simulated.published-timing=true").choice())
                 .isEqualTo(new DriverChoice.Simulated(SimulatedDelays.published(), Abilities.USUAL));

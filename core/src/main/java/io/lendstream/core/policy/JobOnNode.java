@@ -90,6 +90,11 @@ public record JobOnNode(JobView whole, int mostGpus) implements JobView {
     }
 
     @Override
+    public Optional<Deadline> deadline() {
+        return whole.deadline();
+    }
+
+    @Override
     public RescaleCosts costs() {
         return whole.costs();
     }

@@ -182,6 +182,11 @@ public final class ShapedJob implements JobView {
     }
 
     @Override
+    public Optional<Deadline> deadline() {
+        return whole.deadline();
+    }
+
+    @Override
     public RescaleCosts costs() {
         return whole.costs();
     }

@@ -18,16 +18,16 @@ import java.util.TreeMap;
 
 /**
  * The part of a plan that the actuators can carry out. Policies do not know actuators. An elastic job gets the part of
- * its GPUs that is possible, if it is more than it has; any other job keeps those that it has.
+ * its GPUs that is possible in its shape, if it is more than it has; any other job keeps those that it has.
  *
  * @param refusals the jobs that do not get all GPUs of the plan
  */
 record AbilityPlan(Plan plan, SortedMap<JobId, AbilityRefusal> refusals) {
     /** The possible part of a plan: all of it if no actuator restricts plans. */
-    static AbilityPlan of(StepBuilder builder, Plan plan) {
+    static AbilityPlan of(StepBuilder builder, ShapeGuard shapes, Plan plan) {
         AbilityGuard guard = new AbilityGuard(builder);
         return guard.isOn()
-                ? new Selection(builder, guard, plan).select()
+                ? new Selection(builder, guard, shapes, plan).select()
                 : new AbilityPlan(plan, Collections.emptySortedMap());
     }
 
@@ -35,14 +35,16 @@ record AbilityPlan(Plan plan, SortedMap<JobId, AbilityRefusal> refusals) {
     private static final class Selection {
         private final StepBuilder builder;
         private final AbilityGuard guard;
+        private final ShapeGuard shapes;
         private final Plan plan;
         private final Map<JobId, List<GpuId>> targets;
         private final Map<JobId, PlanReason> reasons;
         private final SortedMap<JobId, AbilityRefusal> refusals = new TreeMap<>();
 
-        Selection(StepBuilder builder, AbilityGuard guard, Plan plan) {
+        Selection(StepBuilder builder, AbilityGuard guard, ShapeGuard shapes, Plan plan) {
             this.builder = builder;
             this.guard = guard;
+            this.shapes = shapes;
             this.plan = plan;
             this.targets = new TreeMap<>(plan.targets());
             this.reasons = new TreeMap<>(plan.reasons());
@@ -92,8 +94,9 @@ record AbilityPlan(Plan plan, SortedMap<JobId, AbilityRefusal> refusals) {
                     .toList();
         }
 
-        private void refuse(JobState job, List<GpuId> part, AbilityRefusal refusal) {
+        private void refuse(JobState job, List<GpuId> possible, AbilityRefusal refusal) {
             JobId name = job.spec().job();
+            List<GpuId> part = shapes.part(job, possible);
             boolean isMore = JobChanges.goesOnWith(job, part.size()) && part.size() > job.gpus();
             List<GpuId> given = isMore ? part : job.allocation().gpus();
             targets.put(name, given);

@@ -237,6 +237,9 @@ final class Bundles {
 
     /** GPUs that go to training with new loans: whole bundles count, and those with training already do not. */
     int loans(List<GpuId> lent, Set<String> counted) {
+        if (!exist()) {
+            return lent.size();
+        }
         int loans = 0;
         for (GpuId id : lent) {
             Optional<String> bundle = builder.gpus().get(id).flatMap(this::of);

@@ -146,7 +146,7 @@ final class Training {
      */
     private boolean adopt(Plan plan, Optional<String> noLoans, TrainingView training) {
         Map<GpuId, AbilityRefusal> withheld = training.withheld();
-        AbilityPlan possible = AbilityPlan.of(builder, plan);
+        AbilityPlan possible = AbilityPlan.of(builder, shapes, plan);
         Map<JobId, AbilityRefusal> refused = new TreeMap<>(training.tooLarge());
         refused.putAll(possible.refusals());
         QuotaPlan within = QuotaPlan.of(builder, shapes, possible.plan());

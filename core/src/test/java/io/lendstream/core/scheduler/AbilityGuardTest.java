@@ -10,11 +10,14 @@ import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.event.UnitChoice;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
@@ -22,9 +25,12 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -161,6 +167,42 @@ class AbilityGuardTest {
         assertThat(holds(story).get(0).reason().text())
                 .isEqualTo("the plan leaves out what drivers cannot do: actuator one does not run one job on several"
                         + " nodes");
+    }
+
+    /** A part that its shape forbids could not be carried out, and the job would get nothing. */
+    @Test
+    void aPlanIsCutToAPartThatTheShapeOfTheJobAllows() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train-a", Pool.TRAINING, 3)
+                .node("train-b", Pool.TRAINING, 3)
+                .actuator("one", ONE_NODE, "train-a")
+                .actuator("two", Abilities.USUAL, "train-b")
+                .job("a", 6, JobShape.multiples(2));
+        List<GpuId> all = story.state().gpus().stream().map(GpuState::gpuId).toList();
+        StepBuilder builder = builder(story);
+
+        AbilityPlan part = AbilityPlan.of(
+                builder,
+                new ShapeGuard(builder, TopologyLabels.NONE),
+                new Plan(Map.of(new JobId("a"), all), Map.of()));
+
+        assertThat(part.plan().targets().get(new JobId("a"))).hasSize(2);
+        assertThat(part.refusals()).containsOnlyKeys(new JobId("a"));
+    }
+
+    @Test
+    void policiesSeeTheDeadlinesOfJobsThatStayOnOneNode() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train-a", Pool.TRAINING, 2)
+                .actuator("one", ONE_NODE)
+                .service("chat", 0);
+        Instant due = story.now().plusSeconds(3600);
+        story.tell(story.jobRecord("a", 2, true).due(due, DeadlineKind.SOFT));
+        story.tell(story.jobRecord("b", 2, true).shaped(JobShape.multiples(2)).due(due, DeadlineKind.SOFT));
+
+        assertThat(new TrainingView(builder(story), SchedulerSettings.DEFAULTS).view().jobs())
+                .hasSize(2)
+                .allSatisfy(job -> assertThat(job.deadline()).isPresent());
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -25,7 +26,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
             builder.gpus().get(id).ifPresent(gpu -> take(report, gpu));
         }
         if (report.outcome() == Outcome.REJECTED || report.outcome() == Outcome.FAILED) {
-            notRecut(report.decision());
+            notRecut(report);
         }
         report.tenant().flatMap(Tenant::jobId).ifPresent(job -> settle(report, job));
     }
@@ -53,16 +54,19 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         }
     }
 
-    /** The cut of a GPU failed: its instances are those that its node last reported. */
-    private void notRecut(DecisionId decision) {
+    /**
+     * The cut of a GPU failed: its instances are those that its node last reported. An actuator that does not know a
+     * new node yet may refuse a decision about it, although another actuator executes it.
+     */
+    private void notRecut(ActuationReport report) {
         Set<NodeId> nodes = new TreeSet<>();
         for (GpuId id : builder.clusterIndex().gpus().owed().values()) {
             GpuState unit = builder.gpu(id);
             boolean isOfDecision = unit.owner()
                     .asRecutting()
-                    .filter(recutting -> recutting.decision().equals(decision))
+                    .filter(recutting -> recutting.decision().equals(report.decision()))
                     .isPresent();
-            if (isOfDecision) {
+            if (isOfDecision && isInScope(report.actuator(), unit.nodeId())) {
                 builder.remove(id);
                 nodes.add(unit.nodeId());
             }
@@ -73,6 +77,16 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                     .ifPresent(plan ->
                             builder.slices(plan.cuttingFrom(builder.now().plus(PAUSE))));
         }
+    }
+
+    /** Whether an actuator reports on a node: it claims it, or has not described itself. */
+    private boolean isInScope(String actuator, NodeId node) {
+        return builder.entities()
+                .actuators()
+                .get(actuator)
+                .map(ActuatorDescription::nodes)
+                .filter(nodes -> !nodes.isEmpty() && !nodes.contains(node))
+                .isEmpty();
     }
 
     private void take(ActuationReport report, GpuState gpu) {

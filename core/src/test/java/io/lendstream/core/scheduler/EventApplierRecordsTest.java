@@ -9,7 +9,9 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -588,6 +590,17 @@ class EventApplierRecordsTest {
         assertThat(moment.owner("cut-g0/0:4")).isEqualTo(new Owner.Free());
         assertThat(moment.owner("cut-g0/4:4")).isEqualTo(new Owner.Free());
         assertThat(moment.state().slices()).contains(plan.cuttingFrom(NOW.plusSeconds(65)));
+    }
+
+    @Test
+    void theRefusalOfAnActuatorOfOtherNodesDoesNotEndACut() {
+        recutting();
+        moment.observe(new ActuatorDescription(
+                "agent-1", DOMAIN, NOW, "simulated", List.of(new NodeId("other")), Abilities.USUAL));
+
+        moment.observe(moment.report(EARLIER, Outcome.REJECTED, Optional.empty()));
+
+        assertThat(moment.owner("cut-g0/0:8")).isInstanceOf(Owner.Recutting.class);
     }
 
     @Test

@@ -233,9 +233,12 @@ record ActuatorSettings(
         String label = settings.get(GROUP_LABEL).strip();
         if (!label.isEmpty() && least != LeastLoan.NODES) {
             throw new SettingsException(
-                    "%s is '%s', but it divides nodes into groups only where %s is nodes, which is %s. Set that to nodes, or leave the label out."
+                    "%s is '%s', but %s is %s, and only nodes are lent in groups. Set it to nodes, or leave the label out."
                             .formatted(
-                                    GROUP_LABEL.name(), label, GRANULARITY.name(), least.name().toLowerCase(Locale.ROOT)));
+                                    GROUP_LABEL.name(),
+                                    label,
+                                    GRANULARITY.name(),
+                                    least.name().toLowerCase(Locale.ROOT)));
         }
         Abilities usual = label.isEmpty()
                 ? Abilities.USUAL.withGranularity(least.granularity())

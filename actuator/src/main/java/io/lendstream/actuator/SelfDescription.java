@@ -17,8 +17,8 @@ import java.util.TreeSet;
  * The description of this actuator, to be published once after each start in each domain of its nodes. A dry run does
  * not describe itself, because it executes nothing.
  *
- * <p>An actuator that is to be forgotten is started once more with {@code actuator.nodes=none}. It has no node then, so it
- * gives up its former nodes in each domain that it covers.
+ * <p>An actuator that is to be forgotten is started once more with {@code actuator.nodes=none}. It has no node then, so
+ * it gives up its former nodes in each domain that it covers.
  */
 final class SelfDescription {
     private static final List<NodeId> NO_NODES = List.of(new NodeId("none"));

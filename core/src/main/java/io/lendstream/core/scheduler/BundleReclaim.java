@@ -86,7 +86,7 @@ final class BundleReclaim {
                 .toList();
     }
 
-    /** The GPUs that a service gets with a loan: those of its bundle that suit it, the first time that it is counted. */
+    /** The GPUs that a service gets with a loan: those of its bundle that suit it, the first time it is counted. */
     private int gain(Optional<String> bundle, Set<String> counted, Predicate<GpuState> suits) {
         if (bundle.isEmpty()) {
             return 1;

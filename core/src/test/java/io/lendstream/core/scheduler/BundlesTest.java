@@ -278,7 +278,8 @@ class BundlesTest {
 
         assertThat(story.count("lent")).isZero();
         assertThat(firstHold(story))
-                .contains("node group without label rack of actuator one is lent as a whole, and a unit of it is in use");
+                .contains("node group without label rack of actuator one is lent as a whole, and a unit of it is in"
+                        + " use");
     }
 
     private static String firstHold(Scenario story) {

@@ -233,7 +233,7 @@ record ActuatorSettings(
         String label = settings.get(GROUP_LABEL).strip();
         if (!label.isEmpty() && least != LeastLoan.NODES) {
             throw new SettingsException(
-                    "%s is '%s', but %s is %s, and only nodes are lent in groups. Set it to nodes, or leave the label out."
+                    "%s is '%s', but %s is %s, so no groups of nodes are lent. Set it to nodes, or leave the label out."
                             .formatted(
                                     GROUP_LABEL.name(),
                                     label,

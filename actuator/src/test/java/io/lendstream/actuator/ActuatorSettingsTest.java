@@ -78,8 +78,8 @@ class ActuatorSettingsTest {
         assertThat(settings("actuator.granularity=nodes", "actuator.group-label=rack").abilities())
                 .isEqualTo(Abilities.USUAL.inGroupsBy("rack"));
         assertThatThrownBy(() -> settings("actuator.granularity=node", "actuator.group-label=rack"))
-                .hasMessage("actuator.group-label is 'rack', but actuator.granularity is node, and only nodes are lent in"
-                        + " groups. Set it to nodes, or leave the label out.");
+                .hasMessage("actuator.group-label is 'rack', but actuator.granularity is node, so no groups of nodes are"
+                        + " lent. Set it to nodes, or leave the label out.");
     }
 
     @Test

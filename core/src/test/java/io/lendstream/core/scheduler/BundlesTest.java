@@ -410,6 +410,14 @@ class BundlesTest {
                 .doesNotContain("bundle", "one owner", "gang", "cap", "bind before release", "replay");
     }
 
+    @Seeds(50)
+    void shortcutsHoldForGroupsOfNodes(long seed) {
+        RandomHistory history = RandomHistory.of(seed, Abilities.USUAL.withGranularity(Granularity.NODE_GROUP));
+        ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
+
+        assertThat(oracle.firstError(history.log())).as("seed %d", seed).isEmpty();
+    }
+
     @Seeds(100)
     void shortcutsHoldForWholeNodes(long seed) {
         RandomHistory history = RandomHistory.of(seed, NODES);

@@ -1,7 +1,6 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Action;
-import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.GpuId;
@@ -26,7 +25,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
 final class Training {
@@ -225,21 +223,11 @@ final class Training {
     void carryOut(Map<JobId, PlanReason> reasons) {
         for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
             if (job.isOver()) {
-                change(job, List.of(), ReasonCode.OVER, ended(job));
+                change(job, List.of(), ReasonCode.OVER, MoveReasons.ended(job));
             } else {
                 move(job, Optional.ofNullable(reasons.get(job.spec().job())));
             }
         }
-    }
-
-    private static PlanReason ended(JobState job) {
-        String ended = switch (job.phase()) {
-            case FAILED -> "failed";
-            case CANCELLED -> "was cancelled";
-            default -> "finished";
-        };
-        String held = Reason.counted(job.allocation().gpus().size(), JobChanges.Returned.unit(job));
-        return new PlanReason("%s %s and releases %s".formatted(job.spec().job(), ended, held), Map.of());
     }
 
     private void move(JobState job, Optional<PlanReason> reason) {
@@ -265,7 +253,7 @@ final class Training {
                 || held.stream()
                         .anyMatch(gpu ->
                                 !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
-        Supplier<PlanReason> why = () -> withLosses(job, because(job, reason, gained));
+        Supplier<PlanReason> why = () -> new MoveReasons(builder).of(job, reason, gained);
         if (allFree && (!givesUpFirst || gained.isEmpty()) && hasQuota(job, gained)) {
             change(job, job.target(), ReasonCode.PLAN, why.get());
         } else {
@@ -295,59 +283,9 @@ final class Training {
         List<GpuId> kept = target.stream().filter(held::contains).toList();
         if (kept.size() < held.size()) {
             List<GpuId> rest = canRunOn(job, kept.size()) ? shapes.part(job, kept) : List.of();
-            change(job, rest, ReasonCode.PLAN, first(job, why.get(), held.size() - rest.size()));
+            change(job, rest, ReasonCode.PLAN, MoveReasons.first(job, why.get(), held.size() - rest.size()));
             builder.put(builder.jobs().require(job.spec().job()).aiming(target));
         }
-    }
-
-    /** The reason for the first step of a change, in which a job gives up GPUs before it gets others. */
-    private static PlanReason first(JobState job, PlanReason why, int given) {
-        String units = Reason.counted(given, JobChanges.Returned.unit(job));
-        return new PlanReason(why.text() + "; first it gives up " + units, why.numbers());
-    }
-
-    /** The plan's reason, with the GPUs that a job gains although it shrinks; without one, that of a next step. */
-    private PlanReason because(JobState job, Optional<PlanReason> planned, List<GpuId> gained) {
-        if (planned.isEmpty()) {
-            return nextStep(job, gained);
-        }
-        PlanReason why = planned.get();
-        if (gained.isEmpty() || job.target().size() >= job.gpus()) {
-            return why;
-        }
-        String others = Reason.counted(gained.size(), "other GPU");
-        return new PlanReason(why.text() + "; it gets " + others, why.numbers());
-    }
-
-    /** The reason with the nodes that are not ready, if the job loses GPUs there. */
-    private PlanReason withLosses(JobState job, PlanReason why) {
-        if (job.target().containsAll(job.allocation().gpus())) {
-            return why;
-        }
-        String nodes = job.allocation().gpus().stream()
-                .filter(gpu -> !job.target().contains(gpu))
-                .flatMap(gpu -> builder.gpus().get(gpu).stream())
-                .map(GpuState::nodeId)
-                .filter(node -> !builder.isReachable(node))
-                .distinct()
-                .sorted()
-                .map(node -> "; node " + node + " is not ready")
-                .collect(Collectors.joining());
-        return nodes.isEmpty() ? why : new PlanReason(why.text() + nodes, why.numbers());
-    }
-
-    /** The reason for a step towards an earlier plan. */
-    private PlanReason nextStep(JobState job, List<GpuId> gained) {
-        boolean justFreed = gained.stream()
-                .map(builder::gpu)
-                .anyMatch(gpu -> gpu.isFree() && gpu.changedBy() == builder.eventSequence());
-        return new PlanReason(
-                "%s: next step of the planned move to %s%s"
-                        .formatted(
-                                job.spec().job(),
-                                Reason.counted(job.target().size(), "GPU"),
-                                justFreed ? " (GPUs just became free)" : ""),
-                Map.of("gpusPlanned", (double) job.target().size()));
     }
 
     private static boolean canRunOn(JobState job, int gpus) {

@@ -7,8 +7,10 @@ import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.Pacing;
+import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.SlicePlan;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /** A domain's state apart from its nodes, GPUs, services, jobs and advice, with the time up to which it answered. */
@@ -19,7 +21,11 @@ record DomainHeader(
         ClusterState.Mode mode,
         Optional<Pacing> pacing,
         Optional<SlicePlan> slices,
-        Optional<Instant> answered) {
+        Optional<Instant> answered,
+        List<Promise> promises) {
+    DomainHeader {
+        promises = List.copyOf(promises);
+    }
 
     static DomainHeader of(ClusterState state, Optional<Instant> answered) {
         return new DomainHeader(
@@ -29,15 +35,16 @@ record DomainHeader(
                 state.mode(),
                 state.pacing(),
                 state.slices(),
-                answered);
+                answered,
+                state.promises());
     }
 
     /** This header at a later event that changed nothing else in it. */
     DomainHeader at(Instant time, long event) {
-        return new DomainHeader(domain, position.at(time, event), nextPlanAt, mode, pacing, slices, answered);
+        return new DomainHeader(domain, position.at(time, event), nextPlanAt, mode, pacing, slices, answered, promises);
     }
 
     ClusterState with(Optional<Advice> advice, ClusterEntities entities) {
-        return new ClusterState(domain, position, nextPlanAt, mode, pacing, slices, advice, entities);
+        return new ClusterState(domain, position, nextPlanAt, mode, pacing, slices, advice, promises, entities);
     }
 }

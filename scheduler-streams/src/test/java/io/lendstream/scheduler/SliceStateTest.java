@@ -58,7 +58,8 @@ class SliceStateTest {
                 new ClusterState.Mode(false, false, false),
                 Optional.of(new Pacing(7, NOON)),
                 Optional.of(plan),
-                Optional.empty());
+                Optional.empty(),
+                List.of());
 
         assertThat(stored(StateCodec.of(DomainHeader.class), header)).isEqualTo(header);
         assertThat(plan.capacity(chat)).isEqualTo(300);

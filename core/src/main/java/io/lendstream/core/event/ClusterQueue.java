@@ -4,10 +4,13 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * The declaration of a queue: the quotas of the jobs and services that name it.
@@ -15,14 +18,39 @@ import java.util.Set;
  * @param cohort queues that name the same cohort lend each other unused quota; none if it is empty or blank
  * @param weight its share of borrowed GPUs, relative to other queues; greater than 0
  * @param quotas at most one for each kind; its tenants may use no other kinds
+ * @param withinClusterQueue whose GPUs a waiting job may take in its own queue; those of no job if empty. {@link
+ *     Preemption#ANY} is not allowed
+ * @param reclaimWithinCohort whose GPUs beyond a nominal quota a waiting job may take in the other queues of the
+ *     cohort; those of all jobs if empty
+ * @param priorityClasses the priority of the jobs that name a class
  * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/">Kueue, ClusterQueue</a>
  */
 public record ClusterQueue(
-        QueueId queue, DomainId domain, Instant at, Optional<String> cohort, double weight, List<KindQuota> quotas)
+        QueueId queue,
+        DomainId domain,
+        Instant at,
+        Optional<String> cohort,
+        double weight,
+        List<KindQuota> quotas,
+        Optional<Preemption> withinClusterQueue,
+        Optional<Preemption> reclaimWithinCohort,
+        Map<String, Integer> priorityClasses)
         implements Event {
+    /** A queue that takes back its nominal quota from any job, and whose jobs take nothing from each other. */
+    public ClusterQueue(
+            QueueId queue, DomainId domain, Instant at, Optional<String> cohort, double weight, List<KindQuota> quotas) {
+        this(queue, domain, at, cohort, weight, quotas, Optional.empty(), Optional.empty(), Map.of());
+    }
+
     public ClusterQueue {
         cohort = cohort.filter(name -> !name.isBlank());
         quotas = List.copyOf(quotas);
+        priorityClasses = Collections.unmodifiableSortedMap(new TreeMap<>(priorityClasses));
+        if (withinClusterQueue.equals(Optional.of(Preemption.ANY))) {
+            throw new IllegalArgumentException(
+                    "withinClusterQueue of queue %s is ANY; use LOWER_PRIORITY or NEVER, because the policy decides between jobs of equal priority"
+                            .formatted(queue));
+        }
         if (!(weight > 0) || Double.isInfinite(weight)) {
             throw new IllegalArgumentException(
                     "the weight of queue %s must be a finite number above 0, but was %s".formatted(queue, weight));
@@ -48,6 +76,43 @@ public record ClusterQueue(
             }
         }
         return other;
+    }
+
+    /** The same queue with other rules for taking GPUs from jobs. */
+    public ClusterQueue preempting(Preemption within, Preemption inCohort) {
+        return new ClusterQueue(
+                queue,
+                domain,
+                at,
+                cohort,
+                weight,
+                quotas,
+                Optional.of(within),
+                Optional.of(inCohort),
+                priorityClasses);
+    }
+
+    /** The same queue with priority classes. */
+    public ClusterQueue withClasses(Map<String, Integer> classes) {
+        return new ClusterQueue(
+                queue, domain, at, cohort, weight, quotas, withinClusterQueue, reclaimWithinCohort, classes);
+    }
+
+    /** Whose GPUs a waiting job may take in this queue. */
+    public Preemption within() {
+        return withinClusterQueue.orElse(Preemption.NEVER);
+    }
+
+    /** Whose GPUs beyond a nominal quota a waiting job may take in the other queues of the cohort. */
+    public Preemption inCohort() {
+        return reclaimWithinCohort.orElse(Preemption.ANY);
+    }
+
+    /** The priority of a job of this queue: that of its class, if the queue has the class; else its own. */
+    public int priorityOf(TrainingJob.Precedence precedence) {
+        Optional<Integer> ofClass =
+                precedence.priorityClass().flatMap(name -> Optional.ofNullable(priorityClasses.get(name)));
+        return ofClass.orElse(precedence.priority());
     }
 
     @Override

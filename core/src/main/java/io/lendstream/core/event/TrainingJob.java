@@ -98,19 +98,24 @@ public record TrainingJob(
     /**
      * What its owner says about its order among jobs.
      *
-     * @param priority greater goes first; 0 is usual
+     * @param priority greater goes first where queues are declared; 0 is usual
      * @param deadline when its owner needs it done, if there is such a time
      * @param deadlineKind the meaning of the deadline; a kind of a later version counts as soft
      * @param queue the queue whose quota its GPUs count in; without one it has no quota
+     * @param priorityClass a class of its queue, whose priority it has instead of its own
      */
     public record Precedence(
-            int priority, Optional<Instant> deadline, DeadlineKind deadlineKind, Optional<QueueId> queue) {
+            int priority,
+            Optional<Instant> deadline,
+            DeadlineKind deadlineKind,
+            Optional<QueueId> queue,
+            Optional<String> priorityClass) {
         /** Priority 0, no deadline and no queue. */
         public static final Precedence USUAL = new Precedence(0, Optional.empty());
 
         /** Precedence with a soft deadline and without a queue. */
         public Precedence(int priority, Optional<Instant> deadline) {
-            this(priority, deadline, DeadlineKind.SOFT, Optional.empty());
+            this(priority, deadline, DeadlineKind.SOFT, Optional.empty(), Optional.empty());
         }
 
         public Precedence {
@@ -210,15 +215,20 @@ public record TrainingJob(
     /** The same job in a queue. */
     public TrainingJob in(QueueId queue) {
         return with(new Precedence(
-                precedence.priority(), precedence.deadline(), precedence.deadlineKind(), Optional.of(queue)));
+                precedence.priority(),
+                precedence.deadline(),
+                precedence.deadlineKind(),
+                Optional.of(queue),
+                precedence.priorityClass()));
     }
 
     /** The same job with a deadline. */
     public TrainingJob due(Instant deadline, DeadlineKind kind) {
-        return with(new Precedence(precedence.priority(), Optional.of(deadline), kind, precedence.queue()));
+        return with(new Precedence(precedence.priority(), Optional.of(deadline), kind, precedence.queue(), precedence.priorityClass()));
     }
 
-    private TrainingJob with(Precedence next) {
+    /** The same job with another order among jobs. */
+    public TrainingJob with(Precedence next) {
         return new TrainingJob(
                 job,
                 domain,

@@ -16,6 +16,7 @@ import io.lendstream.core.state.DueKey;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Promise;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -213,6 +214,9 @@ final class Deadlines {
         Optional<Instant> soon = earlier(
                 clusterIndex.gpus().owed().firstKey().map(DueKey::at),
                 clusterIndex.jobs().changing().firstKey().map(DueKey::at));
+        if (!state.promises().isEmpty()) {
+            soon = earlier(soon, state.promises().stream().map(Promise::until).min(Instant::compareTo));
+        }
         return clusterIndex.gpus().loans().isEmpty() ? soon : earlier(soon, nextOfLoans(state, settings));
     }
 

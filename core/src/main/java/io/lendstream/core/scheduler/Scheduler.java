@@ -95,6 +95,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         }
         StepBuilder step = new StepBuilder(state, event, listener);
         new EventApplier(step, settings.model()).take(event.event());
+        step.promises().end(step);
         return step;
     }
 

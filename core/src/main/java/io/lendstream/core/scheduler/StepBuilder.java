@@ -33,7 +33,6 @@ import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SlicePlan;
-import io.lendstream.core.state.TrainingCapacity;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,6 +60,7 @@ final class StepBuilder {
     private boolean binding;
     private Set<GpuId> awaited = Set.of();
     private Optional<QueueLedger> ledger = Optional.empty();
+    private final Promises promises;
 
     StepBuilder(ClusterState before, DomainEvent event, StepListener listener) {
         this.before = before;
@@ -75,6 +75,7 @@ final class StepBuilder {
         this.pacing = before.pacing();
         this.slices = before.slices();
         this.advice = before.advice();
+        this.promises = new Promises(before.promises());
         this.binding = !mode.advisory();
     }
 
@@ -87,6 +88,7 @@ final class StepBuilder {
                 pacing,
                 slices,
                 advice,
+                promises.left(this),
                 entities);
         return new Step(after, decisions, changes.changed());
     }
@@ -242,6 +244,11 @@ final class StepBuilder {
         return known;
     }
 
+    /** The units that are promised to tenants. */
+    Promises promises() {
+        return promises;
+    }
+
     ClusterIndex clusterIndex() {
         return entities.clusterIndex();
     }
@@ -273,12 +280,6 @@ final class StepBuilder {
         return changes.owners().stream()
                 .flatMap(id -> gpus().get(id).stream())
                 .anyMatch(gpu -> gpu.pool() == pool && gpu.isFree());
-    }
-
-    /** Whether whole GPUs, all of which can be reached, were on loan before this step. */
-    boolean hadLoans() {
-        TrainingCapacity capacity = before.clusterIndex().trainingCapacity();
-        return capacity.away().isEmpty() && !capacity.loans().isEmpty();
     }
 
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */

@@ -21,6 +21,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.TrainingCapacity;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -185,9 +186,15 @@ class WorkDue {
 
     private static boolean doSomeWait(Situation it) {
         boolean wereSomeToSpare = new InferencePool(it.step()).free().hasNext()
-                || (it.scheduler().settings().lending() && it.step().hadLoans());
+                || (it.scheduler().settings().lending() && hadLoans(it.step()));
         boolean areAlike = it.step().clusterIndex().trainingCapacity().kinds().size() < 2;
         return it.step().hasFreed(Pool.INFERENCE) || !wereSomeToSpare || !areAlike;
+    }
+
+    /** Whether whole GPUs, all of which can be reached, were on loan before this step. */
+    static boolean hadLoans(StepBuilder step) {
+        TrainingCapacity capacity = step.before().clusterIndex().trainingCapacity();
+        return capacity.away().isEmpty() && !capacity.loans().isEmpty();
     }
 
     /**

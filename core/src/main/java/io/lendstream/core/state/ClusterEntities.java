@@ -2,6 +2,7 @@ package io.lendstream.core.state;
 
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -129,5 +130,15 @@ public record ClusterEntities(
                         .flatMap(services::get)
                         .flatMap(service -> service.spec().queue());
         return named.flatMap(queues::get).map(QueueState::spec);
+    }
+
+    /** The priority of a job: that of its class in its queue, or else its own. */
+    public int priorityOf(JobState job) {
+        TrainingJob.Precedence precedence = job.spec().precedence();
+        return precedence
+                .queue()
+                .flatMap(queues::get)
+                .map(queue -> queue.spec().priorityOf(precedence))
+                .orElse(precedence.priority());
     }
 }

@@ -10,6 +10,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.Flat;
 import io.lendstream.core.persistent.PersistentMap;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -20,6 +21,7 @@ import java.util.Optional;
  * @param pacing a lower limit on transfers, after a service has missed its SLO
  * @param slices the plan by which services share MIG instances, once there is one
  * @param advice the advice that stands; empty if there is none
+ * @param promises units that are kept for tenants, in the order of units; empty without queues
  */
 public record ClusterState(
         DomainId domain,
@@ -29,7 +31,11 @@ public record ClusterState(
         Optional<Pacing> pacing,
         Optional<SlicePlan> slices,
         Optional<Advice> advice,
+        List<Promise> promises,
         @Flat ClusterEntities entities) {
+    public ClusterState {
+        promises = List.copyOf(promises);
+    }
 
     /** The orders of operators, by control commands. */
     public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}
@@ -43,6 +49,7 @@ public record ClusterState(
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
+                List.of(),
                 ClusterEntities.NONE);
     }
 
@@ -92,7 +99,7 @@ public record ClusterState(
 
     /** The same with other plans. */
     public ClusterState planned(Optional<Instant> nextPlanAt, Optional<SlicePlan> slices) {
-        return new ClusterState(domain, position, nextPlanAt, mode, pacing, slices, advice, entities);
+        return new ClusterState(domain, position, nextPlanAt, mode, pacing, slices, advice, promises, entities);
     }
 
     /**
@@ -109,6 +116,7 @@ public record ClusterState(
                 pacing,
                 slices,
                 Optional.of(advice),
+                promises,
                 entities);
     }
 }

@@ -108,6 +108,7 @@ final class SimScheduler {
                 state.pacing(),
                 state.slices(),
                 state.advice(),
+                state.promises(),
                 entities);
     }
 

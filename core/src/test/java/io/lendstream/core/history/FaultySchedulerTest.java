@@ -115,6 +115,7 @@ class FaultySchedulerTest {
                         state.pacing(),
                         state.slices(),
                         state.advice(),
+                        state.promises(),
                         entities),
                 step.decisions(),
                 new Step.Changed(

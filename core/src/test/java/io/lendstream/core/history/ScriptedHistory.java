@@ -203,6 +203,7 @@ final class ScriptedHistory {
                 Optional.empty(),
                 slices,
                 Optional.empty(),
+                List.of(),
                 new ClusterEntities(
                         PersistentMap.empty(), gpus, services, jobs, PersistentMap.empty(), PersistentMap.empty()));
         Step.Changed changed = new Step.Changed(

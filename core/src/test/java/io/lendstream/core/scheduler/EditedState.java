@@ -85,7 +85,15 @@ final class EditedState {
     private EditedState with(
             Optional<Instant> nextPlanAt, Mode mode, Optional<SlicePlan> slices, Optional<Advice> advice) {
         state = new ClusterState(
-                state.domain(), state.position(), nextPlanAt, mode, state.pacing(), slices, advice, state.entities());
+                state.domain(),
+                state.position(),
+                nextPlanAt,
+                mode,
+                state.pacing(),
+                slices,
+                advice,
+                state.promises(),
+                state.entities());
         return this;
     }
 
@@ -98,6 +106,7 @@ final class EditedState {
                 state.pacing(),
                 state.slices(),
                 state.advice(),
+                state.promises(),
                 entities);
         return this;
     }

@@ -186,6 +186,7 @@ class SchedulerChurnTest {
                 state.pacing(),
                 state.slices(),
                 state.advice(),
+                state.promises(),
                 new ClusterEntities(
                         state.nodes(),
                         state.gpus(),

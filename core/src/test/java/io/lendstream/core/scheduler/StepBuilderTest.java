@@ -350,12 +350,12 @@ class StepBuilderTest {
     void loansBeforeThisStepCountWhereAllNodesCanBeReached() {
         StepBuilder builder = draft();
         builder.own(new GpuId("infer-g0"), Moment.lent("a", ofMinutes(10)));
-        assertThat(builder.hadLoans()).isFalse();
+        assertThat(WorkDue.hadLoans(builder)).isFalse();
         moment.kept(builder);
-        assertThat(draft().hadLoans()).isTrue();
+        assertThat(WorkDue.hadLoans(draft())).isTrue();
 
         moment.status("train", NodeStatus.PAUSED);
-        assertThat(draft().hadLoans()).isFalse();
+        assertThat(WorkDue.hadLoans(draft())).isFalse();
     }
 
     @Test

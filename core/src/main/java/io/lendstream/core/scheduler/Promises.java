@@ -1,0 +1,159 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Promise;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The units that are promised to tenants, in a step. Other tenants do not get them. Without promises each question
+ * takes constant time.
+ */
+final class Promises {
+    private final List<Promise> before;
+    private final Map<GpuId, Promise> byUnit = new TreeMap<>();
+
+    Promises(List<Promise> before) {
+        this.before = before;
+        for (Promise promise : before) {
+            byUnit.put(promise.unit(), promise);
+        }
+    }
+
+    boolean isEmpty() {
+        return byUnit.isEmpty();
+    }
+
+    /** The promises in the order of units. */
+    Iterable<Promise> all() {
+        return byUnit.values();
+    }
+
+    /** Whether a unit is promised to some tenant. */
+    boolean has(GpuId unit) {
+        return byUnit.containsKey(unit);
+    }
+
+    /** Whether a unit is promised to another tenant. */
+    boolean keepsFrom(Tenant tenant, GpuId unit) {
+        Promise promise = byUnit.get(unit);
+        return promise != null && !promise.tenant().equals(tenant);
+    }
+
+    /** Whether a unit is promised to a job. */
+    boolean isForJob(GpuId unit) {
+        Promise promise = byUnit.get(unit);
+        return promise != null && promise.tenant().isJob();
+    }
+
+    /** Whether a job has a promise. */
+    boolean has(JobId job) {
+        return !byUnit.isEmpty() && jobs().contains(job);
+    }
+
+    /** The jobs that have a promise. */
+    Set<JobId> jobs() {
+        Set<JobId> jobs = new TreeSet<>();
+        byUnit.values().forEach(promise -> promise.tenant().jobId().ifPresent(jobs::add));
+        return jobs;
+    }
+
+    /** How many units are promised to a service. */
+    int count(ServiceId service) {
+        int count = 0;
+        for (Promise promise : byUnit.values()) {
+            count += promise.tenant().serviceId().filter(service::equals).isPresent() ? 1 : 0;
+        }
+        return count;
+    }
+
+    void add(GpuId unit, Tenant tenant, Instant until) {
+        byUnit.put(unit, new Promise(unit, tenant, until));
+    }
+
+    /**
+     * Ends promises whose unit is bound, whose tenant does not want it any more, or whose time is over. If a unit of a
+     * job cannot come any more, all promises of the job end, and it waits for a plan.
+     */
+    void end(StepBuilder builder) {
+        if (byUnit.isEmpty()) {
+            return;
+        }
+        Set<JobId> broken = new TreeSet<>();
+        for (Promise promise : List.copyOf(byUnit.values())) {
+            if (isOpen(builder, promise) && isWanted(builder, promise)) {
+                continue;
+            }
+            byUnit.remove(promise.unit());
+            if (!isBound(builder, promise)) {
+                promise.tenant().jobId().ifPresent(broken::add);
+            }
+        }
+        for (JobId job : broken) {
+            byUnit.values()
+                    .removeIf(promise ->
+                            promise.tenant().jobId().filter(job::equals).isPresent());
+            builder.jobs()
+                    .get(job)
+                    .filter(known -> !known.isOver())
+                    .ifPresent(known -> builder.put(known.aiming(known.allocation().gpus())));
+            builder.invalidatePlan();
+        }
+    }
+
+    /** Whether a promised unit is free, or will be. */
+    private static boolean isOpen(StepBuilder builder, Promise promise) {
+        return builder.now().isBefore(promise.until())
+                && builder.gpus()
+                        .get(promise.unit())
+                        .filter(unit -> isOpen(unit))
+                        .isPresent();
+    }
+
+    private static boolean isOpen(GpuState unit) {
+        return unit.isFree() || unit.owner().isReleasing() || unit.owner().isSleeping();
+    }
+
+    private static boolean isWanted(StepBuilder builder, Promise promise) {
+        Optional<JobId> job = promise.tenant().jobId();
+        return job.isEmpty()
+                || builder.jobs()
+                        .get(job.get())
+                        .filter(known -> wants(known, promise.unit()))
+                        .isPresent();
+    }
+
+    private static boolean wants(JobState job, GpuId unit) {
+        return !job.isOver() && job.target().contains(unit);
+    }
+
+    private static boolean isBound(StepBuilder builder, Promise promise) {
+        return builder.gpus()
+                .get(promise.unit())
+                .filter(unit ->
+                        unit.isHeldBy(promise.tenant()) && !unit.owner().isReleasing())
+                .isPresent();
+    }
+
+    /** The promises after the step: those of units that are not bound yet. */
+    List<Promise> left(StepBuilder builder) {
+        List<Promise> left = new ArrayList<>();
+        for (Promise promise : byUnit.values()) {
+            if (!isBound(builder, promise)) {
+                left.add(promise);
+            }
+        }
+        return left.equals(before) ? before : left;
+    }
+}

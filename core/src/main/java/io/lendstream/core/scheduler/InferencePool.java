@@ -16,7 +16,10 @@ import java.util.stream.StreamSupport;
 
 /** The GPUs of inference in a step: which are free, which are about to be, and which a service has. */
 record InferencePool(StepBuilder builder) {
-    /** Free GPUs that can be reached and that services may have, node by node; those of bundles in use first. */
+    /**
+     * Free GPUs that can be reached, that services may have and that are not promised to jobs, node by node; those of
+     * bundles in use first.
+     */
     Iterator<GpuState> free() {
         AbilityGuard guard = new AbilityGuard(builder);
         if (!guard.isOn()) {
@@ -32,7 +35,10 @@ record InferencePool(StepBuilder builder) {
     private Stream<GpuState> reachable() {
         return StreamSupport.stream(
                         builder.clusterIndex().gpus().free().values().spliterator(), false)
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu));
+                
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE
+                        && builder.isReachable(gpu)
+                        && !builder.promises().isForJob(gpu.gpuId()));
     }
 
     /** GPUs that services may have as soon as releases are reported. */
@@ -47,11 +53,26 @@ record InferencePool(StepBuilder builder) {
                     && gpu.isWhole()
                     && builder.isReachable(gpu)
                     && guard.isUsable(gpu)
+                    && !builder.promises().isForJob(id)
                     && (!bundles.isWithTraining(gpu) || bundles.isComing(gpu))) {
                 coming.add(gpu);
             }
         }
         return coming;
+    }
+
+    /**
+     * Whether a GPU is of a kind that a service uses, and has the memory that a replica needs. Memory is left aside if
+     * it is not known, or if all GPUs of the domain are alike: then there is no choice.
+     */
+    boolean fits(ServiceState service, GpuState unit) {
+        boolean areAlike = builder.clusterIndex().trainingCapacity().kinds().size() < 2;
+        return service.spec().uses(unit.kind())
+                && service.spec()
+                        .sliceMemoryBytes()
+                        .filter(bytes -> !areAlike
+                                && unit.kind().filter(kind -> !kind.hasMemory(bytes)).isPresent())
+                        .isEmpty();
     }
 
     /** The replicas of a service, in whatever state. */

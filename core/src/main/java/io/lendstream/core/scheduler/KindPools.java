@@ -39,21 +39,24 @@ final class KindPools {
     private final StepBuilder builder;
     private final Policy policy;
     private final TrainingView training;
+    private final QueuePools queues;
 
-    /** The plan of a kind, or of all GPUs, by what the policy saw last. */
-    private record PoolPlan(Optional<KindId> kind, ClusterView view, Plan plan) {}
+    /** The plan of a kind, or of all GPUs, with what the policy saw for each queue. */
+    private record PoolPlan(Optional<KindId> kind, ClusterView view, List<QueuePools.Seen> seen, Plan plan) {}
 
     KindPools(StepBuilder builder, Policy policy, TrainingView training) {
         this.builder = builder;
         this.policy = policy;
         this.training = training;
+        this.queues = new QueuePools(builder, this::seen);
     }
 
     /** The plan of all kinds. */
     Plan plan(ClusterView view) {
         if (isForAll()) {
-            PoolPlan whole = planned(Optional.empty(), view);
-            builder.listener().planned(whole.view, whole.plan);
+            PoolPlan whole =
+                    planned(builder.clusterIndex().trainingCapacity().kinds().firstKey(), view);
+            tell(whole);
             return whole.plan;
         }
         Map<JobId, KindId> kinds = KindChoice.of(builder, training, view);
@@ -74,7 +77,7 @@ final class KindPools {
         explainUnfit(view, kinds);
         List<Plan> plans = new ArrayList<>();
         for (PoolPlan part : parts) {
-            builder.listener().planned(part.view, part.plan);
+            tell(part);
             Plan unmixed = unmixed(part.view, part.plan);
             plans.add(chooser.isPresent() ? withRatios(unmixed, part.kind.orElseThrow()) : unmixed);
         }
@@ -116,11 +119,22 @@ final class KindPools {
         return any;
     }
 
+    /** The plan of a view, in which each queue has its share. */
+    private PoolPlan planned(Optional<KindId> kind, ClusterView view) {
+        List<QueuePools.Seen> seen = new ArrayList<>();
+        Plan plan = queues.plan(view, kind, seen);
+        return new PoolPlan(kind, view, seen, plan);
+    }
+
+    private void tell(PoolPlan part) {
+        part.seen.forEach(each -> builder.listener().planned(each.view(), each.plan()));
+    }
+
     /**
      * The plan of a view. A waiting job for which the policy finds no nodes, although it leaves enough GPUs, is left
      * out of another plan, so that these GPUs go to others.
      */
-    private PoolPlan planned(Optional<KindId> kind, ClusterView view) {
+    private QueuePools.Seen seen(ClusterView view) {
         ClusterView seen = view;
         Plan plan = policy.plan(seen);
         if (!builder.clusterIndex().jobs().shaped().isEmpty()) {
@@ -133,7 +147,7 @@ final class KindPools {
                 plan = policy.plan(seen);
             }
         }
-        return new PoolPlan(kind, seen, plan);
+        return new QueuePools.Seen(seen, plan);
     }
 
     /** Jobs with rules about their nodes that get nothing, while more GPUs are left than they need. */
@@ -292,7 +306,7 @@ final class KindPools {
     }
 
     /** All plans as one. It holds no longer than others: as GPUs become free, a waiting job may go to another kind. */
-    private static Plan merged(List<Plan> plans) {
+    static Plan merged(List<Plan> plans) {
         Map<JobId, List<GpuId>> targets = new TreeMap<>();
         Map<JobId, PlanReason> reasons = new TreeMap<>();
         Map<JobId, QueuePosition> standings = new TreeMap<>();

@@ -47,6 +47,13 @@ enum Phase {
             new BatchChanges(step, scheduler.settings()).adjust(step.services().values());
         }
     },
+    /** Waiting jobs and short services get the nominal quota of their queues from queues that have more than theirs. */
+    QUOTA {
+        @Override
+        void run(Scheduler scheduler, StepBuilder step) {
+            new QuotaAsks(step, scheduler.policy(), scheduler.settings()).run();
+        }
+    },
     /** A new plan of training. */
     PLAN {
         @Override

@@ -148,6 +148,9 @@ final class Promises {
 
     /** The promises after the step: those of units that are not bound yet. */
     List<Promise> left(StepBuilder builder) {
+        if (byUnit.isEmpty()) {
+            return List.of();
+        }
         List<Promise> left = new ArrayList<>();
         for (Promise promise : byUnit.values()) {
             if (!isBound(builder, promise)) {

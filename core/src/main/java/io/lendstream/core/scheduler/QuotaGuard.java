@@ -13,6 +13,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.QuotaUse;
@@ -149,7 +150,40 @@ final class QuotaGuard {
             }
         }
         gained.add(unit.gpuId());
-        return against(tenant, gained).isEmpty();
+        return against(tenant, gained).isEmpty() && !isOfOthersShare(service, queue.get(), unit);
+    }
+
+    /**
+     * Whether a loan belongs to the nominal quota of another queue, and the service would borrow it. Floors come before
+     * quotas, and these before needs.
+     */
+    private boolean isOfOthersShare(ServiceId service, QueueId queue, GpuState unit) {
+        if (!unit.owner().isHeldByJob()
+                || unit.owner().isReleasing()
+                || lacking().getOrDefault(service, 0) > 0) {
+            return false;
+        }
+        Optional<QuotaUse> own = builder.ledger().use(queue, unit.kind());
+        Optional<QuotaUse> theirs = unit.owner()
+                .holder()
+                .flatMap(this::queueOf)
+                .flatMap(other -> builder.ledger().use(other, unit.kind()));
+        double gpus = gpus(unit);
+        return own.filter(use -> !use.isNominalWith(gpus)).isPresent()
+                && theirs.filter(use -> use.isNominalWith(0)).isPresent();
+    }
+
+    /** The use of quotas once all releases are reported and all promises are kept. */
+    QueueLedger kept() {
+        QueueLedger kept = builder.ledger().withoutLeaving();
+        for (Promise promise : builder.promises().all()) {
+            Optional<GpuState> unit = builder.gpus().get(promise.unit());
+            Optional<QueueId> queue = queueOf(promise.tenant());
+            if (unit.isPresent() && queue.isPresent()) {
+                kept.add(promise.unit(), queue.get(), unit.get().kind(), gpus(unit.get()), false);
+            }
+        }
+        return kept;
     }
 
     /** Whole GPUs that a service may get now. */
@@ -175,21 +209,25 @@ final class QuotaGuard {
 
     /** The quotas of a queue that whole GPUs of the domain count in; all while no whole GPU is known. */
     private List<QuotaUse> uses(QueueId name) {
+        return uses(builder.ledger(), name);
+    }
+
+    List<QuotaUse> uses(QueueLedger ledger, QueueId name) {
         PersistentMap<KindId, Integer> kinds =
                 builder.clusterIndex().trainingCapacity().kinds();
         if (kinds.isEmpty()) {
             Optional<GpuState> unit = builder.gpus().firstKey().flatMap(builder.gpus()::get);
             boolean areAlike = unit.isPresent() && unit.get().kind().isEmpty();
             return areAlike
-                    ? builder.ledger().use(name, Optional.empty()).stream().toList()
-                    : builder.ledger().uses(name);
+                    ? ledger.use(name, Optional.empty()).stream().toList()
+                    : ledger.uses(name);
         }
         ClusterQueue queue = builder.entities().queues().require(name).spec();
         Set<Optional<KindId>> counted = new HashSet<>();
         for (Map.Entry<KindId, Integer> kind : kinds) {
             queue.quota(Optional.of(kind.getKey())).ifPresent(quota -> counted.add(quota.kind()));
         }
-        List<QuotaUse> uses = new ArrayList<>(builder.ledger().uses(name));
+        List<QuotaUse> uses = new ArrayList<>(ledger.uses(name));
         uses.removeIf(use -> !counted.contains(use.kind()));
         return uses;
     }
@@ -265,7 +303,7 @@ final class QuotaGuard {
     }
 
     /** GPUs of a queue that are kept for floors; none for a service that is under its own. */
-    private int floors(Tenant tenant, QueueId queue) {
+    int floors(Tenant tenant, QueueId queue) {
         Map<ServiceId, Integer> counts = lacking();
         boolean isUnderFloor = tenant.serviceId()
                 .filter(name -> counts.getOrDefault(name, 0) > 0)
@@ -273,8 +311,13 @@ final class QuotaGuard {
         if (isUnderFloor) {
             return 0;
         }
+        return keptForFloors(queue);
+    }
+
+    /** Replicas that services of a queue lack to their floors. */
+    int keptForFloors(QueueId queue) {
         int floors = 0;
-        for (Map.Entry<ServiceId, Integer> service : counts.entrySet()) {
+        for (Map.Entry<ServiceId, Integer> service : lacking().entrySet()) {
             Optional<QueueId> of =
                     builder.services().require(service.getKey()).spec().queue();
             floors += of.filter(queue::equals).isPresent() ? service.getValue() : 0;

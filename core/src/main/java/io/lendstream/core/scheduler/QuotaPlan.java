@@ -8,8 +8,10 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
+import io.lendstream.core.state.QuotaUse;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -23,7 +25,7 @@ import java.util.TreeMap;
 
 /**
  * The part of a plan that the quotas of queues allow. Policies do not know queues, so a plan may give the jobs of a
- * queue too much. In the order of submission an elastic job then gets fewer GPUs, and any other job keeps those that it
+ * queue too much. In the order of priority and submission an elastic job then gets fewer GPUs, and any other job keeps those that it
  * has.
  *
  * @param refusals the jobs that do not get all GPUs of the plan
@@ -88,7 +90,9 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             this.ledger = builder.ledger();
             this.jobs = plan.targets().keySet().stream()
                     .map(job -> builder.jobs().require(job))
-                    .sorted(Comparator.comparing((JobState job) -> job.spec().submittedAt())
+                    .sorted(Comparator.comparingInt(
+                                    (JobState job) -> -builder.entities().priorityOf(job))
+                            .thenComparing(job -> job.spec().submittedAt())
                             .thenComparing(job -> job.spec().job()))
                     .toList();
         }
@@ -100,6 +104,11 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
                 restart();
                 jobs.forEach(this::limit);
             } while (keeping.size() > before);
+            for (JobState job : builder.clusterIndex().jobs().open().values()) {
+                if (isWaiting(job)) {
+                    refuseWaiting(job);
+                }
+            }
             refusals.forEach((job, refused) ->
                     builder.listener().vetoed(job, refused.refusal().inWords()));
             return new QuotaPlan(targets, reasons, refusals);
@@ -117,10 +126,40 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
                     lost(job, target(job)).forEach(ledger::remove);
                 }
             }
+            for (Promise promise : builder.promises().all()) {
+                guard.queueOf(promise.tenant()).ifPresent(queue -> count(promise.unit(), queue));
+            }
         }
 
         private List<GpuId> target(JobState job) {
             return plan.targets().getOrDefault(job.spec().job(), List.of());
+        }
+
+        /** Whether a job waits and the plan has nothing for it. */
+        private boolean isWaiting(JobState job) {
+            JobId name = job.spec().job();
+            return job.gpus() == 0
+                    && job.spec().queue().isPresent()
+                    && targets.getOrDefault(name, List.of()).isEmpty()
+                    && !refusals.containsKey(name)
+                    && !builder.promises().has(name);
+        }
+
+        /** Adds a refusal if the quotas of its queue are too small now for the fewest GPUs of a job. */
+        private void refuseWaiting(JobState job) {
+            Tenant tenant = new Tenant.Job(job.spec().job());
+            Optional<QueueId> queue = guard.queueOf(tenant);
+            if (queue.isEmpty()) {
+                return;
+            }
+            int least = job.spec().scaling().least();
+            int floors = guard.floors(tenant, queue.get());
+            List<QuotaUse> uses = guard.uses(ledger, queue.get());
+            boolean isAllowed = uses.stream().anyMatch(use -> use.keeping(floors).takes(least));
+            if (!isAllowed) {
+                QuotaRefusal refusal = new QuotaRefusal(queue.get(), uses, floors);
+                refusals.put(job.spec().job(), new Refused(refusal, least));
+            }
         }
 
         /** The GPUs that a plan takes from a job. A job without GPUs in the plan keeps its MIG instance. */

@@ -201,6 +201,7 @@ final class ReplicaSupply {
     private boolean suits(ServiceState service, GpuState unit) {
         return fits(service, unit)
                 && abilities.isUsable(unit)
+                && !isPromisedToOther(service, unit)
                 && quotas.couldTake(service.spec().service(), unit, foundInQueue(service));
     }
 
@@ -219,28 +220,23 @@ final class ReplicaSupply {
         return found;
     }
 
+    private boolean isPromisedToOther(ServiceState service, GpuState unit) {
+        return builder.promises().keepsFrom(new Tenant.Service(service.spec().service()), unit.gpuId());
+    }
+
     private boolean areAlike() {
         return builder.clusterIndex().trainingCapacity().kinds().size() < 2;
     }
 
-    /**
-     * Whether a GPU is of a kind that a service uses, and has the memory that a replica needs. Memory is left aside if
-     * it is not known, or if all GPUs of the domain are alike: then there is no choice.
-     */
+    /** Whether a GPU is of a kind that a service uses, and has the memory that a replica needs. */
     private boolean fits(ServiceState service, GpuState unit) {
-        return service.spec().uses(unit.kind()) && hasMemory(service, unit);
-    }
-
-    private boolean hasMemory(ServiceState service, GpuState unit) {
-        return service.spec()
-                .sliceMemoryBytes()
-                .filter(bytes -> !areAlike()
-                        && unit.kind().filter(kind -> !kind.hasMemory(bytes)).isPresent())
-                .isEmpty();
+        return pool.fits(service, unit);
     }
 
     private boolean mayTake(ServiceState service, GpuState unit) {
-        return fits(service, unit) && quotas.allows(service.spec().service(), unit);
+        return fits(service, unit)
+                && !isPromisedToOther(service, unit)
+                && quotas.allows(service.spec().service(), unit);
     }
 
     /** Replicas that a service lacks to its floor; floors come before needs above the floor. */

@@ -157,6 +157,9 @@ final class Training {
         LoanLimit limit = loanLimit();
         for (Map.Entry<JobId, List<GpuId>> entry : within.targets().entrySet()) {
             JobState job = builder.jobs().require(entry.getKey());
+            if (builder.promises().has(entry.getKey())) {
+                continue;
+            }
             if (job.isOnSlice() && entry.getValue().isEmpty()) {
                 builder.put(job.aiming(job.allocation().gpus()));
                 continue;
@@ -186,7 +189,10 @@ final class Training {
             }
         }
         for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
-            if (!job.isOver() && !plan.targets().containsKey(job.spec().job())) {
+            JobId name = job.spec().job();
+            if (!job.isOver()
+                    && !plan.targets().containsKey(name)
+                    && !builder.promises().has(name)) {
                 builder.put(job.aiming(job.allocation().gpus()));
             }
         }
@@ -238,7 +244,7 @@ final class Training {
         List<GpuId> gained =
                 job.target().stream().filter(gpu -> !held.contains(gpu)).toList();
         List<GpuId> opening = bundles.opening(gained);
-        boolean possible = opening.stream().allMatch(this::isFreeOrComing) && shapes.allows(job, job.target());
+        boolean possible = opening.stream().allMatch(gpu -> isFreeOrComing(job, gpu)) && shapes.allows(job, job.target());
         if (!possible) {
             builder.invalidatePlan();
             builder.put(job.aiming(job.allocation().gpus()));
@@ -255,7 +261,8 @@ final class Training {
                                 !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
         Supplier<PlanReason> why = () -> new MoveReasons(builder).of(job, reason, gained);
         if (allFree && (!givesUpFirst || gained.isEmpty()) && hasQuota(job, gained)) {
-            change(job, job.target(), ReasonCode.PLAN, why.get());
+            ReasonCode code = builder.promises().has(job.spec().job()) ? ReasonCode.QUOTA : ReasonCode.PLAN;
+            change(job, job.target(), code, why.get());
         } else {
             stopSleepers(opening, job);
             if (allFree || !job.isOnSlice()) {
@@ -292,9 +299,10 @@ final class Training {
         return gpus >= job.spec().scaling().least();
     }
 
-    private boolean isFreeOrComing(GpuId id) {
+    private boolean isFreeOrComing(JobState job, GpuId id) {
         Optional<GpuState> gpu = builder.gpus().get(id);
         return gpu.isPresent()
+                && !builder.promises().keepsFrom(new Tenant.Job(job.spec().job()), id)
                 && builder.isReachable(gpu.get())
                 && abilities.isUsable(gpu.get())
                 && (gpu.get().isFree()

@@ -88,7 +88,10 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
     /** Listed only for who asks, where all of them can be reached and may be lent. */
     private UsableGpus usable() {
         TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();
-        if (!settings.lending() || !capacity.away().isEmpty() || new AbilityGuard(builder).isOn()) {
+        if (!settings.lending()
+                || !capacity.away().isEmpty()
+                || !builder.promises().isEmpty()
+                || new AbilityGuard(builder).isOn()) {
             return UsableGpus.of(listed(capacity));
         }
         int kept = Math.max(0, capacity.idle() - Math.max(0, most(capacity.inference()) - capacity.lent()));
@@ -159,6 +162,9 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
             usable.removeIf(gpu -> hidden.containsKey(gpu.gpuId()));
             hidden.forEach((gpu, why) -> builder.listener().unlent(gpu, why.text()));
         }
+        if (!builder.promises().isEmpty()) {
+            usable.removeIf(gpu -> builder.promises().has(gpu.gpuId()));
+        }
     }
 
     private int most(int inference) {
@@ -174,6 +180,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
                 : job -> seen(job, gpusPerNode, ScheduledJob.Kinds.of(kind(job)));
         Function<JobState, JobView> seen = clusterIndex.jobs().shaped().isEmpty() ? plain : shaped(plain);
         Set<JobId> fixed = new HashSet<>(kept);
+        fixed.addAll(builder.promises().jobs());
         for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {
                 fixed.add(job);
@@ -240,7 +247,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         List<GpuState> idle = new ArrayList<>();
         for (GpuState gpu : usable) {
             if (gpu.pool() == Pool.INFERENCE) {
-                if (gpu.isTraining()) {
+                if (gpu.isTraining() || builder.promises().isForJob(gpu.gpuId())) {
                     lent++;
                 } else {
                     idle.add(gpu);

@@ -67,6 +67,11 @@ class WorkDue {
         }
 
         @Override
+        boolean concernsQuotas(Situation it) {
+            return true;
+        }
+
+        @Override
         boolean isAlone(Situation it) {
             return false;
         }
@@ -129,6 +134,9 @@ class WorkDue {
         if (!concernsCuts(it)) {
             due.remove(Phase.CUTS);
         }
+        if (!concernsQuotas(it)) {
+            due.remove(Phase.QUOTA);
+        }
         if (!concernsServices(it)) {
             due.remove(Phase.HEARD_SERVICE);
             due.remove(Phase.ALL_SERVICES);
@@ -182,6 +190,11 @@ class WorkDue {
                 && !isPlanDue(it)
                 && !it.isAllDue();
         return !mayBeLeftOut || doSomeWait(it);
+    }
+
+    /** Whether a queue may have a claim to GPUs that others have. The phase itself decides nothing at observations. */
+    boolean concernsQuotas(Situation it) {
+        return !it.step().entities().queues().isEmpty();
     }
 
     private static boolean doSomeWait(Situation it) {

@@ -29,6 +29,17 @@ public record QuotaUse(
         return !takes(0);
     }
 
+    /** Whether the queue, once all releases are reported, has at most its nominal quota with so many GPUs more. */
+    public boolean isNominalWith(double gpus) {
+        return used - leaving + gpus <= nominal + ROUNDING;
+    }
+
+    /** GPUs that the queue has beyond its nominal quota, once all releases are reported; at least 0. */
+    public double excess() {
+        double excess = used - leaving - nominal;
+        return excess > ROUNDING ? excess : 0;
+    }
+
     /** GPUs that the queue has beyond its nominal quota. */
     public double borrowed() {
         return Math.max(0, used - nominal);

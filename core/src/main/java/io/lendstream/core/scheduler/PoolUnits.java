@@ -1,0 +1,222 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobInPool;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
+import io.lendstream.core.policy.UsableGpus;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The units of each queue while the queues of a view are planned one after the other. A queue keeps units of its jobs
+ * up to its share; units beyond it, and free ones, go to queues that have less than their share.
+ */
+final class PoolUnits {
+    private final StepBuilder builder;
+    private final ClusterView whole;
+    /** The units that no queue has, in the order in which queues get them. */
+    private final Map<GpuId, GpuState> rest = new LinkedHashMap<>();
+    /** The queue of each other unit. */
+    private final Map<GpuId, Integer> queues = new HashMap<>();
+
+    private final Map<Integer, Integer> counts = new HashMap<>();
+    /** The units that are left to each job of those that keep some. */
+    private final Map<JobId, List<GpuId>> kept = new HashMap<>();
+    /** The job that keeps a unit, until its plan is made. */
+    private final Map<GpuId, JobId> keepers = new HashMap<>();
+    /** Units in targets of the plans so far. */
+    private final Set<GpuId> taken = new HashSet<>();
+
+    PoolUnits(StepBuilder builder, ClusterView whole) {
+        this.builder = builder;
+        this.whole = whole;
+        Set<GpuId> held = new HashSet<>();
+        whole.holding().forEach(job -> held.addAll(job.gpus()));
+        for (int turn = 0; turn < 3; turn++) {
+            for (GpuState unit : whole.gpus()) {
+                if (turn(unit, held) == turn) {
+                    rest.put(unit.gpuId(), unit);
+                }
+            }
+        }
+    }
+
+    /** Free units come first, then those that are about to be free, then those of jobs. */
+    private static int turn(GpuState unit, Set<GpuId> held) {
+        if (held.contains(unit.gpuId())) {
+            return 2;
+        }
+        return unit.isFree() ? 0 : 1;
+    }
+
+    /** Leaves units of some jobs to a queue, up to its share; a job that cannot shrink keeps all or none. */
+    void keep(int queue, List<JobView> jobs, int share) {
+        int left = share;
+        for (JobView job : byRank(jobs)) {
+            List<GpuId> here =
+                    job.gpus().stream().filter(rest::containsKey).toList();
+            boolean isFixed = whole.fixed().contains(job.job());
+            int most = isFixed ? here.size() : Math.min(here.size(), left);
+            boolean goesOn = isFixed || most == here.size() || (job.elastic() && most >= job.least());
+            if (goesOn) {
+                Set<GpuId> lost = new HashSet<>(here.subList(most, here.size()));
+                kept.put(
+                        job.job(),
+                        job.gpus().stream().filter(unit -> !lost.contains(unit)).toList());
+                for (GpuId unit : here.subList(0, most)) {
+                    give(queue, unit);
+                    keepers.put(unit, job.job());
+                }
+                left -= most;
+            }
+        }
+    }
+
+    /** Jobs that hold GPUs, in the order in which they keep them: fixed ones, by priority, by their start. */
+    private List<JobView> byRank(List<JobView> jobs) {
+        return jobs.stream()
+                .filter(job -> !job.gpus().isEmpty())
+                .sorted(Comparator.comparing(
+                                (JobView job) -> !whole.fixed().contains(job.job()))
+                        .thenComparing(job -> -builder.entities().priorityOf(state(job)))
+                        .thenComparing(job -> state(job).usage().startedAt().orElse(Instant.MAX))
+                        .thenComparing(JobView::job))
+                .toList();
+    }
+
+    private JobState state(JobView job) {
+        return builder.jobs().require(job.job());
+    }
+
+    private void give(int queue, GpuId unit) {
+        rest.remove(unit);
+        queues.put(unit, queue);
+        counts.merge(queue, 1, Integer::sum);
+    }
+
+    /** Gives a queue more units, until it has so many or none is left. */
+    void fill(int queue, int share) {
+        int more = share - counts.getOrDefault(queue, 0);
+        List<GpuId> next = new ArrayList<>();
+        for (GpuId unit : rest.keySet()) {
+            if (next.size() >= more) {
+                break;
+            }
+            next.add(unit);
+        }
+        next.forEach(unit -> give(queue, unit));
+    }
+
+    /** What a policy sees of a queue: units that no plan has taken, and jobs with the units that are left to them. */
+    ClusterView view(int queue, List<JobView> jobs) {
+        Set<JobId> names = new HashSet<>();
+        jobs.forEach(job -> names.add(job.job()));
+        List<GpuState> units = new ArrayList<>();
+        for (GpuState unit : whole.gpus()) {
+            JobId keeper = keepers.get(unit.gpuId());
+            if (isOf(queue, unit)
+                    && !taken.contains(unit.gpuId())
+                    && (keeper == null || names.contains(keeper))) {
+                units.add(unit);
+            }
+        }
+        Set<JobId> fixed = new HashSet<>();
+        List<JobView> seen = new ArrayList<>();
+        List<JobView> holding = new ArrayList<>();
+        for (JobView job : jobs) {
+            JobView inPool = inPool(job);
+            seen.add(inPool);
+            if (!inPool.gpus().isEmpty()) {
+                holding.add(inPool);
+            }
+            if (whole.fixed().contains(job.job())) {
+                fixed.add(job.job());
+            }
+        }
+        return ClusterView.of(
+                whole.now(),
+                new ClusterView.Queue(seen, seen.size(), holding),
+                UsableGpus.of(units),
+                fixed,
+                whole.nodes(),
+                whole.gpusPerNode());
+    }
+
+    private boolean isOf(int queue, GpuState unit) {
+        Integer of = queues.get(unit.gpuId());
+        return of != null && of == queue;
+    }
+
+    private JobView inPool(JobView job) {
+        if (job.gpus().isEmpty() || whole.fixed().contains(job.job())) {
+            return job;
+        }
+        List<GpuId> left = kept.getOrDefault(job.job(), List.of());
+        return left.size() == job.gpus().size() ? job : new JobInPool(job, left);
+    }
+
+    /** The plan of a queue, in which jobs give up the units that are not left to them. */
+    Plan taken(List<JobView> jobs, Plan plan) {
+        Map<JobId, List<GpuId>> targets = new TreeMap<>(plan.targets());
+        Map<JobId, PlanReason> reasons = new TreeMap<>(plan.reasons());
+        for (JobView job : jobs) {
+            JobView inPool = inPool(job);
+            if (inPool != job) {
+                List<GpuId> planned = plan.targets().getOrDefault(job.job(), inPool.gpus());
+                targets.put(job.job(), planned);
+                Optional<PlanReason> why = Optional.ofNullable(reasons.get(job.job()));
+                int given = job.gpus().size() - inPool.gpus().size();
+                reasons.put(job.job(), PlanReason.later(() -> givenBack(job.job(), given, planned.size(), why)));
+            }
+            taken.addAll(targets.getOrDefault(job.job(), job.gpus()));
+            kept.getOrDefault(job.job(), List.of()).forEach(keepers::remove);
+        }
+        return new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil());
+    }
+
+    private static PlanReason givenBack(JobId job, int given, int left, Optional<PlanReason> why) {
+        String back = "its queue has no share left for %s of it, as other queues have less than theirs"
+                .formatted(Reason.counted(given, "GPU"));
+        return why.map(known -> new PlanReason(known.text() + "; " + back, known.numbers()))
+                .orElseGet(() -> new PlanReason(
+                        "%s %s: %s"
+                                .formatted(
+                                        job,
+                                        left == 0 ? "waits" : "goes on with " + Reason.counted(left, "GPU"),
+                                        back),
+                                Map.of()));
+    }
+
+    /** Gives up the units of a queue that its plans have not taken; returns how many these have taken. */
+    int release(int queue) {
+        int used = 0;
+        for (GpuState unit : whole.gpus()) {
+            if (isOf(queue, unit)) {
+                if (taken.contains(unit.gpuId())) {
+                    used++;
+                } else {
+                    queues.remove(unit.gpuId());
+                    rest.put(unit.gpuId(), unit);
+                }
+            }
+        }
+        counts.put(queue, used);
+        return used;
+    }
+}

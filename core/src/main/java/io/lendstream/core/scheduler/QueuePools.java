@@ -1,0 +1,201 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Preemption;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QueueState;
+import io.lendstream.core.state.QuotaUse;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+
+/**
+ * Plans the jobs of each queue apart, on its share of the GPUs, so that a policy that does not know queues cannot give
+ * the nominal quota of one queue to others. GPUs that a queue leaves idle go to the queues that are planned after it.
+ * If all jobs are of one queue, or of none, the policy sees the whole view.
+ */
+final class QueuePools {
+    private static final double ROUNDING = 1e-6;
+
+    private final StepBuilder builder;
+    private final Function<ClusterView, Seen> planner;
+    private final QuotaGuard guard;
+
+    /** @param planner plans a view by the policy, and returns the plan with what the policy saw last */
+    QueuePools(StepBuilder builder, Function<ClusterView, Seen> planner) {
+        this.builder = builder;
+        this.planner = planner;
+        this.guard = new QuotaGuard(builder);
+    }
+
+    /** What a policy saw, and its plan. */
+    record Seen(ClusterView view, Plan plan) {}
+
+    /** The jobs of a queue by priority, the highest first; of one group if the queue's jobs take nothing from others. */
+    private record QueuedJobs(Optional<ClusterQueue> queue, SortedMap<Integer, List<JobView>> groups) {
+        List<JobView> jobs() {
+            List<JobView> jobs = new ArrayList<>();
+            groups.values().forEach(jobs::addAll);
+            return jobs;
+        }
+    }
+
+    /**
+     * The plan of a view.
+     *
+     * @param kind the kind of all its GPUs; empty if kinds are not told apart
+     * @param seen gets what the policy sees
+     */
+    Plan plan(ClusterView view, Optional<KindId> kind, List<Seen> seen) {
+        List<QueuedJobs> queues = guard.isOn() ? byQueue(view) : List.of();
+        if (queues.size() < 2 && queues.stream().allMatch(queue -> queue.groups().size() < 2)) {
+            Seen whole = planner.apply(view);
+            seen.add(whole);
+            return whole.plan();
+        }
+        QueueShares shares = shares(view, queues, kind);
+        PoolUnits units = units(view, queues, shares);
+        List<Plan> plans = new ArrayList<>();
+        for (int queue : shares.order()) {
+            List<JobView> all = queues.get(queue).jobs();
+            units.fill(queue, Math.min(useful(all), shares.get(queue) + shares.room(queue)));
+            for (List<JobView> group : queues.get(queue).groups().values()) {
+                ClusterView part = units.view(queue, group);
+                Seen planned = planner.apply(part);
+                seen.add(planned);
+                plans.add(units.taken(group, planned.plan()));
+            }
+            shares.set(queue, units.release(queue));
+        }
+        return KindPools.merged(plans);
+    }
+
+    /** The units of each queue by its share. Jobs of a high priority keep theirs first. */
+    private PoolUnits units(ClusterView view, List<QueuedJobs> queues, QueueShares shares) {
+        PoolUnits units = new PoolUnits(builder, view);
+        for (int queue = 0; queue < queues.size(); queue++) {
+            int left = shares.get(queue);
+            for (List<JobView> group : queues.get(queue).groups().values()) {
+                int share = Math.max(fixed(view, group), Math.min(left, useful(group)));
+                units.keep(queue, group, share);
+                left -= share;
+            }
+        }
+        for (int queue = 0; queue < queues.size(); queue++) {
+            units.fill(queue, shares.get(queue));
+        }
+        return units;
+    }
+
+    private List<QueuedJobs> byQueue(ClusterView view) {
+        SortedMap<String, QueuedJobs> queues = new TreeMap<>();
+        for (JobView job : view.queue()) {
+            JobState state = builder.jobs().require(job.job());
+            Optional<ClusterQueue> queue =
+                    state.spec().queue().flatMap(builder.entities().queues()::get).map(QueueState::spec);
+            boolean isRanked =
+                    queue.filter(known -> known.within() == Preemption.LOWER_PRIORITY).isPresent();
+            int priority = isRanked ? builder.entities().priorityOf(state) : 0;
+            queues.computeIfAbsent(
+                            queue.map(known -> known.queue().value()).orElse(""),
+                            any -> new QueuedJobs(queue, new TreeMap<>(Comparator.reverseOrder())))
+                    .groups()
+                    .computeIfAbsent(priority, any -> new ArrayList<>())
+                    .add(job);
+        }
+        return List.copyOf(queues.values());
+    }
+
+    private QueueShares shares(ClusterView view, List<QueuedJobs> queues, Optional<KindId> kind) {
+        QueueLedger ledger = guard.kept();
+        List<QueueShares.Asker> askers = new ArrayList<>();
+        Set<QueueId> asking = new TreeSet<>();
+        for (QueuedJobs queue : queues) {
+            List<JobView> jobs = queue.jobs();
+            int held = held(jobs);
+            int useful = useful(jobs);
+            Optional<QueueShares.Quota> quota = queue.queue().map(known -> quota(ledger, known, kind, held));
+            queue.queue().ifPresent(known -> asking.add(known.queue()));
+            double weight = queue.queue().map(ClusterQueue::weight).orElse(1.0);
+            int nominal = quota.map(own -> fitting(
+                            jobs, (int) Math.max(0, Math.floor(own.nominal() - own.otherUse() + ROUNDING))))
+                    .orElse(0);
+            askers.add(new QueueShares.Asker(fixed(view, jobs), nominal, useful, weight, quota));
+        }
+        List<QueueShares.Quota> others = new ArrayList<>();
+        for (QueueState queue : builder.entities().queues().values()) {
+            if (!asking.contains(queue.spec().queue())) {
+                others.add(quota(ledger, queue.spec(), kind, 0));
+            }
+        }
+        return QueueShares.of(view.gpuCount(), askers, others);
+    }
+
+    /**
+     * A queue's quota for a kind. Floors of services count as used.
+     *
+     * @param held GPUs of its jobs that are to share
+     */
+    private QueueShares.Quota quota(QueueLedger ledger, ClusterQueue queue, Optional<KindId> kind, int held) {
+        Optional<KindQuota> declared = queue.quota(kind);
+        if (declared.isEmpty()) {
+            return new QueueShares.Quota(Optional.empty(), 0, 0, 0, 0);
+        }
+        KindQuota quota = declared.get();
+        double nominal = quota.nominalQuota();
+        double used = ledger.use(queue.queue(), kind).map(QuotaUse::used).orElse(0.0);
+        return new QueueShares.Quota(
+                queue.cohort().map(cohort -> cohort + " " + quota.kind().map(KindId::value).orElse("")),
+                nominal,
+                quota.borrowingLimit().orElse(Double.MAX_VALUE),
+                quota.lendingLimit().map(limit -> Math.max(0, nominal - limit)).orElse(0.0),
+                Math.max(0, used - held) + guard.keptForFloors(queue.queue()));
+    }
+
+    private static int held(List<JobView> jobs) {
+        int gpus = 0;
+        for (JobView job : jobs) {
+            gpus += job.gpus().size();
+        }
+        return gpus;
+    }
+
+    private static int useful(List<JobView> jobs) {
+        int gpus = 0;
+        for (JobView job : jobs) {
+            gpus += job.most();
+        }
+        return gpus;
+    }
+
+    private static int fixed(ClusterView view, List<JobView> jobs) {
+        int gpus = 0;
+        for (JobView job : jobs) {
+            gpus += view.fixed().contains(job.job()) ? job.gpus().size() : 0;
+        }
+        return gpus;
+    }
+
+    /** How many of some GPUs the jobs can use, the earlier jobs first. */
+    private static int fitting(List<JobView> jobs, int gpus) {
+        int used = 0;
+        for (JobView job : jobs) {
+            int most = Math.min(job.most(), gpus - used);
+            used += most >= job.least() ? most : 0;
+        }
+        return used;
+    }
+}

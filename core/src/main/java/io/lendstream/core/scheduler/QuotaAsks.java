@@ -1,0 +1,298 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Preemption;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QuotaUse;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Gives waiting jobs the fewest GPUs that they run on, out of the nominal quota of their queue. Free GPUs come first;
+ * then queues of the cohort give what they have beyond their nominal quota. If the GPUs do not suffice for a job, none
+ * is taken. The GPUs are promised to the job, and bound when the last of them is free.
+ */
+final class QuotaAsks {
+    private static final double ROUNDING = 1e-6;
+
+    private final StepBuilder builder;
+    private final Policy policy;
+    private final SchedulerSettings settings;
+    private final Safety safety;
+    private final QuotaGuard guard;
+
+    QuotaAsks(StepBuilder builder, Policy policy, SchedulerSettings settings) {
+        this.builder = builder;
+        this.policy = policy;
+        this.settings = settings;
+        this.safety = new Safety(settings);
+        this.guard = new QuotaGuard(builder);
+    }
+
+    /** Decides what queues may claim now. */
+    void run() {
+        if (!guard.isOn() || safety.againstChanges(builder).isPresent()) {
+            return;
+        }
+        ReplicaAsks replicas = new ReplicaAsks(builder, policy, settings);
+        if (!isDue() && !replicas.isShort()) {
+            return;
+        }
+        replicas.run();
+        List<JobState> waiting = waiting();
+        if (!waiting.isEmpty()) {
+            Round round = new Round();
+            waiting.forEach(round::ask);
+        }
+    }
+
+    /**
+     * Whether the event, or this step, has changed claims. Rates, forecasts, samples and reports that change no owner do
+     * not: loans may become possible by a rate, but the jobs wait for the next plan then.
+     */
+    private boolean isDue() {
+        Event event = builder.event();
+        return builder.matters()
+                || event.isTick()
+                || event.asJob().isPresent()
+                || event.asService().isPresent()
+                || event.asNode().isPresent()
+                || event.asQueue().isPresent()
+                || event.asCommand().isPresent()
+                || event.asStarted().isPresent();
+    }
+
+    /** The end of a promise: the units are out of service by then if their release was not reported. */
+    static Instant until(StepBuilder builder, SchedulerSettings settings) {
+        return builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
+    }
+
+    /** Jobs of queues that have no GPU and no prospect of one: by priority, then in the order of submission. */
+    private List<JobState> waiting() {
+        List<JobState> waiting = new ArrayList<>();
+        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+            if (job.gpus() == 0
+                    && !job.isOnSlice()
+                    && job.changing().isEmpty()
+                    && job.target().isEmpty()
+                    && guard.queueOf(new Tenant.Job(job.spec().job())).isPresent()) {
+                waiting.add(job);
+            }
+        }
+        waiting.sort(Comparator.comparingInt((JobState job) -> -builder.entities().priorityOf(job))
+                .thenComparing(job -> job.spec().submittedAt())
+                .thenComparing(job -> job.spec().job()));
+        return waiting;
+    }
+
+    /**
+     * GPUs for a job.
+     *
+     * @param use the use of the quota that they count in
+     * @param free GPUs that no tenant has, or that are about to be free
+     */
+    private record Claim(
+            JobState job, ClusterQueue queue, QuotaUse use, List<GpuId> free, List<QuotaVictims.Loss> losses) {
+        int lost() {
+            int lost = 0;
+            for (QuotaVictims.Loss loss : losses) {
+                lost += loss.job().gpus() - loss.left().size();
+            }
+            return lost;
+        }
+    }
+
+    /** The claims of an event, one after the other. */
+    private final class Round {
+        private final QueueLedger kept = guard.kept();
+        private final List<GpuState> usable = new TrainingView(builder, settings).view().gpus();
+        /** Units that a plan has given to jobs that wait for them. */
+        private final Set<GpuId> planned = new HashSet<>();
+
+        private final boolean mayLend = settings.lending() && safety.againstLoans(builder).isEmpty();
+        private long lendable = LoanLimit.of(policy.planEvery(), settings, new TransferPace(builder, settings))
+                .most();
+
+        Round() {
+            for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
+                planned.addAll(job.target());
+            }
+        }
+
+        /** Takes and promises the GPUs of a job on the kind that costs others the fewest GPUs, if it may have them. */
+        void ask(JobState job) {
+            ClusterQueue queue = builder.entities()
+                    .queueOf(new Tenant.Job(job.spec().job()))
+                    .orElseThrow();
+            Optional<Claim> best = Optional.empty();
+            for (Optional<KindId> kind : kinds(job.spec())) {
+                Optional<Claim> claim = claim(job, queue, kind);
+                if (claim.isPresent()
+                        && (best.isEmpty() || claim.get().lost() < best.get().lost())) {
+                    best = claim;
+                }
+            }
+            best.ifPresent(this::take);
+        }
+
+        private List<Optional<KindId>> kinds(TrainingJob job) {
+            PersistentMap<KindId, Integer> known =
+                    builder.clusterIndex().trainingCapacity().kinds();
+            if (known.size() < 2) {
+                Optional<KindId> only = known.firstKey();
+                return only.filter(job::excludes).isPresent() ? List.of() : List.of(only);
+            }
+            List<Optional<KindId>> kinds = new ArrayList<>();
+            for (Map.Entry<KindId, Integer> kind : known) {
+                if (KindChoice.mayUse(job, kind.getKey())) {
+                    kinds.add(Optional.of(kind.getKey()));
+                }
+            }
+            return kinds;
+        }
+
+        /** The GPUs of a kind for a job; empty if the quota or the GPUs do not suffice. */
+        private Optional<Claim> claim(JobState job, ClusterQueue queue, Optional<KindId> kind) {
+            Optional<QuotaUse> use = kept.use(queue.queue(), kind);
+            if (use.isEmpty()) {
+                return Optional.empty();
+            }
+            boolean takesOwn = queue.within() == Preemption.LOWER_PRIORITY;
+            int least = job.spec().scaling().least();
+            double room = use.get().nominal() - use.get().used() - guard.keptForFloors(queue.queue());
+            double over = least - Math.max(0, room);
+            if (over > ROUNDING && !takesOwn) {
+                return Optional.empty();
+            }
+            List<GpuId> free = free(kind, least);
+            QuotaVictims victims =
+                    new QuotaVictims(builder, kept, new QuotaVictims.Wanted(job, queue, kind, mayLend));
+            int ofOwn = over > ROUNDING ? victims.take(true, (int) Math.ceil(over - ROUNDING)) : 0;
+            if (ofOwn < over - ROUNDING) {
+                return Optional.empty();
+            }
+            int missing = least - free.size() - ofOwn;
+            missing -= missing > 0 ? victims.take(false, missing) : 0;
+            missing -= missing > 0 && takesOwn ? victims.take(true, missing) : 0;
+            return missing > 0
+                    ? Optional.empty()
+                    : Optional.of(new Claim(job, queue, use.get(), free, victims.losses()));
+        }
+
+        /** Free GPUs of a kind, at most so many: of the node that has the fewest of those that suffice, if one does. */
+        private List<GpuId> free(Optional<KindId> kind, int most) {
+            Map<String, List<GpuId>> byNode = new TreeMap<>();
+            long loans = mayLend ? lendable : 0;
+            for (GpuState listed : usable) {
+                GpuState unit = builder.gpu(listed.gpuId());
+                boolean isLoan = unit.pool() == Pool.INFERENCE;
+                if (unit.kind().equals(kind) && isFree(unit) && (!isLoan || loans > 0)) {
+                    loans -= isLoan ? 1 : 0;
+                    byNode.computeIfAbsent(unit.nodeId().value(), any -> new ArrayList<>())
+                            .add(unit.gpuId());
+                }
+            }
+            List<List<GpuId>> nodes = new ArrayList<>(byNode.values());
+            nodes.sort(Comparator.comparing((List<GpuId> units) -> units.size() < most)
+                    .thenComparingInt(units -> units.size() < most ? -units.size() : units.size()));
+            List<GpuId> free = new ArrayList<>();
+            for (List<GpuId> units : nodes) {
+                free.addAll(units.subList(0, Math.min(units.size(), most - free.size())));
+            }
+            return free;
+        }
+
+        /** Whether a unit is free for a job, or will be: a loan that comes back is for a service. */
+        private boolean isFree(GpuState unit) {
+            boolean isComing = unit.owner().isReleasing() && unit.pool() == Pool.TRAINING;
+            return (unit.isFree() || unit.owner().isSleeping() || isComing)
+                    && !planned.contains(unit.gpuId())
+                    && !builder.promises().has(unit.gpuId());
+        }
+
+        private void take(Claim claim) {
+            List<GpuId> units = new ArrayList<>(claim.free());
+            for (QuotaVictims.Loss loss : claim.losses()) {
+                units.addAll(loss.given());
+                Instant by = builder.now().plus(settings.notice());
+                new JobChanges(builder, settings).change(loss.job(), loss.left(), by, reason(claim, loss));
+                loss.job().allocation().gpus().stream()
+                        .filter(unit -> !loss.left().contains(unit))
+                        .forEach(kept::remove);
+                builder.invalidatePlan();
+            }
+            int least = claim.job().spec().scaling().least();
+            List<GpuId> target = units.stream().limit(least).sorted().toList();
+            QueueId queue = claim.queue().queue();
+            Tenant tenant = new Tenant.Job(claim.job().spec().job());
+            for (GpuId id : target) {
+                GpuState unit = builder.gpu(id);
+                builder.promises().add(id, tenant, until(builder, settings));
+                kept.add(id, queue, unit.kind(), 1, false);
+                lendable -= unit.isFree() && unit.pool() == Pool.INFERENCE ? 1 : 0;
+            }
+            builder.put(claim.job().aiming(target));
+        }
+
+        private Reason reason(Claim claim, QuotaVictims.Loss loss) {
+            JobState job = claim.job();
+            QueueId theirs = builder.entities()
+                    .queueOf(new Tenant.Job(loss.job().spec().job()))
+                    .map(ClusterQueue::queue)
+                    .orElseThrow();
+            Optional<QuotaUse> use = kept.use(theirs, unitKind(loss));
+            JobChanges.Returned returned = JobChanges.Returned.of(loss.job(), loss.left());
+            int asked = job.spec().scaling().least();
+            boolean isOwn = theirs.equals(claim.queue().queue());
+            String cause = isOwn
+                    ? "it has a lower priority"
+                    : "queue %s uses %s"
+                            .formatted(theirs, use.map(QuotaUse::inWords).orElse("no quota"));
+            String text = "%s: %s of queue %s asks for %s, its queue uses %s, and %s"
+                    .formatted(
+                            returned.inWords(),
+                            job.spec().job(),
+                            claim.queue().queue(),
+                            Reason.counted(asked, "GPU"),
+                            claim.use().inWords(),
+                            cause);
+            Map<String, Double> numbers = new TreeMap<>(returned.numbers(Map.of()));
+            numbers.put("asked", (double) asked);
+            numbers.put("nominal", claim.use().nominal());
+            numbers.put("used", claim.use().used());
+            use.ifPresent(other -> {
+                numbers.put("nominalOfOther", other.nominal());
+                numbers.put("usedOfOther", other.used());
+            });
+            return builder.because(
+                    ReasonCode.QUOTA,
+                    text,
+                    numbers,
+                    List.of(job.lastEvent(), loss.job().lastEvent()));
+        }
+
+        private Optional<KindId> unitKind(QuotaVictims.Loss loss) {
+            return builder.gpu(loss.given().get(0)).kind();
+        }
+    }
+}

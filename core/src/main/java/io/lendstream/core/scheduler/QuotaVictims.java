@@ -1,0 +1,220 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QuotaUse;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Selects the jobs that give GPUs of a kind to a waiting job: those of the lowest priority first, then those that
+ * started last, then those whose loss costs least. Elastic jobs first shrink to their fewest GPUs. A job that cannot
+ * shrink is stopped whole, if its queue has more than its nominal quota.
+ */
+final class QuotaVictims {
+    private static final double ROUNDING = 1e-6;
+
+    private final StepBuilder builder;
+    private final QueueLedger kept;
+    private final Wanted wanted;
+    private final Map<JobId, Integer> given = new LinkedHashMap<>();
+    private final Map<JobId, Candidate> chosen = new HashMap<>();
+    /** GPUs that each queue has beyond its nominal quota without those given. */
+    private final Map<QueueId, Double> excess = new HashMap<>();
+
+    /**
+     * The wish of a waiting job.
+     *
+     * @param mayBeLent whether the job may get GPUs of inference
+     */
+    record Wanted(JobState job, ClusterQueue queue, Optional<KindId> kind, boolean mayBeLent) {}
+
+    /** GPUs that a job gives, and those that it goes on with. */
+    record Loss(JobState job, List<GpuId> given, List<GpuId> left) {}
+
+    /** @param units the GPUs of a job that the waiting job can use */
+    private record Candidate(JobState job, QueueId queue, List<GpuId> units, int priority, boolean isOwn) {
+        boolean isElastic() {
+            return job.spec().scaling().elastic();
+        }
+
+        /** What a stop costs, in GPU-milliseconds. */
+        double loss() {
+            Duration pause = job.costs().first();
+            return (double) pause.toMillis() * job.gpus();
+        }
+    }
+
+    QuotaVictims(StepBuilder builder, QueueLedger kept, Wanted wanted) {
+        this.builder = builder;
+        this.kept = kept;
+        this.wanted = wanted;
+    }
+
+    /**
+     * Chooses jobs that give so many GPUs more; returns how many these give, which may be too few, or more because some
+     * cannot give a part.
+     *
+     * @param own whether jobs of the waiting job's queue give, instead of those of other queues
+     */
+    int take(boolean own, int gpus) {
+        Map<JobId, Integer> now = new LinkedHashMap<>();
+        List<Candidate> candidates = candidates(own);
+        int left = gpus;
+        for (Candidate candidate : candidates) {
+            if (left > 0) {
+                left -= candidate.isElastic() ? shrink(candidate, left, now) : stop(candidate, now);
+            }
+        }
+        for (Candidate candidate : candidates) {
+            if (left > 0) {
+                left -= stop(candidate, now);
+            }
+        }
+        return gpus - left - giveBack(Math.max(0, -left), now);
+    }
+
+    private List<Candidate> candidates(boolean own) {
+        List<Candidate> candidates = new ArrayList<>();
+        int priority = builder.entities().priorityOf(wanted.job());
+        for (JobState job : builder.clusterIndex().jobs().holding().values()) {
+            Optional<ClusterQueue> queue =
+                    builder.entities().queueOf(new Tenant.Job(job.spec().job()));
+            if (queue.isEmpty() || job.isOnSlice() || !mayGive(job, queue.get(), priority, own)) {
+                continue;
+            }
+            List<GpuId> units =
+                    job.allocation().gpus().stream().filter(this::isUsable).toList();
+            if (!units.isEmpty()) {
+                candidates.add(new Candidate(
+                        job, queue.get().queue(), units, builder.entities().priorityOf(job), own));
+            }
+        }
+        candidates.sort(Comparator.comparingInt(Candidate::priority)
+                .thenComparing(
+                        candidate -> candidate.job().usage().startedAt().orElse(Instant.MIN), Comparator.reverseOrder())
+                .thenComparingDouble(Candidate::loss)
+                .thenComparing(candidate -> candidate.job().spec().job()));
+        return candidates;
+    }
+
+    private boolean mayGive(JobState job, ClusterQueue queue, int priority, boolean own) {
+        boolean isOwn = queue.queue().equals(wanted.queue().queue());
+        int theirs = builder.entities().priorityOf(job);
+        if (own || isOwn) {
+            return own && isOwn && wanted.queue().within().takes(theirs, priority);
+        }
+        return queue.cohort().isPresent()
+                && queue.cohort().equals(wanted.queue().cohort())
+                && wanted.queue().inCohort().takes(theirs, priority)
+                && excess(queue.queue()) > 0;
+    }
+
+    /** GPUs that a queue has beyond its nominal quota, in the same kind of quota as that of the waiting job. */
+    private double excess(QueueId queue) {
+        return excess.computeIfAbsent(queue, any -> {
+            Optional<QuotaUse> asked = kept.use(wanted.queue().queue(), wanted.kind());
+            return kept.use(queue, wanted.kind())
+                    .filter(use ->
+                            asked.filter(own -> own.kind().equals(use.kind())).isPresent())
+                    .map(QuotaUse::excess)
+                    .orElse(0.0);
+        });
+    }
+
+    private boolean isUsable(GpuId id) {
+        Optional<GpuState> unit = builder.gpus().get(id);
+        return unit.isPresent()
+                && unit.get().isWhole()
+                && unit.get().kind().equals(wanted.kind())
+                && builder.isReachable(unit.get())
+                && (unit.get().pool() == Pool.TRAINING || wanted.mayBeLent());
+    }
+
+    /** Shrinks an elastic job, but its queue not below its nominal quota. */
+    private int shrink(Candidate candidate, int most, Map<JobId, Integer> now) {
+        int spare = candidate.job().gpus() - candidate.job().spec().scaling().minGpus() - given(candidate);
+        int gpus = Math.min(most, Math.min(spare, candidate.units().size() - given(candidate)));
+        if (!candidate.isOwn()) {
+            gpus = Math.min(gpus, (int) Math.floor(excess(candidate.queue()) + ROUNDING));
+        }
+        give(candidate, Math.max(0, gpus), now);
+        return Math.max(0, gpus);
+    }
+
+    /** Stops a job, if its queue has more than its nominal quota. */
+    private int stop(Candidate candidate, Map<JobId, Integer> now) {
+        int gpus = candidate.units().size() - given(candidate);
+        if (gpus <= 0 || (!candidate.isOwn() && excess(candidate.queue()) <= ROUNDING)) {
+            return 0;
+        }
+        give(candidate, gpus, now);
+        return gpus;
+    }
+
+    private int given(Candidate candidate) {
+        return given.getOrDefault(candidate.job().spec().job(), 0);
+    }
+
+    private void give(Candidate candidate, int gpus, Map<JobId, Integer> now) {
+        if (gpus != 0) {
+            JobId job = candidate.job().spec().job();
+            chosen.put(job, candidate);
+            given.merge(job, gpus, Integer::sum);
+            now.merge(job, gpus, Integer::sum);
+            if (!candidate.isOwn()) {
+                excess.put(candidate.queue(), excess(candidate.queue()) - gpus);
+            }
+        }
+    }
+
+    /** Leaves GPUs that are not needed to the jobs chosen last; returns how many. */
+    private int giveBack(int surplus, Map<JobId, Integer> now) {
+        List<JobId> last = new ArrayList<>(now.keySet());
+        Collections.reverse(last);
+        int left = surplus;
+        for (JobId job : last) {
+            int gpus = now.getOrDefault(job, 0);
+            Candidate candidate = chosen.get(job);
+            if (candidate != null && gpus > 0 && gpus <= left) {
+                give(candidate, -gpus, now);
+                left -= gpus;
+            }
+        }
+        return surplus - left;
+    }
+
+    /** The losses of the chosen jobs. */
+    List<Loss> losses() {
+        List<Loss> losses = new ArrayList<>();
+        given.forEach((name, gpus) -> {
+            Candidate candidate = chosen.get(name);
+            if (candidate != null && gpus > 0) {
+                int size = candidate.units().size();
+                List<GpuId> units = candidate.units().subList(size - gpus, size);
+                List<GpuId> rest = candidate.job().allocation().gpus().stream()
+                        .filter(unit -> !units.contains(unit))
+                        .toList();
+                boolean goesOn = JobChanges.goesOnWith(candidate.job(), rest.size());
+                losses.add(new Loss(candidate.job(), units, goesOn ? rest : List.of()));
+            }
+        });
+        return losses;
+    }
+}

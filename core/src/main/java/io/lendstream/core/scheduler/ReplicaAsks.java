@@ -1,0 +1,173 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.Preemption;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QuotaUse;
+import io.lendstream.core.state.Replica;
+import io.lendstream.core.state.ServiceState;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Gives services that lack replicas the nominal quota of their queue, from services of queues that have more than
+ * theirs. A service gives replicas above its floor only: protected ones first, then serving ones, and none that warms
+ * up. Free GPUs, sleeping replicas and loans are used before, see {@link ReplicaSupply}.
+ */
+final class ReplicaAsks {
+    private final StepBuilder builder;
+    private final Policy policy;
+    private final SchedulerSettings settings;
+    private final QuotaGuard guard;
+    private final InferencePool pool;
+
+    ReplicaAsks(StepBuilder builder, Policy policy, SchedulerSettings settings) {
+        this.builder = builder;
+        this.policy = policy;
+        this.settings = settings;
+        this.guard = new QuotaGuard(builder);
+        this.pool = new InferencePool(builder);
+    }
+
+    /** Whether the service of the event lacks replicas. */
+    boolean isShort() {
+        return builder.heard().filter(service -> missing(service) > 0).isPresent();
+    }
+
+    void run() {
+        int coming = pool.coming().size();
+        for (ServiceState service : builder.services().values()) {
+            int missing = missing(service);
+            int covered = Math.min(coming, missing);
+            coming -= covered;
+            Optional<ClusterQueue> queue = builder.entities()
+                    .queueOf(new Tenant.Service(service.spec().service()));
+            if (missing > covered && queue.isPresent()) {
+                ask(service, queue.get(), missing - covered);
+            }
+        }
+    }
+
+    /** Replicas that a service lacks and that are not promised to it; 0 if it runs on MIG instances. */
+    private int missing(ServiceState service) {
+        if (builder.slices().isPresent()) {
+            return 0;
+        }
+        int active = builder.promises().count(service.spec().service());
+        for (Map.Entry<Replica, GpuState> replica : pool.replicas(service)) {
+            if (!replica.getValue().isWhole()) {
+                return 0;
+            }
+            active += replica.getValue().owner().isActiveReplica() ? 1 : 0;
+        }
+        int needed = Inference.need(policy, settings, service, builder.now()).replicas();
+        return Math.max(0, needed - active);
+    }
+
+    private void ask(ServiceState service, ClusterQueue queue, int replicas) {
+        QueueLedger kept = guard.kept();
+        int left = replicas;
+        for (ServiceState other : builder.services().values()) {
+            Optional<ClusterQueue> theirs = builder.entities()
+                    .queueOf(new Tenant.Service(other.spec().service()));
+            if (left > 0 && theirs.isPresent() && isInCohort(queue, theirs.get())) {
+                List<GpuId> given = given(kept, service, other, left);
+                left -= given.size();
+                if (!given.isEmpty()) {
+                    stop(service, queue, other, given);
+                }
+            }
+        }
+    }
+
+    private static boolean isInCohort(ClusterQueue queue, ClusterQueue other) {
+        return queue.inCohort() == Preemption.ANY
+                && queue.cohort().isPresent()
+                && queue.cohort().equals(other.cohort())
+                && !queue.queue().equals(other.queue());
+    }
+
+    /** Replicas that a service gives, and counts them for the other. */
+    private List<GpuId> given(QueueLedger kept, ServiceState service, ServiceState other, int most) {
+        List<GpuState> running = new ArrayList<>();
+        int replicas = 0;
+        for (Map.Entry<Replica, GpuState> replica : pool.replicas(other)) {
+            GpuState unit = replica.getValue();
+            replicas++;
+            boolean isRunning = unit.owner().isProtected() || unit.owner().isServing();
+            if (isRunning && unit.isWhole() && builder.isReachable(unit) && pool.fits(service, unit)) {
+                running.add(unit);
+            }
+        }
+        running.sort(Comparator.comparing(unit -> !unit.owner().isProtected()));
+        List<GpuId> given = new ArrayList<>();
+        ServiceId name = service.spec().service();
+        for (GpuState unit : running) {
+            boolean isAboveFloor =
+                    replicas - given.size() > other.spec().floorReplicas();
+            if (given.size() < most && isAboveFloor && mayMove(kept, service, other, unit)) {
+                given.add(unit.gpuId());
+                kept.remove(unit.gpuId());
+                guard.queueOf(new Tenant.Service(name))
+                        .ifPresent(queue -> kept.add(unit.gpuId(), queue, unit.kind(), 1, false));
+            }
+        }
+        return given;
+    }
+
+    /** Whether a unit moves from beyond a nominal quota into another one of the same kind. */
+    private boolean mayMove(QueueLedger kept, ServiceState service, ServiceState other, GpuState unit) {
+        Optional<QuotaUse> gains = use(kept, service, unit);
+        Optional<QuotaUse> loses = use(kept, other, unit);
+        return gains.isPresent()
+                && loses.isPresent()
+                && gains.get().kind().equals(loses.get().kind())
+                && gains.get().isNominalWith(1)
+                && loses.get().excess() >= 1;
+    }
+
+    private Optional<QuotaUse> use(QueueLedger ledger, ServiceState service, GpuState unit) {
+        return guard.queueOf(new Tenant.Service(service.spec().service()))
+                .flatMap(queue -> ledger.use(queue, unit.kind()));
+    }
+
+    private void stop(ServiceState service, ClusterQueue queue, ServiceState other, List<GpuId> given) {
+        ServiceId name = other.spec().service();
+        GpuState first = builder.gpu(given.get(0));
+        QueueLedger before = guard.kept();
+        String text = "%s stops %s: %s of queue %s is short, its queue uses %s, and the queue of %s uses %s"
+                .formatted(
+                        name,
+                        Reason.counted(given.size(), "replica"),
+                        service.spec().service(),
+                        queue.queue(),
+                        words(use(before, service, first)),
+                        name,
+                        words(use(before, other, first)));
+        new ReplicaChanges(builder, settings)
+                .stop(
+                        name,
+                        given,
+                        builder.because(
+                                ReasonCode.QUOTA,
+                                text,
+                                Map.of("stopped", (double) given.size()),
+                                List.of(service.demand().event())));
+        Tenant tenant = new Tenant.Service(service.spec().service());
+        given.forEach(unit -> builder.promises().add(unit, tenant, QuotaAsks.until(builder, settings)));
+    }
+
+    private static String words(Optional<QuotaUse> use) {
+        return use.map(QuotaUse::inWords).orElse("no quota");
+    }
+}

@@ -2,10 +2,13 @@ package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QuotaUse;
 import java.util.ArrayList;
@@ -17,8 +20,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * No decision raises a queue above its limit. The gains of an event must have an order in which each keeps the limit
- * that the gains before it leave. A queue may be above its limit for other causes, such as a lowered quota.
+ * No decision raises a queue above its limit, and none takes units for another queue from a queue within its nominal
+ * quota. The gains of an event must have an order in which each keeps the limit that the gains before it leave. A queue
+ * may be above its limit for other causes, such as a lowered quota.
  */
 final class QuotaRule implements HistoryRule {
     private final Violations violations;
@@ -33,6 +37,7 @@ final class QuotaRule implements HistoryRule {
         if (entities.queues().isEmpty() || replayed.decisions().isEmpty()) {
             return;
         }
+        checkTaken(replayed, entities);
         SortedMap<QueueId, List<GpuState>> gained = gained(replayed, entities);
         if (gained.isEmpty()) {
             return;
@@ -59,6 +64,76 @@ final class QuotaRule implements HistoryRule {
 
     private static boolean isWithin(Optional<QuotaUse> use) {
         return use.filter(known -> !known.isOver()).isPresent();
+    }
+
+    /** Units may be taken for the quota of another queue only from a queue that has more than its nominal quota. */
+    private void checkTaken(ReplayedEvent replayed, ClusterEntities entities) {
+        List<Decision> taking = replayed.decisions().stream()
+                .filter(decision -> decision.reason().is(ReasonCode.QUOTA))
+                .toList();
+        if (taking.isEmpty()) {
+            return;
+        }
+        QueueLedger kept = QueueLedger.of(entities).withoutLeaving();
+        for (Promise promise : replayed.state().promises()) {
+            entities.gpus()
+                    .get(promise.unit())
+                    .ifPresent(unit -> put(kept, entities, unit, Optional.of(promise.tenant())));
+        }
+        for (Decision decision : replayed.decisions()) {
+            if (decision.id().sequence() >= taking.get(0).id().sequence()) {
+                released(replayed, decision)
+                        .forEach(unit ->
+                                put(kept, entities, unit, unit.owner().holder()));
+            }
+        }
+        for (Decision decision : taking) {
+            for (GpuState unit : released(replayed, decision)) {
+                checkTaken(kept, entities, unit, replayed);
+            }
+            released(replayed, decision).forEach(unit -> kept.remove(unit.gpuId()));
+        }
+    }
+
+    private void checkTaken(QueueLedger kept, ClusterEntities entities, GpuState unit, ReplayedEvent replayed) {
+        Optional<QueueId> queue =
+                unit.owner().holder().flatMap(entities::queueOf).map(ClusterQueue::queue);
+        boolean isForOwn = replayed.state().promises().stream()
+                .anyMatch(promise ->
+                        queue.equals(entities.queueOf(promise.tenant()).map(ClusterQueue::queue)));
+        Optional<QuotaUse> use = queue.flatMap(name -> kept.use(name, unit.kind()));
+        if (!isForOwn && use.filter(known -> known.excess() > 0).isEmpty()) {
+            violations.add(
+                    Rule.QUOTA,
+                    "event %d took %s for another queue from queue %s, which uses %s"
+                            .formatted(
+                                    replayed.event().sequence(),
+                                    unit.gpuId(),
+                                    queue.map(QueueId::value).orElse("none"),
+                                    use.map(QuotaUse::inWords).orElse("no quota")));
+        }
+    }
+
+    /** The units that a decision releases. */
+    private static List<GpuState> released(ReplayedEvent replayed, Decision decision) {
+        List<GpuState> released = new ArrayList<>();
+        for (var id : replayed.changed().owners()) {
+            replayed.state()
+                    .gpus()
+                    .get(id)
+                    .filter(unit -> unit.owner()
+                            .asReleasing()
+                            .filter(release -> release.decision().equals(decision.id()))
+                            .isPresent())
+                    .ifPresent(released::add);
+        }
+        return released;
+    }
+
+    private static void put(QueueLedger kept, ClusterEntities entities, GpuState unit, Optional<Tenant> tenant) {
+        tenant.flatMap(entities::queueOf)
+                .ifPresent(queue ->
+                        kept.add(unit.gpuId(), queue.queue(), unit.kind(), QueueLedger.gpus(entities, unit), false));
     }
 
     /** The units that the event's decisions gave to tenants of each queue. */

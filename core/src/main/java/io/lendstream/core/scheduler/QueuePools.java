@@ -29,6 +29,8 @@ import java.util.function.Function;
  */
 final class QueuePools {
     private static final double ROUNDING = 1e-6;
+    /** How often shares that do not fit jobs are made again. */
+    private static final int ROUNDS = 4;
 
     private final StepBuilder builder;
     private final Function<ClusterView, Seen> planner;
@@ -70,8 +72,8 @@ final class QueuePools {
         PoolUnits units = units(view, queues, shares);
         List<Plan> plans = new ArrayList<>();
         for (int queue : shares.order()) {
-            List<JobView> all = queues.get(queue).jobs();
-            units.fill(queue, Math.min(useful(all), shares.get(queue) + shares.room(queue)));
+            int more = Math.max(0, useful(queues.get(queue).jobs()) - shares.get(queue));
+            units.fill(queue, shares.get(queue) + Math.min(more, shares.room(queue)));
             for (List<JobView> group : queues.get(queue).groups().values()) {
                 ClusterView part = units.view(queue, group);
                 Seen planned = planner.apply(part);
@@ -141,7 +143,36 @@ final class QueuePools {
                 others.add(quota(ledger, queue.spec(), kind, 0));
             }
         }
-        return QueueShares.of(view.gpuCount(), askers, others);
+        return fitted(view.gpuCount(), queues, askers, others);
+    }
+
+    /** The shares without GPUs that jobs of a fixed size cannot use, so that others may. */
+    private static QueueShares fitted(
+            int gpus, List<QueuedJobs> queues, List<QueueShares.Asker> askers, List<QueueShares.Quota> others) {
+        QueueShares shares = QueueShares.of(gpus, askers, others);
+        for (int round = 0; round < ROUNDS; round++) {
+            boolean isFitted = true;
+            for (int i = 0; i < askers.size(); i++) {
+                QueueShares.Asker asker = askers.get(i);
+                int most = Math.max(asker.fixed(), fitting(queues.get(i).jobs(), shares.get(i)));
+                if (most < shares.get(i)) {
+                    isFitted = false;
+                    askers.set(
+                            i,
+                            new QueueShares.Asker(
+                                    asker.fixed(),
+                                    Math.min(most, asker.nominal()),
+                                    most,
+                                    asker.weight(),
+                                    asker.quota()));
+                }
+            }
+            if (isFitted) {
+                break;
+            }
+            shares = QueueShares.of(gpus, askers, others);
+        }
+        return shares;
     }
 
     /**

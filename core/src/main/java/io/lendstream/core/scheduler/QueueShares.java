@@ -142,11 +142,21 @@ final class QueueShares {
                 0, Math.min(Integer.MAX_VALUE, Math.floor(most - quota.get().otherUse() - shares[asker] + ROUNDING)));
     }
 
-    /** The askers in the order of their plans: first those that have all that they can use. */
+    /**
+     * The askers in the order of their plans, as later ones may get what earlier ones leave: first those that have all
+     * that they can use, then those within their nominal quota.
+     */
     List<Integer> order() {
         return IntStream.range(0, shares.length)
                 .boxed()
-                .sorted(Comparator.comparing(i -> shares[i] < askers.get(i).useful()))
+                .sorted(Comparator.comparingInt(this::turn))
                 .toList();
+    }
+
+    private int turn(int asker) {
+        if (shares[asker] >= askers.get(asker).useful()) {
+            return 0;
+        }
+        return borrowed(asker, 0) <= ROUNDING ? 1 : 2;
     }
 }

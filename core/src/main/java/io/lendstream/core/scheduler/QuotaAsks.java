@@ -265,7 +265,7 @@ final class QuotaAsks {
             int asked = job.spec().scaling().least();
             boolean isOwn = theirs.equals(claim.queue().queue());
             String cause = isOwn
-                    ? "it has a lower priority"
+                    ? "%s has a lower priority".formatted(loss.job().spec().job())
                     : "queue %s uses %s"
                             .formatted(theirs, use.map(QuotaUse::inWords).orElse("no quota"));
             String text = "%s: %s of queue %s asks for %s, its queue uses %s, and %s"

@@ -404,7 +404,7 @@ class FaultySchedulerTest {
                 .node("train", Pool.TRAINING, 2)
                 .queue("team-a", 1)
                 .job("a", 2, "team-a");
-        queued.after(Duration.ofSeconds(61)).settled().progress("a", JobPhase.RUNNING);
+        queued.settled().after(Duration.ofSeconds(61)).settled().progress("a", JobPhase.RUNNING);
         assertThat(queued.job("a").gpus()).isEqualTo(1);
 
         assertThat(brokenByGiving(queued, "a")).contains("quota");

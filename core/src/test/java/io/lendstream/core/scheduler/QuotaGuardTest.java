@@ -32,7 +32,7 @@ class QuotaGuardTest {
     }
 
     private static Scenario planned(Scenario story) {
-        return story.after(ofSeconds(61)).settled();
+        return story.settled().after(ofSeconds(61)).settled();
     }
 
     /** An elastic job may double its GPUs at each plan, so that it takes some to have all that it may have. */
@@ -48,7 +48,8 @@ class QuotaGuardTest {
 
     private static List<Decision> refusals(Scenario story) {
         return story.decisions().stream()
-                .filter(decision -> decision.reason().is(ReasonCode.QUOTA))
+                .filter(decision -> decision.reason().is(ReasonCode.QUOTA)
+                        && decision.action().kind().equals("hold"))
                 .toList();
     }
 
@@ -140,7 +141,7 @@ class QuotaGuardTest {
 
     @Test
     void anEarlierJobComesFirst() {
-        Scenario story = training(4).queue("team-a", 2).rigidJob("z", 2, "team-a");
+        Scenario story = training(4).queue("team-a", 2).rigidJob("z", 2, "team-a").settled();
         story.withoutTicks(ofSeconds(1)).rigidJob("a", 2, "team-a");
 
         planned(story);
@@ -308,6 +309,7 @@ class QuotaGuardTest {
 
     /** Lends GPUs to job {@code a} while the service {@code chat} has no demand. */
     private static void lend(Scenario story, int gpus) {
+        story.settled();
         for (int i = 0; i < 40 && story.count("lent") < gpus; i++) {
             story.rate("chat", 0).settled().after(ofSeconds(15)).settled();
             if (story.job("a").gpus() > 0) {
@@ -335,8 +337,8 @@ class QuotaGuardTest {
 
     @Test
     void adviceIsNotApprovedBeyondTheQuota() {
-        Scenario story = training(4).queue("team-a", 4).rigidJob("a", 3, "team-a");
-        story.control(ControlCommand.Kind.ADVISORY_ON).after(ofSeconds(61));
+        Scenario story = training(4).queue("team-a", 4).control(ControlCommand.Kind.ADVISORY_ON);
+        story.rigidJob("a", 3, "team-a").after(ofSeconds(61));
         Decision advice = story.decisions().stream()
                 .filter(decision -> decision.action().jobChange().isPresent())
                 .findFirst()

@@ -17,16 +17,19 @@ import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Test;
 
 /** Queues in random histories: jobs and services of three queues, whose quotas change again and again. */
 class QuotaHistoriesTest {
     private static final List<QueueId> QUEUES =
             List.of(new QueueId("team-a"), new QueueId("team-b"), new QueueId("team-c"));
+    private static final int MOST_ROUNDS = 3;
     private static final List<String> PRODUCTS = List.of("NVIDIA A100-SXM4-80GB", "Tesla T4");
 
     private static RandomHistory history(long seed) {
@@ -118,6 +121,51 @@ class QuotaHistoriesTest {
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
 
         assertThat(oracle.firstError(history.log())).as("seed %d", seed).isEmpty();
+    }
+
+    /** A shortcut that skips quotas when jobs arrive leaves these waiting for the next event. */
+    @Test
+    void aShortcutThatSkipsQuotasIsFound() {
+        WorkDue wrong = new WorkDue() {
+            @Override
+            boolean concernsQuotas(Situation it) {
+                return it.step().event().asJob().isEmpty() && super.concernsQuotas(it);
+            }
+        };
+        Optional<String> error = Optional.empty();
+        for (long seed = 1; seed <= 100 && error.isEmpty(); seed++) {
+            RandomHistory history = history(seed);
+            error = new ShortcutOracle(history.scheduler(), wrong).firstError(history.log());
+        }
+        assertThat(error).isPresent();
+    }
+
+    /** Decisions that are carried out at once lead to a state in which nothing is left to decide. */
+    @Seeds(100)
+    void aQuietClusterComesToRest(long seed) {
+        RandomHistory history = history(seed);
+        if (history.scheduler().settings().repartition()) {
+            return; // cuts have stages of their own
+        }
+
+        assertThat(history.roundsToRest(MOST_ROUNDS)).as("seed %d", seed).isLessThanOrEqualTo(MOST_ROUNDS);
+    }
+
+    /** Promises are of units that will be free, to tenants that still want them. */
+    @Seeds(60)
+    void promisesAreOfUnitsThatCome(long seed) {
+        RandomHistory history = history(seed);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            state = history.scheduler().step(state, event).state();
+            for (Promise promise : state.promises()) {
+                assertThat(promise.until()).isAfterOrEqualTo(state.now());
+                promise.tenant()
+                        .jobId()
+                        .map(state.jobs()::require)
+                        .ifPresent(job -> assertThat(job.target()).contains(promise.unit()));
+            }
+        }
     }
 
     /** The ledger that a step keeps up to date counts as one that is built from its result. */

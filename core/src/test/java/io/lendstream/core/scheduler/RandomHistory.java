@@ -19,6 +19,7 @@ import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
@@ -155,6 +156,29 @@ final class RandomHistory {
 
     List<DomainEvent> log() {
         return story.log();
+    }
+
+    /**
+     * How many rounds of changes follow at one time, if each is carried out at once and nothing else happens; at most
+     * one more than a number.
+     */
+    int roundsToRest(int most) {
+        int rounds = 0;
+        int answered = story.decisions().size();
+        story.tell(new Tick(Scenario.DOMAIN, story.now()));
+        while (story.decisions().size() > answered && rounds <= most) {
+            List<Decision> round = story.decisions().subList(answered, story.decisions().size()).stream()
+                    .filter(decision -> !decision.advisory()
+                            && !decision.action().kind().equals("hold"))
+                    .toList();
+            answered = story.decisions().size();
+            rounds += round.isEmpty() ? 0 : 1;
+            for (Decision decision : round) {
+                story.answers(decision).forEach(this::deliver);
+            }
+            story.tell(new Tick(Scenario.DOMAIN, story.now()));
+        }
+        return rounds;
     }
 
     private void begin() {

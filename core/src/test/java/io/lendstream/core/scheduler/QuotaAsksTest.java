@@ -1,0 +1,271 @@
+package io.lendstream.core.scheduler;
+
+import static java.time.Duration.ofMinutes;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Preemption;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.state.Promise;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Queues get their nominal quota within a notice of asking, from queues that have more than theirs. */
+class QuotaAsksTest {
+    private static final Duration PLAN = ofSeconds(61);
+
+    /** Queues of one cohort, each with a nominal quota. */
+    private static Scenario teams(int gpus, double... nominal) {
+        Scenario story = Scenario.of("deepboot").node("train", Pool.TRAINING, gpus);
+        for (int i = 0; i < nominal.length; i++) {
+            story.queue("team-" + (char) ('a' + i), Optional.of("all"), KindQuota.of(Optional.empty(), nominal[i]));
+        }
+        return story;
+    }
+
+    private static Scenario planned(Scenario story) {
+        return story.settled().after(PLAN).settled();
+    }
+
+    private static Scenario job(Scenario story, String name, int gpus, String queue, int priority) {
+        return story.tell(story.jobRecord(name, gpus, false)
+                .with(new TrainingJob.Precedence(priority, Optional.empty(), Optional.of(new QueueId(queue)))));
+    }
+
+    /** Elastic jobs may double their GPUs at each plan. */
+    private static Scenario grown(Scenario story, String... jobs) {
+        for (int i = 0; i < 12; i++) {
+            planned(story);
+            for (String job : jobs) {
+                if (story.job(job).gpus() > 0) {
+                    story.progress(job, JobPhase.RUNNING).settled();
+                }
+            }
+        }
+        return story;
+    }
+
+    private static List<Decision> takenBack(Scenario story) {
+        return story.decisions().stream()
+                .filter(decision -> decision.reason().is(ReasonCode.QUOTA)
+                        && decision.reason().numbers().containsKey("asked")
+                        && decision.action().jobChange().isPresent())
+                .toList();
+    }
+
+    @Test
+    void aJobWithinTheNominalQuotaStartsAtOnce() {
+        Scenario story = teams(4, 2).rigidJob("a", 2, "team-a");
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.last().get(0).reason().text())
+                .isEqualTo("a starts with 2 GPUs of the nominal quota of its queue");
+        assertThat(story.state().promises()).isEmpty();
+    }
+
+    @Test
+    void aQueueTakesBackItsNominalQuotaFromOneThatBorrows() {
+        Scenario story = planned(teams(4, 2, 2).rigidJob("a", 4, "team-a"));
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+
+        story.rigidJob("b", 2, "team-b");
+
+        assertThat(story.lastKinds()).containsExactly("resize");
+        assertThat(story.last().get(0).reason().text())
+                .isEqualTo(
+                        "a gives 4 GPUs back and waits: b of queue team-b asks for 2 GPUs, its queue uses 0 of at most 2 GPUs (nominal quota 2), and queue team-a uses 4 of at most 4 GPUs (nominal quota 2)");
+        assertThat(Duration.between(story.now(), story.last().get(0).deadline()))
+                .isEqualTo(SchedulerSettings.DEFAULTS.notice());
+        assertThat(story.state().promises()).hasSize(2);
+        story.settled();
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.state().promises()).isEmpty();
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void anElasticJobShrinksAndKeepsTheNominalQuotaOfItsQueue() {
+        Scenario story = grown(teams(4, 2, 2).job("a", 4, "team-a"), "a");
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+
+        story.rigidJob("b", 2, "team-b").settled();
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+    }
+
+    @Test
+    void aPolicyThatDoesNotKnowQueuesLeavesEachItsShare() {
+        Scenario story = grown(teams(4, 2, 2).job("a", 4, "team-a").settled().job("b", 4, "team-b"), "a", "b");
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+    }
+
+    @Test
+    void aGangThatDoesNotFitIsNotAskedFor() {
+        Scenario story = teams(4, 2, 3).rigidJob("a1", 2, "team-a");
+        planned(story.settled().rigidJob("a2", 2, "team-a"));
+        assertThat(story.job("a1").gpus() + story.job("a2").gpus()).isEqualTo(4);
+
+        story.rigidJob("b", 3, "team-b");
+
+        assertThat(story.last()).isEmpty();
+        assertThat(story.state().promises()).isEmpty();
+    }
+
+    @Test
+    void aJobBeyondTheNominalQuotaIsNoAsk() {
+        Scenario story = planned(teams(4, 2, 2).rigidJob("a", 4, "team-a"));
+
+        story.rigidJob("b", 3, "team-b");
+
+        assertThat(story.last()).isEmpty();
+    }
+
+    @Test
+    void theLowestPriorityGivesFirst() {
+        Scenario story = teams(4, 2, 2);
+        job(story, "early", 2, "team-a", 0).settled();
+        planned(job(story, "late", 2, "team-a", 5));
+
+        story.rigidJob("b", 2, "team-b").settled();
+
+        assertThat(story.job("early").gpus()).isZero();
+        assertThat(story.job("late").gpus()).isEqualTo(2);
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+    }
+
+    @Test
+    void ofEqualPrioritiesTheLatestStartGivesFirst() {
+        Scenario story = teams(4, 2, 2).rigidJob("z", 2, "team-a").settled();
+        planned(story.rigidJob("a", 2, "team-a"));
+
+        story.rigidJob("b", 2, "team-b").settled();
+
+        assertThat(story.job("z").gpus()).isEqualTo(2);
+        assertThat(story.job("a").gpus()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "NEVER, 9, 0",
+        "LOWER_PRIORITY, 0, 0",
+        "LOWER_PRIORITY, 1, 2",
+        "ANY, 0, 2",
+    })
+    void whatAQueueTakesBackInItsCohortIsDeclared(Preemption inCohort, int priority, int gpus) {
+        Scenario story = planned(teams(4, 2, 2).rigidJob("a", 4, "team-a"));
+        ClusterQueue queue =
+                story.state().queues().require(new QueueId("team-b")).spec();
+
+        job(story.tell(queue.preempting(Preemption.NEVER, inCohort)), "b", 2, "team-b", priority)
+                .settled();
+
+        assertThat(story.job("b").gpus()).isEqualTo(gpus);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"NEVER, 9, 0", "LOWER_PRIORITY, 0, 0", "LOWER_PRIORITY, 1, 2"})
+    void whatJobsTakeInTheirOwnQueueIsDeclared(Preemption within, int priority, int gpus) {
+        Scenario story = teams(2, 2).rigidJob("low", 2, "team-a").settled();
+        ClusterQueue queue =
+                story.state().queues().require(new QueueId("team-a")).spec();
+        story.tell(queue.preempting(within, Preemption.ANY).withClasses(Map.of("class", priority)));
+
+        story.tell(story.jobRecord("high", 2, false)
+                        .with(new TrainingJob.Precedence(
+                                0, Optional.empty(), Optional.of(new QueueId("team-a")), Optional.of("class"))))
+                .settled();
+
+        assertThat(story.job("high").gpus()).isEqualTo(gpus);
+        assertThat(story.job("low").gpus()).isEqualTo(2 - gpus);
+        if (gpus > 0) {
+            planned(planned(story));
+            assertThat(story.job("high").gpus()).as("after plans").isEqualTo(gpus);
+        }
+    }
+
+    @Test
+    void promisedUnitsAreKeptFromOtherJobs() {
+        Scenario story = planned(teams(4, 0, 4).rigidJob("a", 4, "team-a"));
+
+        story.rigidJob("b", 4, "team-b").rigidJob("c", 2);
+        story.after(PLAN);
+
+        assertThat(story.state().promises()).hasSize(4);
+        assertThat(story.job("c").target()).isEmpty();
+    }
+
+    @Test
+    void aPromiseEndsWithTheJob() {
+        Scenario story = planned(teams(4, 0, 4).rigidJob("a", 4, "team-a")).rigidJob("b", 4, "team-b");
+        assertThat(story.state().promises()).extracting(Promise::tenant).hasSize(4);
+
+        story.progress("b", JobPhase.CANCELLED);
+
+        assertThat(story.state().promises()).isEmpty();
+    }
+
+    @Test
+    void aPromiseEndsIfTheGpusNeverCome() {
+        Scenario story = planned(teams(4, 0, 4).rigidJob("a", 4, "team-a")).rigidJob("b", 4, "team-b");
+
+        story.after(ofMinutes(4));
+
+        assertThat(story.state().promises()).isEmpty();
+        assertThat(story.job("b").target()).isEmpty();
+    }
+
+    @Test
+    void aServiceGetsTheNominalQuotaOfItsQueueFromAnotherAboveItsFloor() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4)
+                .queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), 1))
+                .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), 3))
+                .service("chat", 3, "team-a")
+                .settled();
+        story.service("code", 0, "team-b").rate("chat", 33).settled();
+        assertThat(story.count("serving")).isEqualTo(4);
+
+        story.rate("code", 25);
+
+        assertThat(story.lastKinds()).contains("idle");
+        assertThat(story.state().promises()).as("the floor of chat stays").hasSize(1);
+        story.settled();
+        assertThat(story.state().gpus().stream()
+                        .filter(unit -> unit.owner()
+                                .holdingService()
+                                .filter(name -> name.value().equals("code"))
+                                .isPresent()))
+                .hasSize(1);
+    }
+
+    @Test
+    void nothingIsTakenBackTwice() {
+        Scenario story = planned(teams(8, 4, 4).rigidJob("a1", 4, "team-a").settled().rigidJob("a2", 4, "team-a"));
+        story.rigidJob("b", 4, "team-b");
+        int taken = takenBack(story).size();
+
+        story.rigidJob("b2", 4, "team-b").settled();
+        planned(planned(story));
+
+        assertThat(takenBack(story)).hasSize(taken);
+        assertThat(story.job("b").gpus()).isEqualTo(4);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+}

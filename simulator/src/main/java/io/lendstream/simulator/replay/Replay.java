@@ -27,6 +27,7 @@ import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
+import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.WorldSettings;
 import io.lendstream.simulator.report.FactsCollector;
@@ -69,6 +70,7 @@ public final class Replay {
     private final Actuation actuation;
     private final OutageClock outages;
     private final FactsCollector facts;
+    private final QueueWaits waits = new QueueWaits();
     private final Map<ServiceId, ServiceForecaster> forecasters = new TreeMap<>();
     private final Deque<Event> inbox = new ArrayDeque<>();
     private final List<DomainEvent> log = new ArrayList<>();
@@ -159,7 +161,9 @@ public final class Replay {
             }
         }
         double wallSeconds = (System.nanoTime() - begun) / 1e9;
-        RunOutcome outcome = new RunOutcome(identity(), world.results(), decisions, wallSeconds, world.finished());
+        Optional<Distribution> queueWaits = Optional.of(waits.seconds()).filter(any -> !workload.queues().isEmpty());
+        RunOutcome outcome = new RunOutcome(
+                identity(), world.results(), decisions, wallSeconds, world.finished(), queueWaits);
         return new Replayed(
                 outcome,
                 RunFactsOf.run(facts.facts(), outcome),
@@ -300,6 +304,7 @@ public final class Replay {
         }
         facts.take(event);
         note(step);
+        waits.take(step);
         for (Decision decision : step.decisions()) {
             decisions.add(decision);
             facts.take(decision);

@@ -1,9 +1,11 @@
 package io.lendstream.simulator.results;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.WorldResults;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The outcome of a run.
@@ -12,11 +14,23 @@ import java.util.List;
  * @param wallSeconds how long it took
  * @param complete whether the workload was played to its end; else the figures are up to the time when it was broken
  *     off
+ * @param queueWaits how long queues waited for their nominal quota, in seconds; empty without queues
  */
 public record RunOutcome(
-        RunIdentity run, WorldResults results, List<Decision> decisions, double wallSeconds, boolean complete) {
+        RunIdentity run,
+        WorldResults results,
+        List<Decision> decisions,
+        double wallSeconds,
+        boolean complete,
+        Optional<Distribution> queueWaits) {
     public RunOutcome {
         decisions = Collections.unmodifiableList(decisions);
+    }
+
+    /** A run without queues. */
+    public RunOutcome(
+            RunIdentity run, WorldResults results, List<Decision> decisions, double wallSeconds, boolean complete) {
+        this(run, results, decisions, wallSeconds, complete, Optional.empty());
     }
 
     /** A run that was played to its end. */

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param complete whether the workload was played to its end
  * @param gpuHoursRescaling GPU hours that went into changes of the size of jobs
+ * @param queueWaits how long queues waited for their nominal quota, in seconds; empty without queues
  */
 public record Summary(
         RunIdentity run,
@@ -36,6 +37,7 @@ public record Summary(
         Lending lending,
         double gpuUtilization,
         double gpuHoursRescaling,
+        Optional<Distribution> queueWaits,
         double wallSeconds) {
 
     /**
@@ -123,6 +125,7 @@ public record Summary(
                 lending(outcome),
                 results.gpuUtilization(),
                 results.rescalingGpuSeconds() / 3600,
+                outcome.queueWaits(),
                 outcome.wallSeconds());
     }
 
@@ -202,6 +205,13 @@ public record Summary(
         fields.put("releases", lending.releases());
         fields.put("gpuHoursLent", rounded(lending.gpuHours()));
         fields.put("gpuHoursRescaling", rounded(gpuHoursRescaling));
+        queueWaits.ifPresent(waits -> {
+            Map<String, @Nullable Object> figures = new LinkedHashMap<>();
+            figures.put("asks", Math.round(waits.count()));
+            figures.put("max", rounded(waits.max()));
+            figures.put("p99", rounded(waits.quantile(.99)));
+            fields.put("queueWaits", figures);
+        });
         fields.put("wallSeconds", rounded(wallSeconds));
         return fields;
     }

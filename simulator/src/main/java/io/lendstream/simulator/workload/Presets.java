@@ -39,7 +39,8 @@ public final class Presets {
             new Entry(
                     "week",
                     "a week of web-like services, and training in sessions of jobs of which many fail, as Philly's"),
-            new Entry(HeteroPreset.NAME, "a day of training on three kinds of GPU: T4, RTX 6000 and A100"));
+            new Entry(HeteroPreset.NAME, "a day of training on three kinds of GPU: T4, RTX 6000 and A100"),
+            new Entry(TeamsPreset.NAME, "a day of training of teams with quotas, priorities and gangs"));
 
     private Presets() {}
 
@@ -81,6 +82,9 @@ public final class Presets {
         SplittableRandom chance = new SplittableRandom(scene.seed() * 31 + name.hashCode());
         if (name.equals(HeteroPreset.NAME)) {
             return HeteroPreset.create(scene, chance);
+        }
+        if (name.equals(TeamsPreset.NAME)) {
+            return TeamsPreset.create(scene, chance);
         }
         List<Recipe> recipes = switch (name) {
             case "day" ->

@@ -68,6 +68,11 @@ public record TrainingTask(
         return speeds.getOrDefault(kind, 1.0);
     }
 
+    /** The same job with another declaration. */
+    TrainingTask with(TrainingJob declared) {
+        return new TrainingTask(declared, truth, fate, speeds);
+    }
+
     /** The same job in a queue. */
     TrainingTask in(QueueId queue) {
         return new TrainingTask(job.in(queue), truth, fate, speeds, links);

@@ -200,7 +200,7 @@ class WorkloadReadersTest {
     void rejectsWhatIsNeitherFileNorPreset() {
         assertThatThrownBy(() -> Workloads.load("nowhere.csv", scene))
                 .hasMessageContaining("there is no workload 'nowhere.csv'")
-                .hasMessageContaining("[day, smooth, web, switching, week, hetero]");
+                .hasMessageContaining("[day, smooth, web, switching, week, hetero, teams]");
     }
 
     @Test

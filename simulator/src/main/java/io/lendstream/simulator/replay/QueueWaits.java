@@ -1,0 +1,109 @@
+package io.lendstream.simulator.replay;
+
+import io.lendstream.core.event.Limits;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterEntities;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QueueState;
+import io.lendstream.core.state.QuotaUse;
+import io.lendstream.simulator.Distribution;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Measures how long queues wait for their nominal quota: for each waiting job whose fewest GPUs fit in what its queue
+ * has left of its nominal quota, the time until a decision binds GPUs to it. Earlier jobs and those of a higher priority
+ * count first. Only the fewest GPUs that a job runs on count.
+ */
+final class QueueWaits {
+    private static final double ROUNDING = 1e-6;
+
+    private final Distribution seconds = new Distribution();
+    private final Map<JobId, Instant> since = new HashMap<>();
+
+    /** Takes the state after an event. */
+    void take(Step step) {
+        ClusterState state = step.state();
+        boolean isSame = step.changed().owners().isEmpty()
+                && step.changed().jobs().isEmpty()
+                && step.changed().queues().isEmpty();
+        if (state.queues().isEmpty() || isSame) {
+            return;
+        }
+        List<JobState> waiting = new ArrayList<>();
+        Set<JobId> open = new HashSet<>();
+        for (JobState job : state.clusterIndex().jobs().open().values()) {
+            open.add(job.spec().job());
+            if (job.gpus() == 0 && !job.isOnSlice()) {
+                waiting.add(job);
+            } else {
+                end(job.spec().job(), state.now());
+            }
+        }
+        since.keySet().retainAll(open);
+        if (!waiting.isEmpty()) {
+            ask(state, waiting);
+        }
+    }
+
+    private void end(JobId job, Instant now) {
+        Optional.ofNullable(since.remove(job))
+                .ifPresent(from -> seconds.add(Limits.millis(Duration.between(from, now)) / 1000.0));
+    }
+
+    private void ask(ClusterState state, List<JobState> waiting) {
+        ClusterEntities entities = state.entities();
+        QueueLedger kept = QueueLedger.of(entities).withoutLeaving();
+        Map<QueueId, List<Double>> rooms = new HashMap<>();
+        for (QueueState queue : state.queues().values()) {
+            List<Double> left = new ArrayList<>();
+            for (QuotaUse use : kept.uses(queue.spec().queue())) {
+                left.add(use.nominal() - use.used());
+            }
+            rooms.put(queue.spec().queue(), left);
+        }
+        waiting.sort(Comparator.comparingInt((JobState job) -> -entities.priorityOf(job))
+                .thenComparing(job -> job.spec().submittedAt())
+                .thenComparing(job -> job.spec().job()));
+        for (JobState job : waiting) {
+            List<Double> left = job.spec()
+                    .queue()
+                    .flatMap(queue -> Optional.ofNullable(rooms.get(queue)))
+                    .orElse(List.of());
+            boolean asks = takes(left, job.spec().scaling().least());
+            if (asks) {
+                since.putIfAbsent(job.spec().job(), state.now());
+            } else {
+                since.remove(job.spec().job());
+            }
+        }
+    }
+
+    /** Takes GPUs from the first quota that has enough. */
+    private static boolean takes(List<Double> rooms, int gpus) {
+        for (int i = 0; i < rooms.size(); i++) {
+            if (gpus <= rooms.get(i) + ROUNDING) {
+                rooms.set(i, rooms.get(i) - gpus);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The waits in seconds. */
+    Distribution seconds() {
+        return seconds;
+    }
+}

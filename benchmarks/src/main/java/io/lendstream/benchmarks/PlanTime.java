@@ -190,6 +190,7 @@ public class PlanTime {
                     .formatted(planner, gpus, median, budget, worth, optimum, worth / optimum));
         }
         table.add(fourKinds(metrics, reference, ratio, budgets));
+        table.add(queues(metrics, reference, ratio, budgets));
         table.add(
                 "worth: what ATS sizes jobs by, without their placement; optimum: exact, by ojAlgo's mixed-integer solver");
         table.forEach(System.out::println);
@@ -219,6 +220,31 @@ public class PlanTime {
         budgets.put(name + "_to_one_kind", KINDS_RATIO);
         return "deepboot   %6d %5.2f ms for four kinds, %5.2f ms for one: %.2f times as long"
                 .formatted(KindPlanTime.GPUS, four, one, four / one);
+    }
+
+    /** Adds the figures of four kinds and 20 queues; returns them in a line. */
+    private static String queues(
+            Map<String, Double> metrics,
+            Map<String, Double> reference,
+            Map<String, Double> ratio,
+            Map<String, Double> budgets) {
+        Map<String, Double> steps = new HashMap<>();
+        for (RunResult result : timed(QueuePlanTime.class)) {
+            steps.put(
+                    result.getParams().getParam("cluster"),
+                    result.getPrimaryResult().getStatistics().getPercentile(50));
+        }
+        double one = steps.getOrDefault("kind1", Double.NaN);
+        double many = steps.getOrDefault("kinds4_queues20", Double.NaN);
+        String name = "deepboot_%d_gpus_kinds4_queues20".formatted(QueuePlanTime.GPUS);
+        metrics.put(name + "_p50_ms", many);
+        metrics.put(name + "_to_one_kind", many / one);
+        reference.put(name + "_p50_ms", one);
+        ratio.put(name + "_p50_ms", many / one);
+        budgets.put(name + "_p50_ms", KINDS_BUDGET);
+        budgets.put(name + "_to_one_kind", KINDS_RATIO);
+        return "deepboot   %6d %5.2f ms for a step with four kinds and 20 queues, %5.2f ms for one kind: %.2f times as long"
+                .formatted(QueuePlanTime.GPUS, many, one, many / one);
     }
 
     private static Iterable<RunResult> timed(Class<?> benchmark) {

@@ -100,10 +100,14 @@ final class SeenQueues {
         String name = domains.size() > 1
                 ? "%s (%s)".formatted(queue.queue(), queue.domain())
                 : queue.queue().value();
-        return "%-20s uses %s%s"
+        double borrowed = ledger.uses(queue.queue()).stream()
+                .mapToDouble(QuotaUse::borrowed)
+                .sum();
+        return "%-20s uses %s%s%s"
                 .formatted(
                         name,
                         uses.isEmpty() ? "nothing: it has no quota" : uses,
+                        borrowed > 0 ? "; borrows " + QuotaUse.text(borrowed) : "",
                         queue.cohort()
                                 .map(cohort -> "; weighted share %.2f of cohort %s"
                                         .formatted(ledger.weightedShare(queue.queue()), cohort))

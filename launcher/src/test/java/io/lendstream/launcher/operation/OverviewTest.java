@@ -168,7 +168,7 @@ class OverviewTest {
             assertThat(overview.lines(queued.now(), false))
                     .contains(
                             "QUEUES",
-                            "  team-a               uses 2 of at most 2 GPUs (nominal quota 1); weighted share 0.50 of cohort all",
+                            "  team-a               uses 2 of at most 2 GPUs (nominal quota 1); borrows 1; weighted share 0.50 of cohort all",
                             "  team-b               uses 0 of at most 1 GPUs (nominal quota 1); weighted share 0.00 of cohort all",
                             "  service code names queue team-z, which is not declared: it has no quota");
             JsonNode json = overview.json(queued.now());

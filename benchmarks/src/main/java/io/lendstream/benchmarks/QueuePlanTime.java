@@ -1,0 +1,200 @@
+package io.lendstream.benchmarks;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.BatchRange;
+import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterEntities;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.LogPosition;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.QueueState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * The time of a scheduler's step with a plan of {@code deepboot}: 10,000 GPUs and 2,000 jobs, of four kinds in 20
+ * queues, and of one kind without queues. Unlike {@link PlanTime} it has the views, the shares of queues, quotas and
+ * decisions too. Most jobs hold GPUs, some queues more than their nominal quota.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+@Fork(1)
+@Warmup(iterations = 3, time = 2)
+@Measurement(iterations = 5, time = 2)
+public class QueuePlanTime {
+    static final int GPUS = 10_000;
+    private static final int JOBS = 2000;
+    private static final int QUEUES = 20;
+    private static final int GPUS_PER_NODE = 8;
+    private static final List<String> PRODUCTS =
+            List.of("NVIDIA A100-SXM4-80GB", "NVIDIA H100 80GB HBM3", "NVIDIA L40S", "NVIDIA L4");
+    private static final DomainId DOMAIN = new DomainId("bench");
+    private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
+
+    @Param({"kind1", "kinds4_queues20"})
+    public String cluster = "kind1";
+
+    private final Scheduler scheduler =
+            new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("kinds", "true")));
+    private ClusterState state = ClusterState.empty(DOMAIN);
+
+    @Setup
+    public void prepare() {
+        boolean isShared = cluster.equals("kinds4_queues20");
+        state = new ClusterState(
+                DOMAIN,
+                new LogPosition(NOW, 1, 1, 1),
+                Optional.of(NOW),
+                new ClusterState.Mode(false, false, false),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                entities(isShared ? PRODUCTS : PRODUCTS.subList(0, 1), isShared ? QUEUES : 0));
+    }
+
+    /** A plan and its decisions. */
+    @Benchmark
+    public Step plan() {
+        return scheduler.step(
+                state, new DomainEvent(DOMAIN, 1, 2, NOW, Optional.empty(), new Tick(DOMAIN, NOW)));
+    }
+
+    private static ClusterEntities entities(List<String> products, int queues) {
+        PersistentMap<NodeId, NodeState> nodes = PersistentMap.empty();
+        PersistentMap<GpuId, GpuState> gpus = PersistentMap.empty();
+        List<List<GpuId>> free = new ArrayList<>();
+        products.forEach(product -> free.add(new ArrayList<>()));
+        for (int n = 0; n < GPUS / GPUS_PER_NODE; n++) {
+            NodeId name = new NodeId("node-%04d".formatted(n));
+            List<Gpu> units = new ArrayList<>();
+            for (int i = 0; i < GPUS_PER_NODE; i++) {
+                Gpu gpu = Gpu.whole(
+                        new GpuId("%s-g%d".formatted(name, i)), i, products.get(n % products.size()), 80L << 30);
+                units.add(gpu);
+                free.get(n % products.size()).add(gpu.gpuId());
+                gpus = gpus.put(
+                        gpu.gpuId(),
+                        GpuState.free(gpu.gpuId(), name, Pool.TRAINING, NOW, 1)
+                                .of(Optional.of(GpuKinds.PLAIN.of(gpu))));
+            }
+            nodes = nodes.put(
+                    name, NodeState.of(new Node(name, DOMAIN, Pool.TRAINING, "boot", NOW, NodeStatus.READY, units)));
+        }
+        PersistentMap<QueueId, QueueState> declared = PersistentMap.empty();
+        for (int q = 0; q < queues; q++) {
+            declared = declared.put(queue(q), QueueState.of(declaration(q, queues)));
+        }
+        SplittableRandom random = new SplittableRandom(1);
+        PersistentMap<JobId, JobState> jobs = PersistentMap.empty();
+        for (int j = 0; j < JOBS; j++) {
+            List<GpuId> some = free.get(j % free.size());
+            int size = Math.min(some.size(), 1 << random.nextInt(4));
+            List<GpuId> held = List.copyOf(some.subList(0, size));
+            some.subList(0, size).clear();
+            JobState job = job(j, random, queues, held);
+            jobs = jobs.put(job.spec().job(), job);
+            for (GpuId unit : held) {
+                gpus = gpus.put(unit, gpus.require(unit).with(new Owner.Training(job.spec().job()), NOW, 1));
+            }
+        }
+        return new ClusterEntities(nodes, gpus, PersistentMap.empty(), jobs, declared);
+    }
+
+    private static QueueId queue(int number) {
+        return new QueueId("queue-%02d".formatted(number));
+    }
+
+    private static ClusterQueue declaration(int number, int queues) {
+        return new ClusterQueue(
+                queue(number),
+                DOMAIN,
+                NOW,
+                Optional.of("all"),
+                1 + number % 3,
+                List.of(KindQuota.of(Optional.empty(), (double) GPUS / queues)));
+    }
+
+    private static JobState job(int number, SplittableRandom random, int queues, List<GpuId> held) {
+        TrainingJob job = new TrainingJob(
+                new JobId("job-%05d".formatted(number)),
+                DOMAIN,
+                NOW.minusSeconds(random.nextInt(1000, 20_000)),
+                "bench",
+                new TrainingJob.Scaling(4, 1, 64, true),
+                TrainingJob.Precedence.USUAL,
+                new TrainingJob.Traits(
+                        new BatchRange(128, 4096, 32, 1024, Optional.empty()),
+                        new GoodputProfile(
+                                new ThroughputParameters(
+                                        random.nextDouble(0.01, 0.1),
+                                        random.nextDouble(0.0001, 0.001),
+                                        random.nextDouble(0.02, 0.2),
+                                        random.nextDouble(0.001, 0.01),
+                                        random.nextDouble(0.01, 0.1),
+                                        random.nextDouble(0.001, 0.005),
+                                        random.nextDouble(1, 3)),
+                                new GradientNoise(1, random.nextDouble(1, 50))),
+                        new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3))),
+                "simulated",
+                Optional.empty());
+        JobState state = JobState.of(queues > 0 ? job.in(queue(number % queues)) : job, 1);
+        if (held.isEmpty()) {
+            return state;
+        }
+        return state.allocated(
+                        new Allocation(held, 64, 0, 1, Mechanism.RESTART),
+                        Optional.empty(),
+                        new DecisionId(DOMAIN, 1, 1),
+                        NOW,
+                        NOW.minusSeconds(900))
+                .aiming(held)
+                .settled(Optional.empty());
+    }
+}

@@ -14,8 +14,9 @@ import java.util.Set;
 /**
  * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known
  * {@code application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}), {@code crashAtShare}, the
- * share of its work at which the job crashes once, {@code queue}, {@code deadline} with {@code deadlineKind} ({@code
- * soft} or {@code hard}), and those of {@link ListedKinds} and {@link ListedShapes}. Times are seconds since the start.
+ * share of its work at which the job crashes once, {@code queue}, {@code priority}, {@code deadline} with {@code
+ * deadlineKind} ({@code soft} or {@code hard}), and those of {@link ListedKinds} and {@link ListedShapes}. Times are
+ * seconds since the start.
  */
 final class JobListReader {
     /** Some thirty years. */
@@ -49,7 +50,8 @@ final class JobListReader {
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
             TrainingTask whole = ListedShapes.task(ListedKinds.task(task, row), row)
                     .meeting(new JobOutcome(outcome(row), crash(row)));
-            TrainingTask queued = row.queue().map(whole::in).orElse(whole);
+            TrainingTask ranked = row.text("priority").isEmpty() ? whole : whole.ofPriority(row.whole("priority", 0));
+            TrainingTask queued = row.queue().map(ranked::in).orElse(ranked);
             tasks.add(deadline(row, scene.start())
                     .map(at -> queued.due(at, deadlineKind(row)))
                     .orElse(queued));

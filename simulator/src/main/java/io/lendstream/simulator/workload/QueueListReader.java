@@ -3,6 +3,7 @@ package io.lendstream.simulator.workload;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.Preemption;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import java.nio.file.Path;
@@ -14,8 +15,8 @@ import java.util.Optional;
 
 /**
  * Reads queues: a line for each quota, {@code queue,nominalQuota}, and where they are wanted {@code kind}, {@code
- * borrowingLimit}, {@code lendingLimit}, {@code cohort} and {@code weight}. Cohort and weight are those of the queue's
- * first line.
+ * borrowingLimit}, {@code lendingLimit}, {@code cohort}, {@code weight}, {@code withinClusterQueue} and {@code
+ * reclaimWithinCohort}. The last four are those of the queue's first line.
  */
 final class QueueListReader {
     private static final List<String> COLUMNS = List.of("queue", "nominalQuota");
@@ -48,7 +49,10 @@ final class QueueListReader {
                     scene.start(),
                     cohort,
                     weight,
-                    rows.stream().map(QueueListReader::quota).toList());
+                    rows.stream().map(QueueListReader::quota).toList(),
+                    preemption(first, "withinClusterQueue"),
+                    preemption(first, "reclaimWithinCohort"),
+                    Map.of());
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("%s: %s".formatted(first.file(), e.getMessage()), e);
         }
@@ -57,6 +61,17 @@ final class QueueListReader {
     private static KindQuota quota(CsvRow row) {
         return new KindQuota(
                 kind(row), row.number("nominalQuota", 0), limit(row, "borrowingLimit"), limit(row, "lendingLimit"));
+    }
+
+    /** A rule in Kueue's spelling. */
+    private static Optional<Preemption> preemption(CsvRow row, String column) {
+        return switch (row.text(column)) {
+            case "" -> Optional.empty();
+            case "Never" -> Optional.of(Preemption.NEVER);
+            case "LowerPriority" -> Optional.of(Preemption.LOWER_PRIORITY);
+            case "Any" -> Optional.of(Preemption.ANY);
+            default -> throw row.bad(column, "Never, LowerPriority or Any");
+        };
     }
 
     private static Optional<KindId> kind(CsvRow row) {

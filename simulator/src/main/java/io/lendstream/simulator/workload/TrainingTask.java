@@ -73,6 +73,15 @@ public record TrainingTask(
         return new TrainingTask(declared, truth, fate, speeds);
     }
 
+    /** The same job of another priority. */
+    TrainingTask ofPriority(int priority) {
+        return with(job.with(new TrainingJob.Precedence(
+                priority,
+                job.precedence().deadline(),
+                job.precedence().queue(),
+                job.precedence().priorityClass())));
+    }
+
     /** The same job in a queue. */
     TrainingTask in(QueueId queue) {
         return new TrainingTask(job.in(queue), truth, fate, speeds, links);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Preemption;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
@@ -192,6 +193,26 @@ class ListReadersTest {
                         "column deadline: found '', expected a number of seconds, because the line has a deadlineKind");
         assertThatThrownBy(() -> read(scene, header, "a,5,1,10,60,firm"))
                 .hasMessageEndingWith("column deadlineKind: found 'firm', expected soft or hard");
+    }
+
+    @Test
+    void queuesAndJobsMayHavePrioritiesAndRules() throws IOException {
+        Workload queues = read(
+                scene,
+                "queue,nominalQuota,withinClusterQueue,reclaimWithinCohort",
+                "team-a,8,LowerPriority,Never",
+                "team-b,8,,");
+        Workload jobs = read(scene, "job,submitSeconds,gpus,runSeconds,queue,priority", "a,0,1,10,team-a,7", "b,0,1,10,,");
+
+        assertThat(queues.queues()).extracting(ClusterQueue::within)
+                .containsExactly(Preemption.LOWER_PRIORITY, Preemption.NEVER);
+        assertThat(queues.queues()).extracting(ClusterQueue::inCohort)
+                .containsExactly(Preemption.NEVER, Preemption.ANY);
+        assertThat(jobs.tasks())
+                .extracting(task -> task.job().precedence().priority())
+                .containsExactly(7, 0);
+        assertThatThrownBy(() -> read(scene, "queue,nominalQuota,withinClusterQueue", "team-a,8,Sometimes"))
+                .hasMessageContaining("expected Never, LowerPriority or Any");
     }
 
     @Test

@@ -112,24 +112,14 @@ public class QueuePlanTime {
         List<List<GpuId>> free = new ArrayList<>();
         products.forEach(product -> free.add(new ArrayList<>()));
         for (int n = 0; n < GPUS / GPUS_PER_NODE; n++) {
-            NodeId name = new NodeId("node-%04d".formatted(n));
-            List<Gpu> units = new ArrayList<>();
-            for (int i = 0; i < GPUS_PER_NODE; i++) {
-                Gpu gpu = Gpu.whole(
-                        new GpuId("%s-g%d".formatted(name, i)), i, products.get(n % products.size()), 80L << 30);
-                units.add(gpu);
+            Node node = node(n, products.get(n % products.size()));
+            nodes = nodes.put(node.nodeId(), NodeState.of(node));
+            for (Gpu gpu : node.gpus()) {
                 free.get(n % products.size()).add(gpu.gpuId());
-                gpus = gpus.put(
-                        gpu.gpuId(),
-                        GpuState.free(gpu.gpuId(), name, Pool.TRAINING, NOW, 1)
-                                .of(Optional.of(GpuKinds.PLAIN.of(gpu))));
+                GpuState unit = GpuState.free(
+                        gpu.gpuId(), node.nodeId(), Pool.TRAINING, Optional.empty(), NOW, 1);
+                gpus = gpus.put(gpu.gpuId(), unit.of(Optional.of(GpuKinds.PLAIN.of(gpu))));
             }
-            nodes = nodes.put(
-                    name, NodeState.of(new Node(name, DOMAIN, Pool.TRAINING, "boot", NOW, NodeStatus.READY, units)));
-        }
-        PersistentMap<QueueId, QueueState> declared = PersistentMap.empty();
-        for (int q = 0; q < queues; q++) {
-            declared = declared.put(queue(q), QueueState.of(declaration(q, queues)));
         }
         SplittableRandom random = new SplittableRandom(1);
         PersistentMap<JobId, JobState> jobs = PersistentMap.empty();
@@ -144,7 +134,24 @@ public class QueuePlanTime {
                 gpus = gpus.put(unit, gpus.require(unit).with(new Owner.Training(job.spec().job()), NOW, 1));
             }
         }
-        return new ClusterEntities(nodes, gpus, PersistentMap.empty(), jobs, declared);
+        return new ClusterEntities(nodes, gpus, PersistentMap.empty(), jobs, declared(queues));
+    }
+
+    private static Node node(int number, String product) {
+        NodeId name = new NodeId("node-%04d".formatted(number));
+        List<Gpu> units = new ArrayList<>();
+        for (int i = 0; i < GPUS_PER_NODE; i++) {
+            units.add(Gpu.whole(new GpuId("%s-g%d".formatted(name, i)), i, product, 80L << 30));
+        }
+        return new Node(name, DOMAIN, Pool.TRAINING, "boot", NOW, NodeStatus.READY, units);
+    }
+
+    private static PersistentMap<QueueId, QueueState> declared(int queues) {
+        PersistentMap<QueueId, QueueState> declared = PersistentMap.empty();
+        for (int q = 0; q < queues; q++) {
+            declared = declared.put(queue(q), QueueState.of(declaration(q, queues)));
+        }
+        return declared;
     }
 
     private static QueueId queue(int number) {

@@ -38,7 +38,12 @@ public record ClusterQueue(
         implements Event {
     /** A queue that takes back its nominal quota from any job, and whose jobs take nothing from each other. */
     public ClusterQueue(
-            QueueId queue, DomainId domain, Instant at, Optional<String> cohort, double weight, List<KindQuota> quotas) {
+            QueueId queue,
+            DomainId domain,
+            Instant at,
+            Optional<String> cohort,
+            double weight,
+            List<KindQuota> quotas) {
         this(queue, domain, at, cohort, weight, quotas, Optional.empty(), Optional.empty(), Map.of());
     }
 

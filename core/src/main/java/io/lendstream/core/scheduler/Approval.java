@@ -88,7 +88,8 @@ final class Approval {
     private boolean isUsable(GpuId id) {
         return builder.gpus()
                 .get(id)
-                .filter(gpu -> gpu.isFree() && builder.isReachable(gpu))
+                .filter(gpu ->
+                        gpu.isFree() && builder.isReachable(gpu) && !builder.promises().has(id))
                 .isPresent();
     }
 

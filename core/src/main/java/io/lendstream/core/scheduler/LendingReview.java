@@ -14,6 +14,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Promise;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -119,6 +120,13 @@ public final class LendingReview {
         }
         if (isToBeCut(id)) {
             return lasting(id, Cause.CUT, "its GPU is about to be cut for services");
+        }
+        Optional<Promise> promise = state.promises().stream()
+                .filter(known -> known.unit().equals(id))
+                .findFirst();
+        if (promise.isPresent()) {
+            String text = "it is promised to %s, which waits for other GPUs of the nominal quota of its queue";
+            return lasting(id, Cause.NEEDED, text.formatted(promise.get().tenant()));
         }
         if (!rehearsal.before().isReachable(unit)) {
             return lasting(id, Cause.NODE_AWAY, away(unit));

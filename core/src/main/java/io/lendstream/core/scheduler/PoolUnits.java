@@ -72,7 +72,7 @@ final class PoolUnits {
             List<GpuId> here =
                     job.gpus().stream().filter(rest::containsKey).toList();
             boolean isFixed = whole.fixed().contains(job.job());
-            int most = isFixed ? here.size() : Math.min(here.size(), left);
+            int most = isFixed ? here.size() : Math.min(here.size(), Math.max(0, left));
             boolean goesOn = isFixed || most == here.size() || (job.elastic() && most >= job.least());
             if (goesOn) {
                 Set<GpuId> lost = new HashSet<>(here.subList(most, here.size()));
@@ -163,12 +163,17 @@ final class PoolUnits {
         return of != null && of == queue;
     }
 
+    /** Whether a job has to give up GPUs. */
+    private boolean isCut(JobView job) {
+        return !whole.fixed().contains(job.job()) && left(job).size() < job.gpus().size();
+    }
+
+    private List<GpuId> left(JobView job) {
+        return kept.getOrDefault(job.job(), List.of());
+    }
+
     private JobView inPool(JobView job) {
-        if (job.gpus().isEmpty() || whole.fixed().contains(job.job())) {
-            return job;
-        }
-        List<GpuId> left = kept.getOrDefault(job.job(), List.of());
-        return left.size() == job.gpus().size() ? job : new JobInPool(job, left);
+        return isCut(job) ? new JobInPool(job, left(job)) : job;
     }
 
     /** The plan of a queue, in which jobs give up the units that are not left to them. */
@@ -176,16 +181,15 @@ final class PoolUnits {
         Map<JobId, List<GpuId>> targets = new TreeMap<>(plan.targets());
         Map<JobId, PlanReason> reasons = new TreeMap<>(plan.reasons());
         for (JobView job : jobs) {
-            JobView inPool = inPool(job);
-            if (inPool != job) {
-                List<GpuId> planned = plan.targets().getOrDefault(job.job(), inPool.gpus());
+            if (isCut(job)) {
+                List<GpuId> planned = plan.targets().getOrDefault(job.job(), left(job));
                 targets.put(job.job(), planned);
                 Optional<PlanReason> why = Optional.ofNullable(reasons.get(job.job()));
-                int given = job.gpus().size() - inPool.gpus().size();
+                int given = job.gpus().size() - left(job).size();
                 reasons.put(job.job(), PlanReason.later(() -> givenBack(job.job(), given, planned.size(), why)));
             }
             taken.addAll(targets.getOrDefault(job.job(), job.gpus()));
-            kept.getOrDefault(job.job(), List.of()).forEach(keepers::remove);
+            left(job).forEach(keepers::remove);
         }
         return new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil());
     }

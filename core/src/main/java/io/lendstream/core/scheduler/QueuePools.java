@@ -46,7 +46,7 @@ final class QueuePools {
     /** What a policy saw, and its plan. */
     record Seen(ClusterView view, Plan plan) {}
 
-    /** The jobs of a queue by priority, the highest first; of one group if the queue's jobs take nothing from others. */
+    /** The jobs of a queue by priority, the highest first; of one group if its jobs take nothing from each other. */
     private record QueuedJobs(Optional<ClusterQueue> queue, SortedMap<Integer, List<JobView>> groups) {
         List<JobView> jobs() {
             List<JobView> jobs = new ArrayList<>();

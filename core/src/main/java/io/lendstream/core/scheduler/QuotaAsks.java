@@ -67,8 +67,8 @@ final class QuotaAsks {
     }
 
     /**
-     * Whether the event, or this step, has changed claims. Rates, forecasts, samples and reports that change no owner do
-     * not: loans may become possible by a rate, but the jobs wait for the next plan then.
+     * Whether the event, or this step, has changed claims. Rates, forecasts, samples and reports that change no owner
+     * do not: loans may become possible by a rate, but the jobs wait for the next plan then.
      */
     private boolean isDue() {
         Event event = builder.event();
@@ -255,40 +255,38 @@ final class QuotaAsks {
         }
 
         private Reason reason(Claim claim, QuotaVictims.Loss loss) {
-            JobState job = claim.job();
             QueueId theirs = builder.entities()
                     .queueOf(new Tenant.Job(loss.job().spec().job()))
                     .map(ClusterQueue::queue)
                     .orElseThrow();
             Optional<QuotaUse> use = kept.use(theirs, unitKind(loss));
             JobChanges.Returned returned = JobChanges.Returned.of(loss.job(), loss.left());
-            int asked = job.spec().scaling().least();
-            boolean isOwn = theirs.equals(claim.queue().queue());
-            String cause = isOwn
-                    ? "%s has a lower priority".formatted(loss.job().spec().job())
-                    : "queue %s uses %s"
-                            .formatted(theirs, use.map(QuotaUse::inWords).orElse("no quota"));
-            String text = "%s: %s of queue %s asks for %s, its queue uses %s, and %s"
-                    .formatted(
-                            returned.inWords(),
-                            job.spec().job(),
-                            claim.queue().queue(),
-                            Reason.counted(asked, "GPU"),
-                            claim.use().inWords(),
-                            cause);
             Map<String, Double> numbers = new TreeMap<>(returned.numbers(Map.of()));
-            numbers.put("asked", (double) asked);
+            numbers.put("asked", (double) claim.job().spec().scaling().least());
             numbers.put("nominal", claim.use().nominal());
             numbers.put("used", claim.use().used());
             use.ifPresent(other -> {
                 numbers.put("nominalOfOther", other.nominal());
                 numbers.put("usedOfOther", other.used());
             });
+            String cause = theirs.equals(claim.queue().queue())
+                    ? "%s has a lower priority".formatted(loss.job().spec().job())
+                    : "queue %s uses %s"
+                            .formatted(theirs, use.map(QuotaUse::inWords).orElse("no quota"));
             return builder.because(
                     ReasonCode.QUOTA,
-                    text,
+                    "%s: %s, and %s".formatted(returned.inWords(), wish(claim), cause),
                     numbers,
-                    List.of(job.lastEvent(), loss.job().lastEvent()));
+                    List.of(claim.job().lastEvent(), loss.job().lastEvent()));
+        }
+
+        private static String wish(Claim claim) {
+            return "%s of queue %s asks for %s, its queue uses %s"
+                    .formatted(
+                            claim.job().spec().job(),
+                            claim.queue().queue(),
+                            Reason.counted(claim.job().spec().scaling().least(), "GPU"),
+                            claim.use().inWords());
         }
 
         private Optional<KindId> unitKind(QuotaVictims.Loss loss) {

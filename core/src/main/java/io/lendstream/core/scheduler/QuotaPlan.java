@@ -111,6 +111,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             }
             refusals.forEach((job, refused) ->
                     builder.listener().vetoed(job, refused.refusal().inWords()));
+            targets.keySet().removeIf(builder.promises()::has);
             return new QuotaPlan(targets, reasons, refusals);
         }
 

@@ -132,11 +132,14 @@ final class Rehearsal {
             return !plans.isEmpty();
         }
 
-        /** The plan for a GPU: where a domain has several kinds, each kind is planned apart. */
+        /** The plan for a GPU: several kinds, and several queues, are planned apart. */
         Optional<Planned> plan(GpuId gpu) {
             return plans.stream()
-                    .filter(plan -> plan.view().node(gpu).isPresent())
+                    .filter(plan -> plan.job(gpu).isPresent())
                     .findFirst()
+                    .or(() -> plans.stream()
+                            .filter(plan -> plan.view().node(gpu).isPresent())
+                            .findFirst())
                     .or(() -> plans.stream().findFirst());
         }
 

@@ -100,10 +100,10 @@ final class ReplicaAsks {
     /** Replicas that a service gives, and counts them for the other. */
     private List<GpuId> given(QueueLedger kept, ServiceState service, ServiceState other, int most) {
         List<GpuState> running = new ArrayList<>();
-        int replicas = 0;
+        int warm = 0;
         for (Map.Entry<Replica, GpuState> replica : pool.replicas(other)) {
             GpuState unit = replica.getValue();
-            replicas++;
+            warm += unit.owner().isBinding() ? 0 : 1;
             boolean isRunning = unit.owner().isProtected() || unit.owner().isServing();
             if (isRunning && unit.isWhole() && builder.isReachable(unit) && pool.fits(service, unit)) {
                 running.add(unit);
@@ -113,8 +113,7 @@ final class ReplicaAsks {
         List<GpuId> given = new ArrayList<>();
         ServiceId name = service.spec().service();
         for (GpuState unit : running) {
-            boolean isAboveFloor =
-                    replicas - given.size() > other.spec().floorReplicas();
+            boolean isAboveFloor = warm - given.size() > other.spec().floorReplicas();
             if (given.size() < most && isAboveFloor && mayMove(kept, service, other, unit)) {
                 given.add(unit.gpuId());
                 kept.remove(unit.gpuId());

@@ -157,9 +157,6 @@ final class Training {
         LoanLimit limit = loanLimit();
         for (Map.Entry<JobId, List<GpuId>> entry : within.targets().entrySet()) {
             JobState job = builder.jobs().require(entry.getKey());
-            if (builder.promises().has(entry.getKey())) {
-                continue;
-            }
             if (job.isOnSlice() && entry.getValue().isEmpty()) {
                 builder.put(job.aiming(job.allocation().gpus()));
                 continue;
@@ -188,18 +185,23 @@ final class Training {
                 builder.put(job.aiming(entry.getValue()));
             }
         }
-        for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
-            JobId name = job.spec().job();
-            if (!job.isOver()
-                    && !plan.targets().containsKey(name)
-                    && !builder.promises().has(name)) {
-                builder.put(job.aiming(job.allocation().gpus()));
-            }
-        }
+        keepUnplanned(plan);
         carryOut(within.reasons());
         within.hold(builder);
         abilities.hold(withheld, refused);
         return all;
+    }
+
+    /** Jobs that a plan does not name keep what they have, and wait for GPUs that were promised to them. */
+    private void keepUnplanned(Plan plan) {
+        for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
+            JobId name = job.spec().job();
+            boolean isPlanned =
+                    plan.targets().containsKey(name) || builder.promises().has(name);
+            if (!job.isOver() && !isPlanned) {
+                builder.put(job.aiming(job.allocation().gpus()));
+            }
+        }
     }
 
     private LoanLimit loanLimit() {

@@ -24,8 +24,8 @@ import java.util.Set;
 
 /**
  * Measures how long queues wait for their nominal quota: for each waiting job whose fewest GPUs fit in what its queue
- * has left of its nominal quota, the time until a decision binds GPUs to it. Earlier jobs and those of a higher priority
- * count first. Only the fewest GPUs that a job runs on count.
+ * has left of its nominal quota, the time until a decision binds GPUs to it. Jobs of a higher priority, then earlier
+ * ones, count first. Asks that are met at once do not count.
  */
 final class QueueWaits {
     private static final double ROUNDING = 1e-6;

@@ -121,13 +121,6 @@ public final class LendingReview {
         if (isToBeCut(id)) {
             return lasting(id, Cause.CUT, "its GPU is about to be cut for services");
         }
-        Optional<Promise> promise = state.promises().stream()
-                .filter(known -> known.unit().equals(id))
-                .findFirst();
-        if (promise.isPresent()) {
-            String text = "it is promised to %s, which waits for other GPUs of the nominal quota of its queue";
-            return lasting(id, Cause.NEEDED, text.formatted(promise.get().tenant()));
-        }
         if (!rehearsal.before().isReachable(unit)) {
             return lasting(id, Cause.NODE_AWAY, away(unit));
         }
@@ -151,6 +144,12 @@ public final class LendingReview {
     private Optional<UnitReview> unplanned(GpuState unit) {
         GpuId id = unit.gpuId();
         Rehearsal.Notes notes = rehearsal.notes();
+        for (Promise promise : state.promises()) {
+            if (promise.unit().equals(id)) {
+                String text = "it is promised to %s, which waits for other GPUs of the nominal quota of its queue";
+                return Optional.of(lasting(id, Cause.NEEDED, text.formatted(promise.tenant())));
+            }
+        }
         if (!notes.hasJobs()) {
             int refused = rehearsal.after().clusterIndex().jobs().refused().size();
             String but = refused == 0 ? "" : ", except " + Reason.counted(refused, "job") + " that cannot be admitted";

@@ -95,6 +95,7 @@ final class QuotaAsks {
                     && !job.isOnSlice()
                     && job.changing().isEmpty()
                     && job.target().isEmpty()
+                    && !isJustChanged(job)
                     && guard.queueOf(new Tenant.Job(job.spec().job())).isPresent()) {
                 waiting.add(job);
             }
@@ -103,6 +104,12 @@ final class QuotaAsks {
                 .thenComparing(job -> job.spec().submittedAt())
                 .thenComparing(job -> job.spec().job()));
         return waiting;
+    }
+
+    /** Whether a job lost its GPUs a short time ago: one that never starts must not take GPUs again and again. */
+    private boolean isJustChanged(JobState job) {
+        return job.usage().startedAt().isPresent()
+                && job.usage().attainedUpTo().plus(settings.notice()).isAfter(builder.now());
     }
 
     /**

@@ -258,7 +258,7 @@ class QuotaAsksTest {
     @Test
     void nothingIsTakenBackTwice() {
         Scenario story = planned(teams(8, 4, 4).rigidJob("a1", 4, "team-a").settled().rigidJob("a2", 4, "team-a"));
-        story.rigidJob("b", 4, "team-b");
+        story.rigidJob("b", 4, "team-b").settled();
         int taken = takenBack(story).size();
 
         story.rigidJob("b2", 4, "team-b").settled();

@@ -1,0 +1,57 @@
+package io.lendstream.simulator.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.simulator.Distribution;
+import io.lendstream.simulator.workload.Presets;
+import io.lendstream.simulator.workload.Scene;
+import io.lendstream.simulator.workload.Workload;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Queues get their nominal quota within a notice of asking, under policies that do not know them. */
+class QueuesReplayTest {
+    private static final DomainId DOMAIN = new DomainId("replay");
+
+    private static Replayed replay(Workload workload, String policy) {
+        Replayed replayed = Replay.run(
+                workload, ReplaySettings.of(policy, true, true, new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1)));
+        assertThat(HistoryChecker.check(
+                                DOMAIN, replayed.log(), replayed.outcome().decisions(), replayed.leases())
+                        .violations())
+                .isEmpty();
+        return replayed;
+    }
+
+    private static Workload some(int jobs, boolean queues) {
+        Workload teams = Presets.create("teams", Scene.of(DOMAIN, 1, 16, 0));
+        return new Workload(
+                "some", teams.start(), teams.tasks().subList(0, jobs), List.of(), queues ? teams.queues() : List.of());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"deepboot", "tiresias"})
+    void aQueueWaitsForItsNominalQuotaForANoticeAtMost(String policy) {
+        Replayed replayed = replay(some(60, true), policy);
+
+        assertThat(replayed.outcome().decisions())
+                .anyMatch(decision -> decision.reason().is(ReasonCode.QUOTA)
+                        && decision.reason().numbers().containsKey("usedOfOther"));
+        Distribution waits = replayed.outcome().queueWaits().orElseThrow();
+        assertThat(waits.count()).isGreaterThan(0);
+        assertThat(waits.max())
+                .isLessThanOrEqualTo(SchedulerSettings.DEFAULTS.notice().toSeconds());
+    }
+
+    @Test
+    void withoutQueuesThereAreNoWaitsForThem() {
+        assertThat(replay(some(5, false), "deepboot").outcome().queueWaits()).isEmpty();
+    }
+}

@@ -474,6 +474,36 @@ class FaultySchedulerTest {
         assertThat(rules(checker.verdict(whole.decisions(), whole.leases()))).contains("bundle");
     }
 
+    @Test
+    void noticesGpusTakenFromAQueueWithinItsNominalQuota() {
+        Scenario queued = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .queue("team-a", 2)
+                .rigidJob("a", 2, "team-a")
+                .settled()
+                .progress("a", JobPhase.FINISHED);
+        long last = queued.log().get(queued.log().size() - 1).sequence();
+
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            List<Decision> decisions = step.decisions().stream()
+                    .map(decision -> new Decision(
+                            decision.id(),
+                            decision.at(),
+                            decision.deadline(),
+                            false,
+                            new Reason("quota", "", Map.of(), List.of()),
+                            decision.action()))
+                    .toList();
+            return event.sequence() == last ? new Step(step.state(), decisions, step.changed()) : step;
+        });
+        queued.log().forEach(checker::take);
+
+        assertThat(checker.verdict(queued.decisions(), queued.leases()).violations())
+                .extracting(Violation::text)
+                .anyMatch(text -> text.contains("for another queue from queue team-a"));
+    }
+
     /** The step in which a decision also gives each of these jobs a free GPU. */
     private static Step beyondQuota(Step step, Decision decision, String... jobs) {
         Step bound = step;

@@ -303,6 +303,21 @@ class ResultFilesTest {
         assertThat(summary.lending().releases()).isEqualTo(1);
     }
 
+    @Test
+    void waitsOfQueuesAreShownWhereThereAreQueues() {
+        RunOutcome plain = outcome();
+        Distribution waits = new Distribution();
+        waits.add(4);
+        waits.add(30);
+
+        RunOutcome queued =
+                new RunOutcome(plain.run(), plain.results(), List.of(), 1, true, Optional.of(waits));
+
+        assertThat(Summary.of(plain).fields()).doesNotContainKey("queueWaits");
+        assertThat(Summary.of(queued).fields().get("queueWaits"))
+                .isEqualTo(Map.of("asks", 2L, "max", 30.0, "p99", 29.74));
+    }
+
     private static Decision decision(Reason reason) {
         return new Decision(
                 new DecisionId(new DomainId("d"), 1, 8),

@@ -37,7 +37,7 @@ record MoveReasons(StepBuilder builder) {
     /** The plan's reason, with the GPUs that a job gains although it shrinks; without one, that of a next step. */
     private PlanReason because(JobState job, Optional<PlanReason> planned, List<GpuId> gained) {
         if (planned.isEmpty()) {
-            return nextStep(job, gained);
+            return builder.promises().has(job.spec().job()) ? QuotaAsks.start(job) : nextStep(job, gained);
         }
         PlanReason why = planned.get();
         if (gained.isEmpty() || job.target().size() >= job.gpus()) {

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
@@ -67,6 +68,11 @@ final class Promises {
         Set<JobId> jobs = new TreeSet<>();
         byUnit.values().forEach(promise -> promise.tenant().jobId().ifPresent(jobs::add));
         return jobs;
+    }
+
+    /** The cause of a job's change: the quota of its queue if it has a promise, else a plan. */
+    ReasonCode cause(JobState job) {
+        return has(job.spec().job()) ? ReasonCode.QUOTA : ReasonCode.PLAN;
     }
 
     /** How many units are promised to a service. */

@@ -12,6 +12,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -85,6 +86,15 @@ final class QuotaAsks {
     /** The end of a promise: the units are out of service by then if their release was not reported. */
     static Instant until(StepBuilder builder, SchedulerSettings settings) {
         return builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
+    }
+
+    /** The reason for a job that gets the GPUs that were promised to it. */
+    static PlanReason start(JobState job) {
+        String gpus = Reason.counted(job.target().size(), "GPU");
+        return new PlanReason(
+                "%s starts with %s of the nominal quota of its queue"
+                        .formatted(job.spec().job(), gpus),
+                Map.of());
     }
 
     /** Jobs of queues that have no GPU and no prospect of one: by priority, then in the order of submission. */
@@ -246,8 +256,8 @@ final class QuotaAsks {
                 loss.job().allocation().gpus().stream()
                         .filter(unit -> !loss.left().contains(unit))
                         .forEach(kept::remove);
-                builder.invalidatePlan();
             }
+            builder.invalidatePlan();
             int least = claim.job().spec().scaling().least();
             List<GpuId> target = units.stream().limit(least).sorted().toList();
             QueueId queue = claim.queue().queue();

@@ -263,8 +263,10 @@ final class Training {
                                 !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
         Supplier<PlanReason> why = () -> new MoveReasons(builder).of(job, reason, gained);
         if (allFree && (!givesUpFirst || gained.isEmpty()) && hasQuota(job, gained)) {
-            ReasonCode code = builder.promises().has(job.spec().job()) ? ReasonCode.QUOTA : ReasonCode.PLAN;
-            change(job, job.target(), code, why.get());
+            change(job, job.target(), builder.promises().cause(job), why.get());
+            if (builder.promises().has(job.spec().job())) {
+                builder.invalidatePlan();
+            }
         } else {
             stopSleepers(opening, job);
             if (allFree || !job.isOnSlice()) {
@@ -336,7 +338,7 @@ final class Training {
                     "gpusBefore", (double) held,
                     "gpusAfter", (double) size);
             new ReplicaChanges(builder, settings)
-                    .stop(service, gpus, builder.because(ReasonCode.PLAN, text, numbers, Safety.inputs(builder)));
+                    .stop(service, gpus, builder.because(builder.promises().cause(job), text, numbers, Safety.inputs(builder)));
         });
     }
 

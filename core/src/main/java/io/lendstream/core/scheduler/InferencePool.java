@@ -16,10 +16,7 @@ import java.util.stream.StreamSupport;
 
 /** The GPUs of inference in a step: which are free, which are about to be, and which a service has. */
 record InferencePool(StepBuilder builder) {
-    /**
-     * Free GPUs that can be reached, that services may have and that are not promised to jobs, node by node; those of
-     * bundles in use first.
-     */
+    /** Free GPUs that can be reached and that services may have, node by node; those of bundles in use first. */
     Iterator<GpuState> free() {
         AbilityGuard guard = new AbilityGuard(builder);
         if (!guard.isOn()) {
@@ -37,8 +34,7 @@ record InferencePool(StepBuilder builder) {
                         builder.clusterIndex().gpus().free().values().spliterator(), false)
                 
                 .filter(gpu -> gpu.pool() == Pool.INFERENCE
-                        && builder.isReachable(gpu)
-                        && !builder.promises().isForJob(gpu.gpuId()));
+                        && builder.isReachable(gpu));
     }
 
     /** GPUs that services may have as soon as releases are reported. */

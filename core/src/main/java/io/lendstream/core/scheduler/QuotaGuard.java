@@ -160,7 +160,7 @@ final class QuotaGuard {
     private boolean isOfOthersShare(ServiceId service, QueueId queue, GpuState unit) {
         if (!unit.owner().isHeldByJob()
                 || unit.owner().isReleasing()
-                || lacking().getOrDefault(service, 0) > 0) {
+                || isUnderFloor(service)) {
             return false;
         }
         Optional<QuotaUse> own = builder.ledger().use(queue, unit.kind());
@@ -171,6 +171,11 @@ final class QuotaGuard {
         double gpus = gpus(unit);
         return own.filter(use -> !use.isNominalWith(gpus)).isPresent()
                 && theirs.filter(use -> use.isNominalWith(0)).isPresent();
+    }
+
+    /** Whether a service of a queue has fewer replicas than its floor. */
+    boolean isUnderFloor(ServiceId service) {
+        return lacking().getOrDefault(service, 0) > 0;
     }
 
     /** The use of quotas once all releases are reported and all promises are kept. */

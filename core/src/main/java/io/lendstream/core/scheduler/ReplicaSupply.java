@@ -220,8 +220,12 @@ final class ReplicaSupply {
         return found;
     }
 
+    /** Whether a promise keeps a GPU from a service. Floors, and services without a queue, come before promises. */
     private boolean isPromisedToOther(ServiceState service, GpuState unit) {
-        return builder.promises().keepsFrom(new Tenant.Service(service.spec().service()), unit.gpuId());
+        ServiceId name = service.spec().service();
+        return builder.promises().keepsFrom(new Tenant.Service(name), unit.gpuId())
+                && isLimited(service)
+                && !quotas.isUnderFloor(name);
     }
 
     private boolean areAlike() {

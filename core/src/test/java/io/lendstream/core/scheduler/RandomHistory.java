@@ -19,6 +19,7 @@ import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Preemption;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
@@ -231,7 +232,11 @@ final class RandomHistory {
             quotas.add(new KindQuota(kind, random.nextInt(6), limit(), limit()));
         }
         Optional<String> cohort = random.nextInt(3) == 0 ? Optional.empty() : Optional.of("all");
-        story.tell(new ClusterQueue(queue, Scenario.DOMAIN, story.now(), cohort, 1 + random.nextInt(3), quotas));
+        ClusterQueue declared =
+                new ClusterQueue(queue, Scenario.DOMAIN, story.now(), cohort, 1 + random.nextInt(3), quotas);
+        story.tell(declared.preempting(
+                random.nextBoolean() ? Preemption.NEVER : Preemption.LOWER_PRIORITY,
+                random.nextInt(4) == 0 ? Preemption.LOWER_PRIORITY : Preemption.ANY));
     }
 
     private Optional<Double> limit() {
@@ -334,7 +339,7 @@ final class RandomHistory {
 
     /** Submits a job; where there are queues, it may be in one, and may have a hard deadline. */
     private void tell(TrainingJob job) {
-        TrainingJob queued = isQueued() ? job.in(pick(queues)) : job;
+        TrainingJob queued = queued(job);
         if (queues.isEmpty() || random.nextInt(3) > 0) {
             story.tell(queued);
             return;
@@ -352,6 +357,18 @@ final class RandomHistory {
                     TrainingProgress.StepTiming.NOT_MEASURED,
                     TrainingProgress.GradientStatistics.NOT_MEASURED));
         }
+    }
+
+    /** A job that may name a queue and may have a priority in it. */
+    private TrainingJob queued(TrainingJob job) {
+        return isQueued()
+                ? job.with(new TrainingJob.Precedence(
+                        random.nextInt(3) / 2,
+                        Optional.empty(),
+                        DeadlineKind.SOFT,
+                        Optional.of(pick(queues)),
+                        Optional.empty()))
+                : job;
     }
 
     private List<KindId> kinds() {

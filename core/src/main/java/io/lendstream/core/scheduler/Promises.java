@@ -141,7 +141,9 @@ final class Promises {
     }
 
     private static boolean wants(JobState job, GpuId unit) {
-        return !job.isOver() && job.target().contains(unit);
+        return !job.isOver()
+                && job.target().contains(unit)
+                && job.target().size() >= job.spec().scaling().least();
     }
 
     private static boolean isBound(StepBuilder builder, Promise promise) {

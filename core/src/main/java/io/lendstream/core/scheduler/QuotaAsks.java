@@ -21,6 +21,7 @@ import io.lendstream.core.state.QuotaUse;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -146,6 +147,9 @@ final class QuotaAsks {
         /** Units that a plan has given to jobs that wait for them. */
         private final Set<GpuId> planned = new HashSet<>();
 
+        /** The fewest GPUs that could not be claimed, by queue and kind: later jobs cannot claim more. */
+        private final Map<String, Integer> failed = new HashMap<>();
+
         private final boolean mayLend = settings.lending() && safety.againstLoans(builder).isEmpty();
         private long lendable = LoanLimit.of(policy.planEvery(), settings, new TransferPace(builder, settings))
                 .most();
@@ -161,9 +165,17 @@ final class QuotaAsks {
             ClusterQueue queue = builder.entities()
                     .queueOf(new Tenant.Job(job.spec().job()))
                     .orElseThrow();
+            int least = job.spec().scaling().least();
             Optional<Claim> best = Optional.empty();
             for (Optional<KindId> kind : kinds(job.spec())) {
+                String key = queue.queue() + " " + kind.map(KindId::value).orElse("");
+                if (failed.getOrDefault(key, Integer.MAX_VALUE) <= least) {
+                    continue;
+                }
                 Optional<Claim> claim = claim(job, queue, kind);
+                if (claim.isEmpty()) {
+                    failed.merge(key, least, Math::min);
+                }
                 if (claim.isPresent()
                         && (best.isEmpty() || claim.get().lost() < best.get().lost())) {
                     best = claim;

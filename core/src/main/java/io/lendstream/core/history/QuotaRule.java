@@ -69,7 +69,7 @@ final class QuotaRule implements HistoryRule {
     /** Units may be taken for the quota of another queue only from a queue that has more than its nominal quota. */
     private void checkTaken(ReplayedEvent replayed, ClusterEntities entities) {
         List<Decision> taking = replayed.decisions().stream()
-                .filter(decision -> decision.reason().is(ReasonCode.QUOTA))
+                .filter(decision -> decision.reason().is(ReasonCode.QUOTA) && !stopsSleepers(decision, replayed))
                 .toList();
         if (taking.isEmpty()) {
             return;
@@ -93,6 +93,14 @@ final class QuotaRule implements HistoryRule {
             }
             released(replayed, decision).forEach(unit -> kept.remove(unit.gpuId()));
         }
+    }
+
+    /** Whether a decision stops replicas that sleep: these are idle, whatever their quota. */
+    private static boolean stopsSleepers(Decision decision, ReplayedEvent replayed) {
+        return decision.action().asIdle().isPresent()
+                && replayed.state().promises().stream()
+                        .anyMatch(promise -> promise.tenant().isJob()
+                                && decision.action().gpus().contains(promise.unit()));
     }
 
     private void checkTaken(QueueLedger kept, ClusterEntities entities, GpuState unit, ReplayedEvent replayed) {

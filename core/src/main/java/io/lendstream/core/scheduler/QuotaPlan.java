@@ -25,8 +25,8 @@ import java.util.TreeMap;
 
 /**
  * The part of a plan that the quotas of queues allow. Policies do not know queues, so a plan may give the jobs of a
- * queue too much. In the order of priority and submission an elastic job then gets fewer GPUs, and any other job keeps those that it
- * has.
+ * queue too much. In the order of priority and submission an elastic job then gets fewer GPUs, and any other job keeps
+ * those that it has. A job that waits is refused too if its queue has no quota left for it.
  *
  * @param refusals the jobs that do not get all GPUs of the plan
  */

@@ -140,9 +140,24 @@ final class QuotaAsks {
         }
     }
 
+    /** The fewest GPUs that a job runs on. */
+    private static int least(JobState job) {
+        return job.spec().shape().atLeast(job.spec().scaling().least());
+    }
+
+    /** The GPUs of a claim that its job gets: free ones first. */
+    private static List<GpuId> target(Claim claim) {
+        List<GpuId> units = new ArrayList<>(claim.free());
+        claim.losses().forEach(loss -> units.addAll(loss.given()));
+        return units.stream().limit(least(claim.job())).sorted().toList();
+    }
+
     /** The claims of an event, one after the other. */
     private final class Round {
         private final QueueLedger kept = guard.kept();
+        private final ShapeGuard shapes =
+                new ShapeGuard(builder, settings.model().topology());
+        private final AbilityGuard abilities = new AbilityGuard(builder);
         private final List<GpuState> usable = new TrainingView(builder, settings).view().gpus();
         /** Units that a plan has given to jobs that wait for them. */
         private final Set<GpuId> planned = new HashSet<>();
@@ -165,7 +180,8 @@ final class QuotaAsks {
             ClusterQueue queue = builder.entities()
                     .queueOf(new Tenant.Job(job.spec().job()))
                     .orElseThrow();
-            int least = job.spec().scaling().least();
+            int least = least(job);
+            boolean isPlain = job.spec().shape().isAny();
             Optional<Claim> best = Optional.empty();
             for (Optional<KindId> kind : kinds(job.spec())) {
                 String key = queue.queue() + " " + kind.map(KindId::value).orElse("");
@@ -173,15 +189,26 @@ final class QuotaAsks {
                     continue;
                 }
                 Optional<Claim> claim = claim(job, queue, kind);
-                if (claim.isEmpty()) {
+                if (claim.isEmpty() && isPlain) {
                     failed.merge(key, least, Math::min);
                 }
-                if (claim.isPresent()
+                if (claim.filter(this::mayHave).isPresent()
                         && (best.isEmpty() || claim.get().lost() < best.get().lost())) {
                     best = claim;
                 }
             }
             best.ifPresent(this::take);
+        }
+
+        /** Whether the GPUs of a claim fit the shape of its job and the abilities of their actuators. */
+        private boolean mayHave(Claim claim) {
+            List<GpuId> target = target(claim);
+            return shapes.allows(claim.job(), target)
+                    && (!abilities.isOn()
+                            || abilities
+                                    .against(target, target)
+                                    .or(() -> abilities.againstOpening(target))
+                                    .isEmpty());
         }
 
         private List<Optional<KindId>> kinds(TrainingJob job) {
@@ -207,7 +234,7 @@ final class QuotaAsks {
                 return Optional.empty();
             }
             boolean takesOwn = queue.within() == Preemption.LOWER_PRIORITY;
-            int least = job.spec().scaling().least();
+            int least = least(job);
             double room = use.get().nominal() - use.get().used() - guard.keptForFloors(queue.queue());
             double over = least - Math.max(0, room);
             if (over > ROUNDING && !takesOwn) {
@@ -260,9 +287,7 @@ final class QuotaAsks {
         }
 
         private void take(Claim claim) {
-            List<GpuId> units = new ArrayList<>(claim.free());
             for (QuotaVictims.Loss loss : claim.losses()) {
-                units.addAll(loss.given());
                 Instant by = builder.now().plus(settings.notice());
                 new JobChanges(builder, settings).change(loss.job(), loss.left(), by, reason(claim, loss));
                 loss.job().allocation().gpus().stream()
@@ -270,8 +295,7 @@ final class QuotaAsks {
                         .forEach(kept::remove);
             }
             builder.invalidatePlan();
-            int least = claim.job().spec().scaling().least();
-            List<GpuId> target = units.stream().limit(least).sorted().toList();
+            List<GpuId> target = target(claim);
             QueueId queue = claim.queue().queue();
             Tenant tenant = new Tenant.Job(claim.job().spec().job());
             for (GpuId id : target) {
@@ -291,7 +315,7 @@ final class QuotaAsks {
             Optional<QuotaUse> use = kept.use(theirs, unitKind(loss));
             JobChanges.Returned returned = JobChanges.Returned.of(loss.job(), loss.left());
             Map<String, Double> numbers = new TreeMap<>(returned.numbers(Map.of()));
-            numbers.put("asked", (double) claim.job().spec().scaling().least());
+            numbers.put("asked", (double) least(claim.job()));
             numbers.put("nominal", claim.use().nominal());
             numbers.put("used", claim.use().used());
             use.ifPresent(other -> {
@@ -314,7 +338,7 @@ final class QuotaAsks {
                     .formatted(
                             claim.job().spec().job(),
                             claim.queue().queue(),
-                            Reason.counted(claim.job().spec().scaling().least(), "GPU"),
+                            Reason.counted(least(claim.job()), "GPU"),
                             claim.use().inWords());
         }
 

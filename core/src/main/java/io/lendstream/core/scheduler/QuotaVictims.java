@@ -50,8 +50,9 @@ final class QuotaVictims {
 
     /** @param units the GPUs of a job that the waiting job can use */
     private record Candidate(JobState job, QueueId queue, List<GpuId> units, int priority, boolean isOwn) {
+        /** A job with a shape is stopped whole: a part of its GPUs may be no size of it. */
         boolean isElastic() {
-            return job.spec().scaling().elastic();
+            return job.spec().scaling().elastic() && job.spec().shape().isAny();
         }
 
         /** What a stop costs, in GPU-milliseconds. */
@@ -211,7 +212,8 @@ final class QuotaVictims {
                 List<GpuId> rest = candidate.job().allocation().gpus().stream()
                         .filter(unit -> !units.contains(unit))
                         .toList();
-                boolean goesOn = JobChanges.goesOnWith(candidate.job(), rest.size());
+                boolean goesOn = candidate.job().spec().shape().isAny()
+                        && JobChanges.goesOnWith(candidate.job(), rest.size());
                 losses.add(new Loss(candidate.job(), units, goesOn ? rest : List.of()));
             }
         });

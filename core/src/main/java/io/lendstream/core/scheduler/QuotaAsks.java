@@ -140,7 +140,7 @@ final class QuotaAsks {
         }
     }
 
-    /** The fewest GPUs that a job runs on. */
+    /** The fewest GPUs that a job runs on; 0 if its shape allows no number. */
     private static int least(JobState job) {
         return job.spec().shape().atLeast(job.spec().scaling().least());
     }
@@ -181,6 +181,9 @@ final class QuotaAsks {
                     .queueOf(new Tenant.Job(job.spec().job()))
                     .orElseThrow();
             int least = least(job);
+            if (least == 0) {
+                return;
+            }
             boolean isPlain = job.spec().shape().isAny();
             Optional<Claim> best = Optional.empty();
             for (Optional<KindId> kind : kinds(job.spec())) {

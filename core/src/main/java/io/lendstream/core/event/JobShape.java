@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param sizes the numbers that it may have, ascending; if empty, each
  * @param multipleOf each number is a multiple of this one
  * @param wholeNodes whether it takes all GPUs of each of its nodes; if the scheduler tells kinds apart, all of its kind
- * @param topology the domain that its GPUs share
+ * @param topology the domain that its GPUs share; a level of a later version is left out
  */
 public record JobShape(
         List<Integer> sizes,
@@ -29,6 +29,7 @@ public record JobShape(
             Checks.atLeast("sizes", 1, size);
         }
         sizes = sizes.stream().distinct().sorted().toList();
+        topology = topology.filter(wish -> wish.level() != TopologyLevel.UNKNOWN);
     }
 
     /** One of some numbers of GPUs. */
@@ -53,17 +54,12 @@ public record JobShape(
 
     /** Whether it asks for nothing. */
     public boolean isAny() {
-        return multipleOf == 1 && !wholeNodes && sizes.isEmpty() && wish().isEmpty();
-    }
-
-    /** The domain that its GPUs share, if this version knows the level. */
-    public Optional<TopologyWish> wish() {
-        return topology.isPresent() && topology.get().level() == TopologyLevel.UNKNOWN ? Optional.empty() : topology;
+        return multipleOf == 1 && !wholeNodes && sizes.isEmpty() && topology.isEmpty();
     }
 
     /** The domain that its GPUs must share. */
     public Optional<TopologyWish> required() {
-        return wish().filter(TopologyWish::required);
+        return topology.filter(TopologyWish::required);
     }
 
     /** Whether it may have a number of GPUs, whatever their nodes; 0 is always allowed. */
@@ -109,7 +105,7 @@ public record JobShape(
         if (wholeNodes) {
             parts.add("whole nodes");
         }
-        wish().ifPresent(near ->
+        topology.ifPresent(near ->
                 parts.add("one %s (%s)".formatted(near.level().inWords(), near.required() ? "required" : "preferred")));
         return parts.isEmpty() ? "any size" : String.join(", ", parts);
     }

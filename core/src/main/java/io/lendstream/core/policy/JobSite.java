@@ -21,7 +21,7 @@ public record JobSite(boolean wholeNodes, Optional<TopologyWish> wish, NodeLayou
 
     /** The rules of a shape. */
     public static JobSite of(JobShape shape, NodeLayout layout) {
-        return new JobSite(shape.wholeNodes(), shape.wish(), layout);
+        return new JobSite(shape.wholeNodes(), shape.topology(), layout);
     }
 
     /** Whether it has no rules. */

@@ -248,7 +248,7 @@ class ShapesTest {
         List<GpuId> three = List.of(new GpuId("train-g0"), new GpuId("train-g1"), new GpuId("train-g2"));
         policy.propose(new Plan(Map.of(new JobId("a"), three), Map.of()));
 
-        story.after(ofMinutes(2));
+        story.after(ofSeconds(61)).settled();
 
         assertThat(story.job("a").allocation().gpus()).hasSize(2).isSubsetOf(three);
         assertThat(story.decisions())

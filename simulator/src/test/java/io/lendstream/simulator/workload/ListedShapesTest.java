@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,15 +23,17 @@ class ListedShapesTest {
 
     /** The shape of a job that is listed with 4 GPUs. */
     private JobShape shape(String cells) throws IOException {
+        return task(cells).job().shape();
+    }
+
+    private TrainingTask task(String cells) throws IOException {
         Path file = Files.writeString(
                 folder.resolve("jobs.csv"),
                 "job,submitSeconds,gpus,runSeconds,sizes,multipleOf,wholeNodes,topology\na,0,4,3600,%s\n"
                         .formatted(cells));
         return Workloads.load(file.toString(), Scene.of(new DomainId("test"), 1, 8, 8))
                 .tasks()
-                .get(0)
-                .job()
-                .shape();
+                .get(0);
     }
 
     @Test
@@ -44,6 +49,20 @@ class ListedShapesTest {
     void aLineWithoutThemHasAnyShape() throws IOException {
         assertThat(shape(",,,")).isEqualTo(JobShape.ANY);
         assertThat(shape("")).isEqualTo(JobShape.ANY);
+    }
+
+    @Test
+    void aJobInAShapeKeepsItsSpeedsAndLinks() throws IOException {
+        KindId kind = new KindId("A100-SXM4-80GB");
+        TrainingTask task = task("")
+                .onKinds(KindNeeds.ANY, Map.of(kind, 2.0))
+                .withLinks(Map.of(kind, new LinkSpeed(3, 4)));
+
+        TrainingTask shaped = task.shaped(JobShape.multiples(2));
+
+        assertThat(shaped.job().shape()).isEqualTo(JobShape.multiples(2));
+        assertThat(shaped.speeds()).isEqualTo(task.speeds());
+        assertThat(shaped.links()).isEqualTo(task.links()).isNotEmpty();
     }
 
     @Test

@@ -357,6 +357,22 @@ class AdmissionControlTest {
     }
 
     @Test
+    void policiesSeeTheDeadlineOfAJobInAShapeThatStaysOnOneNode() {
+        Scenario story = training(4).actuator("one", Abilities.USUAL.withSpansNodes(false));
+        story.tell(linear("a", 8, true).due(at(1360), DeadlineKind.HARD).shaped(JobShape.multiples(2)));
+        planned(work(story, "a"));
+        StepBuilder step =
+                new StepBuilder(story.state(), story.log().get(story.log().size() - 1), StepListener.NONE);
+
+        List<JobView> jobs =
+                new TrainingView(step, SchedulerSettings.DEFAULTS).view().jobs();
+
+        assertThat(jobs)
+                .extracting(JobView::deadline)
+                .containsExactly(Optional.of(new Deadline(at(1360), DeadlineKind.HARD, 2)));
+    }
+
+    @Test
     void noAnswerIsGivenWhileNothingMayBeChanged() {
         Scenario story = work(hard(training(4), "a", 200), "a").control(ControlCommand.Kind.FREEZE);
 

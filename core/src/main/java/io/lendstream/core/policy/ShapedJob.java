@@ -46,6 +46,15 @@ public final class ShapedJob implements JobView {
         return up(least) < NO_SIZE;
     }
 
+    /** The same job where nodes can give it no more GPUs than this number. */
+    public ShapedJob upTo(int gpus) {
+        BitSet sizes = new BitSet();
+        for (int size = least; size <= Math.min(gpus, most); size++) {
+            sizes.set(size, isPossible(size));
+        }
+        return new ShapedJob(whole, shape, site, Optional.of(sizes));
+    }
+
     @Override
     public boolean isShaped() {
         return true;

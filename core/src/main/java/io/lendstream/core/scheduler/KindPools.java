@@ -19,12 +19,10 @@ import io.lendstream.core.policy.ShapedJob;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueuePosition;
 import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -131,45 +129,65 @@ final class KindPools {
     }
 
     /**
-     * The plan of a view. A waiting job for which the policy finds no nodes, although it leaves enough GPUs, is left
-     * out of another plan, so that these GPUs go to others.
+     * The plan of a view. A policy counts GPUs, so a job with rules about its nodes may get fewer than the policy meant
+     * for it. The policy then plans again with no more GPUs for that job, so that the others are not idle.
      */
     private QueuePools.Seen seen(ClusterView view) {
         ClusterView seen = view;
         Plan plan = policy.plan(seen);
         if (!builder.clusterIndex().jobs().shaped().isEmpty()) {
             for (int again = 0; again < MOST_PLANS_AGAIN; again++) {
-                Set<JobId> stuck = stuck(seen, plan);
-                if (stuck.isEmpty()) {
+                Map<JobId, Integer> bounds = bounds(seen, plan);
+                if (bounds.isEmpty()) {
                     break;
                 }
-                seen = seen.with(job -> stuck.contains(job.job()) ? blocked(job) : job);
+                seen = seen.with(job -> Optional.ofNullable(bounds.get(job.job()))
+                        .map(most -> upTo(job, most))
+                        .orElse(job));
                 plan = policy.plan(seen);
             }
         }
         return new QueuePools.Seen(seen, plan);
     }
 
-    /** Jobs with rules about their nodes that get nothing, while more GPUs are left than they need. */
-    private static Set<JobId> stuck(ClusterView view, Plan plan) {
+    /**
+     * The most GPUs for jobs with rules about their nodes that could use GPUs of those that a plan leaves, by their
+     * number. Growing jobs come first, since other jobs may wait only because the policy counted on too many for them.
+     */
+    private static Map<JobId, Integer> bounds(ClusterView view, Plan plan) {
         int left = view.gpuCount();
         for (JobView job : view.jobs()) {
-            left -= plan.targets().getOrDefault(job.job(), job.gpus()).size();
+            left -= size(plan, job);
         }
-        Set<JobId> stuck = new HashSet<>();
+        Map<JobId, Integer> growing = new HashMap<>();
+        Map<JobId, Integer> waiting = new HashMap<>();
+        boolean isWanted = false;
         for (JobView job : view.open()) {
-            boolean waits = job.gpus().isEmpty()
-                    && plan.targets().getOrDefault(job.job(), List.of()).isEmpty();
-            if (waits && job.site().isPresent() && job.least() <= left) {
-                stuck.add(job.job());
+            int size = size(plan, job);
+            int held = job.gpus().size();
+            boolean hasRules = job.site().isPresent();
+            boolean grows = size > 0 && job.next(size) <= Math.min(job.most(), size + left);
+            boolean waits = size == 0 && job.least() <= left;
+            if (hasRules && grows && Math.max(size, held) < job.most()) {
+                growing.put(job.job(), Math.max(size, held));
+            } else if (hasRules && waits && held == 0) {
+                waiting.put(job.job(), 0);
             }
+            isWanted |= waits || (grows && (!hasRules || size < held));
         }
-        return stuck;
+        return isWanted && !growing.isEmpty() ? growing : waiting;
     }
 
-    /** A job that no nodes can give a number of GPUs now. */
-    private JobView blocked(JobView job) {
-        return new ShapedJob(job, spec(job.job()).shape(), job.site().orElseThrow(), Optional.of(new BitSet()));
+    private static int size(Plan plan, JobView job) {
+        return plan.targets().getOrDefault(job.job(), job.gpus()).size();
+    }
+
+    /** A job that nodes can give no more GPUs than a number. */
+    private static JobView upTo(JobView job, int most) {
+        if (job instanceof JobInPool part) {
+            return new JobInPool(upTo(part.whole(), most), part.gpus());
+        }
+        return job instanceof ShapedJob shaped ? shaped.upTo(most) : job;
     }
 
     private TrainingJob spec(JobId job) {

@@ -92,4 +92,14 @@ class ShapedJobTest {
         assertThat(job.requestedGpus()).isEqualTo(ShapedJob.NO_SIZE);
         assertThat(job.fit(8)).isZero();
     }
+
+    @Test
+    void aBoundLeavesTheSizesBelow() {
+        ShapedJob job = job(JobShape.multiples(2), Map.of());
+
+        assertThat(job.upTo(5).maxGpus()).isEqualTo(4);
+        assertThat(job.upTo(5).next(4)).isEqualTo(ShapedJob.NO_SIZE);
+        assertThat(job.upTo(5).allows(6)).isFalse();
+        assertThat(job.upTo(0).hasSize()).isFalse();
+    }
 }

@@ -205,6 +205,20 @@ class AbilityGuardTest {
                 .allSatisfy(job -> assertThat(job.deadline()).isPresent());
     }
 
+    /** Of the 4 GPUs that the policy gives it, 3 are on one node, of which its shape allows 2. */
+    @Test
+    void whatIsLeftOfAPlanIsASizeThatTheShapeAllows() {
+        Scenario story = planned(Scenario.of("tiresias")
+                .node("train-a", Pool.TRAINING, 3)
+                .node("train-b", Pool.TRAINING, 1)
+                .actuator("one", ONE_NODE, "train-a")
+                .actuator("two", Abilities.USUAL, "train-b")
+                .job("a", 4, JobShape.multiples(2)));
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
     @Test
     void aChangeOverTwoActuatorsIsInForceWhenBothHaveSaidSo() {
         Scenario story = Scenario.of("deepboot")

@@ -253,6 +253,11 @@ public record TrainingJob(
         return precedence.queue();
     }
 
+    /** Fewest GPUs that it starts with in its shape, if nodes have them. */
+    public int leastSize() {
+        return Math.max(scaling.least(), shape.atLeast(scaling.least()));
+    }
+
     /** Whether it may start on a single GPU, or on a part of one. */
     public boolean startsOnOne() {
         return scaling.least() == 1 && !shape.wholeNodes() && shape.allows(1);

@@ -160,7 +160,7 @@ final class LeastShare {
     private AdmissionAnswer byDeadline(JobState job, Instant deadline) {
         double left = Limits.millis(Duration.between(builder.now(), deadline)) / 1000.0;
         Map<String, Double> numbers = new TreeMap<>();
-        numbers.put("needed", (double) job.spec().scaling().least());
+        numbers.put("needed", (double) job.spec().leastSize());
         numbers.put("secondsLeft", left);
         if (left <= 0) {
             return AdmissionAnswer.no("its deadline %s is over".formatted(Wording.time(deadline)), numbers);
@@ -198,10 +198,16 @@ final class LeastShare {
             int nodes = (gpus + perNode - 1) / perNode;
             seconds = start + work(job) / goodput.on(nodes, gpus);
             if (seconds <= left) {
-                return new Candidate(room, bound, Optional.of(gpus), seconds);
+                return new Candidate(room, most, Optional.of(gpus), seconds);
             }
         }
-        return new Candidate(room, bound, Optional.empty(), seconds);
+        return new Candidate(room, Double.isFinite(seconds) ? most : bound, Optional.empty(), seconds);
+    }
+
+    /** The smallest number of at least so many GPUs that a shape allows; more than any bound if there is none. */
+    private static int size(JobShape shape, int gpus) {
+        int size = shape.atLeast(gpus);
+        return size == 0 ? Integer.MAX_VALUE : size;
     }
 
     /** The next size to try; the bound is always one. */

@@ -52,7 +52,7 @@ final class QueueKinds {
     }
 
     private int chance(JobState job, QueueId queue, KindId kind) {
-        int least = job.spec().scaling().least();
+        int least = job.spec().leastSize();
         int held = held(job, kind);
         if (held >= least) {
             return QUOTA_LEFT;

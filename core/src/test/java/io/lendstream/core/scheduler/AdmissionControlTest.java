@@ -343,6 +343,27 @@ class AdmissionControlTest {
     }
 
     @Test
+    void theShareIsANumberOfGpusThatTheShapeAllows() {
+        Scenario story = training(8);
+        story.tell(linear("a", 8, true).due(at(1360), DeadlineKind.HARD).shaped(JobShape.multiples(4)));
+
+        planned(work(story, "a"));
+
+        assertThat(lastNumbers(story)).containsEntry("admitted", 1.0).containsEntry("share", 4.0);
+    }
+
+    @Test
+    void aShapeThatNeedsMoreThanTheDomainHasIsRefused() {
+        Scenario story = training(4);
+        story.tell(linear("a", 8, true).due(at(1360), DeadlineKind.HARD).shaped(JobShape.multiples(8)));
+
+        planned(work(story, "a"));
+
+        assertThat(lastAnswer(story))
+                .isEqualTo("a is refused: it needs 8 GPUs at once, and the domain has only 4 GPUs for it");
+    }
+
+    @Test
     void policiesSeeDeadlinesAndShares() {
         Scenario story = planned(work(hard(training(4), "a", 1360), "a"));
         StepBuilder step =

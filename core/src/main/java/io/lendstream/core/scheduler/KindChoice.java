@@ -29,6 +29,7 @@ final class KindChoice {
     private final QueueKinds quotas;
     private final TrainingView training;
     private final ClusterView view;
+    private final int gpusPerNode;
     private final Map<KindId, ShapeView> shapes = new HashMap<>();
     private final SortedMap<KindId, Room> rooms = new TreeMap<>();
     private final Map<JobId, KindId> kinds = new HashMap<>();
@@ -61,6 +62,7 @@ final class KindChoice {
         this.quotas = new QueueKinds(builder);
         this.training = training;
         this.view = view;
+        this.gpusPerNode = training.largest();
     }
 
     /** The kind of each job; jobs that no kind has the memory for have none. */
@@ -142,7 +144,8 @@ final class KindChoice {
                         .thenComparing(Map.Entry.comparingByKey(Comparator.reverseOrder())))
                 .ifPresent(room -> {
                     kinds.put(job.job(), room.getKey());
-                    room.getValue().awaited += asked;
+                    // A job that no number of GPUs fits takes none, so that others still find them free.
+                    room.getValue().awaited += hasSize(state, room.getKey()) ? asked : 0;
                 });
     }
 
@@ -160,7 +163,6 @@ final class KindChoice {
                                 .filter(gpu -> gpu.kind().filter(kind::equals).isPresent())
                                 .toList(),
                         Optional.of(kind)));
-        return there.shaped(job, training.seen(job, 1, ScheduledJob.Kinds.ALIKE))
-                .hasSize();
+        return there.shaped(job, training.seen(job, gpusPerNode, ScheduledJob.Kinds.ALIKE)).hasSize();
     }
 }

@@ -178,10 +178,12 @@ record ShapeGuard(StepBuilder builder, TopologyLabels labels) {
     /** Finds the jobs that no number of GPUs fits. */
     private static final class SizeCheck {
         private final TrainingView training;
+        private final int gpusPerNode;
         private final List<ShapeView> kinds = new ArrayList<>();
 
         SizeCheck(ShapeGuard guard, TrainingView training, ClusterView view) {
             this.training = training;
+            this.gpusPerNode = training.largest();
             PersistentMap<KindId, Integer> known =
                     guard.builder.clusterIndex().trainingCapacity().kinds();
             if (known.size() < 2) {
@@ -202,7 +204,7 @@ record ShapeGuard(StepBuilder builder, TopologyLabels labels) {
 
         /** Why no number of GPUs fits a job; empty if one does. */
         Optional<String> unfit(JobState job) {
-            JobView seen = training.seen(job, 1, ScheduledJob.Kinds.ALIKE);
+            JobView seen = training.seen(job, gpusPerNode, ScheduledJob.Kinds.ALIKE);
             int most = 0;
             for (ShapeView kind : kinds) {
                 if (kind.shaped(job, seen).hasSize()) {

@@ -52,7 +52,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
     }
 
     /** The GPUs of the largest node. */
-    private int largest() {
+    int largest() {
         int largest = 1;
         for (int gpus : builder.clusterIndex().trainingCapacity().nodes().values()) {
             largest = Math.max(largest, gpus);

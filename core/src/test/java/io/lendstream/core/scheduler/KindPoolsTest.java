@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Violation;
@@ -128,6 +131,34 @@ class KindPoolsTest {
                         .map(JobView::job))
                 .as("each job is in one view")
                 .containsExactlyInAnyOrder(new JobId("a"), new JobId("b"));
+    }
+
+    @Test
+    void aJobThatNoNumberOfGpusFitsDoesNotKeepOthersFromAKind() {
+        Scenario story = story("afs")
+                .node("train-a", Pool.TRAINING, 2, A100, 80)
+                .node("train-t", Pool.TRAINING, 4, T4, 16)
+                .job("a", 8, JobShape.multiples(9))
+                .job("b", 4);
+
+        story.after(ofMinutes(2)).settled();
+
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(kinds(story.state(), story.job("b"))).containsExactly(SMALL);
+    }
+
+    @Test
+    void aJobOnOneNodeHasSizesUpToTheLargestNode() {
+        Scenario story = story("afs")
+                .node("train-a", Pool.TRAINING, 1, A100, 80)
+                .node("train-b", Pool.TRAINING, 1, A100, 80)
+                .node("train-t", Pool.TRAINING, 2, T4, 16)
+                .actuator("one", Abilities.USUAL.withSpansNodes(false))
+                .job("a", 4, JobShape.multiples(2).within(TopologyLevel.NODE, true));
+
+        story.after(ofMinutes(2)).settled();
+
+        assertThat(kinds(story.state(), story.job("a"))).containsExactly(SMALL);
     }
 
     @Test

@@ -12,7 +12,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The layout of a state's nodes. The GPUs are counted on the first question. */
+/** The layout of a state's nodes. The GPUs of a node are counted on the first question about it. */
 public final class ClusterLayout implements NodeLayout {
     private final PersistentMap<NodeGpuKey, GpuState> units;
     private final PersistentMap<NodeId, NodeState> nodes;
@@ -39,14 +39,19 @@ public final class ClusterLayout implements NodeLayout {
 
     @Override
     public int gpusOf(NodeId node) {
-        if (gpus.isEmpty()) {
-            for (GpuState unit : units.values()) {
-                if (kind.isEmpty() || kind.equals(unit.kind())) {
-                    gpus.merge(unit.nodeId(), 1, Integer::sum);
-                }
+        return gpus.computeIfAbsent(node, this::count);
+    }
+
+    /** Found by the node, without reading other nodes. */
+    private int count(NodeId node) {
+        int count = 0;
+        for (Map.Entry<NodeGpuKey, GpuState> unit : units.from(seat -> seat.node().compareTo(node) >= 0)) {
+            if (!unit.getKey().node().equals(node)) {
+                break;
             }
+            count += kind.isEmpty() || kind.equals(unit.getValue().kind()) ? 1 : 0;
         }
-        return gpus.getOrDefault(node, 0);
+        return count;
     }
 
     @Override

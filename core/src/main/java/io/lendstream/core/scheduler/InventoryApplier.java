@@ -30,9 +30,9 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
     /** Applies a node's report of its GPUs, also a repeated one. */
     void describe(Node node) {
         Optional<NodeState> before = builder.nodes().get(node.nodeId());
-        boolean isLabelled = before.filter(known -> !known.node().facts().equals(node.facts()))
+        boolean isRelabelled = before.filter(known -> !known.node().facts().equals(node.facts()))
                 .isPresent();
-        if (isLabelled) {
+        if (isRelabelled && !builder.clusterIndex().jobs().shaped().isEmpty()) {
             builder.invalidatePlan();
         }
         builder.put(before.map(known -> known.describedBy(node)).orElseGet(() -> NodeState.of(node)));

@@ -6,6 +6,8 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.JobChange;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.fixtures.Scenario;
@@ -127,7 +129,7 @@ class ShapeHistoriesTest {
         assertThat(oracle.firstError(history.log())).as("seed %d", seed).isEmpty();
     }
 
-    /** Labels without a job that wishes a domain change no decision. */
+    /** Labels of nodes, also ones that change, decide nothing without a job that wishes a domain. */
     @Seeds(60)
     void labelsAloneChangeNothing(long seed) {
         RandomHistory history = RandomHistory.of(seed);
@@ -140,11 +142,24 @@ class ShapeHistoriesTest {
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         List<Decision> again = new ArrayList<>();
         for (DomainEvent event : history.log()) {
-            Step step = labelled.step(state, event);
+            Step step = labelled.step(state, inARack(event));
             state = step.state();
             again.addAll(step.decisions());
         }
 
         assertThat(again).isEqualTo(history.decisions());
+    }
+
+    /** The same event; a node is in another rack with each inventory. */
+    private static DomainEvent inARack(DomainEvent event) {
+        return event.event() instanceof Node node
+                ? new DomainEvent(
+                        event.domain(),
+                        event.epoch(),
+                        event.sequence(),
+                        event.at(),
+                        event.origin(),
+                        node.with(new NodeFacts(Map.of("rack", "rack-" + event.sequence() % 3))))
+                : event;
     }
 }

@@ -89,7 +89,7 @@ public interface JobView {
         return false;
     }
 
-    /** Whether its shape allows a number of GPUs; its range does not count. 0 is always allowed. */
+    /** Whether its shape allows a number of GPUs, of a job in a shape also its range. 0 is always allowed. */
     default boolean allows(int gpus) {
         return true;
     }

@@ -198,16 +198,10 @@ final class LeastShare {
             int nodes = (gpus + perNode - 1) / perNode;
             seconds = start + work(job) / goodput.on(nodes, gpus);
             if (seconds <= left) {
-                return new Candidate(room, most, Optional.of(gpus), seconds);
+                return new Candidate(room, bound, Optional.of(gpus), seconds);
             }
         }
-        return new Candidate(room, Double.isFinite(seconds) ? most : bound, Optional.empty(), seconds);
-    }
-
-    /** The smallest number of at least so many GPUs that a shape allows; more than any bound if there is none. */
-    private static int size(JobShape shape, int gpus) {
-        int size = shape.atLeast(gpus);
-        return size == 0 ? Integer.MAX_VALUE : size;
+        return new Candidate(room, bound, Optional.empty(), seconds);
     }
 
     /** The next size to try; the bound is always one. */

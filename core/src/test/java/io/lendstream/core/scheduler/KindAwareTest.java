@@ -45,6 +45,8 @@ class KindAwareTest {
     private static final KindId BIG = new KindId("A100-SXM4-80GB");
     private static final KindId SMALL = new KindId("Tesla-T4-16GB");
     private static final SchedulerSettings KINDS = SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS);
+    private static final ClusterModel ALIASES =
+            new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE);
 
     private static Scenario story(String policy) {
         return new Scenario(new Scheduler(Policies.parse(policy), KINDS));
@@ -185,9 +187,7 @@ class KindAwareTest {
     @Test
     void kindsThatJobsNameCountByTheirAliases() {
         KindId pcie = new KindId("A100-PCIE-80GB");
-        SchedulerSettings aliases = KINDS.withModel(
-                new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE));
-        Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), aliases))
+        Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS.withModel(ALIASES)))
                 .node("train-p", Pool.TRAINING, 1, "NVIDIA A100-PCIE-80GB", 80)
                 .node("train-t", Pool.TRAINING, 1, T4, 16)
                 .job("a", 1, only(pcie));
@@ -205,10 +205,7 @@ class KindAwareTest {
                 .node("train-p", Pool.TRAINING, 1, "NVIDIA A100-PCIE-80GB", 80)
                 .node("train-t", Pool.TRAINING, 1, T4, 16)
                 .job("a", 1, only(pcie));
-        Scheduler next = new Scheduler(
-                Policies.parse("deepboot"),
-                KINDS.withModel(
-                        new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE)));
+        Scheduler next = new Scheduler(Policies.parse("deepboot"), KINDS.withModel(ALIASES));
 
         story.takenOverBy(next);
 

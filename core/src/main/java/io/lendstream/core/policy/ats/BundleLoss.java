@@ -142,16 +142,16 @@ final class BundleLoss {
     private double speedup(JobId name, List<GpuId> gpus) {
         long nodes = gpus.stream().map(cluster::node).distinct().count();
         return Optional.ofNullable(jobs.get(name))
-                .map(job -> ats.speedup(job, (int) nodes, gpus.size()))
+                .map(job -> ats.speedup(job, (int) nodes, job.fit(gpus.size())))
                 .orElse(0.0);
     }
 
-    /** What a job goes on with: nothing if it is not elastic, or if the rest is too little. */
+    /** What a job may go on with: nothing if it is not elastic, or if the rest is too little. */
     private List<GpuId> rest(JobId name, List<GpuId> lost) {
         List<GpuId> rest = new ArrayList<>(held.getOrDefault(name, List.of()));
         rest.removeAll(lost);
         boolean goesOn = Optional.ofNullable(jobs.get(name))
-                .filter(job -> job.elastic() && rest.size() >= job.minGpus())
+                .filter(job -> job.elastic() && rest.size() >= job.minGpus() && job.fit(rest.size()) > 0)
                 .isPresent();
         return goesOn ? rest : List.of();
     }

@@ -6,13 +6,19 @@ import static io.lendstream.core.policy.Views.lendable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.DescribedJob;
+import io.lendstream.core.policy.JobSite;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.LoanBundle;
+import io.lendstream.core.policy.NodeLayout;
+import io.lendstream.core.policy.ShapedJob;
 import io.lendstream.core.policy.Views;
 import java.util.List;
 import java.util.Optional;
@@ -50,6 +56,30 @@ class BundleLossTest {
 
         assertThat(new Ats(view).victims(1)).containsExactly(gpu(2, 0));
     }
+
+    /** n1: the job cannot go on with the GPU that is left, so it loses 3, for 4. n2: one job loses 1, for 2. */
+    @Test
+    void aJobLosesWhatItsShapeDoesNotAllowToo() {
+        JobView plain = borrower("a", true, gpu(0, 0), gpu(1, 0), gpu(1, 1));
+        JobView other = borrower("b", true, gpu(2, 0));
+        JobShape threes = JobShape.multiples(3);
+        JobView shaped = new ShapedJob(plain, threes, JobSite.of(threes, ALIKE), Optional.empty());
+
+        assertThat(new Ats(view(plain, other)).victims(1)).containsExactly(gpu(1, 0), gpu(1, 1));
+        assertThat(new Ats(view(shaped, other)).victims(1)).containsExactly(gpu(2, 0));
+    }
+
+    private static final NodeLayout ALIKE = new NodeLayout() {
+        @Override
+        public int gpusOf(NodeId node) {
+            return 4;
+        }
+
+        @Override
+        public String domain(NodeId node, TopologyLevel level) {
+            return "";
+        }
+    };
 
     @Test
     void theAlternativesNameTheWholeNode() {

@@ -20,8 +20,10 @@ import io.lendstream.core.state.JobState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** GPUs that a policy counts on for a job that cannot have them go to others. */
 class ShapedPlansTest {
@@ -100,6 +102,22 @@ class ShapedPlansTest {
         assertThat(story.job("a").gpus()).isEqualTo(2);
         assertThat(story.job("w").gpus()).isEqualTo(1);
         assertThat(story.decisions()).as("no job is stopped and started again").hasSize(decisions);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    /** The largest node first leaves 2 GPUs that no other node has. */
+    @ParameterizedTest
+    @ValueSource(strings = {"deepboot", "afs", "tiresias"})
+    void wholeNodesOfSeveralSizesAddUpToTheSize(String policy) {
+        Scenario story = Scenario.of(policy)
+                .node("train-a", Pool.TRAINING, 4)
+                .node("train-b", Pool.TRAINING, 3)
+                .node("train-c", Pool.TRAINING, 3)
+                .job("a", 8, new JobShape(List.of(6), 1, true, Optional.empty()));
+
+        minutes(story, 4);
+
+        assertThat(story.job("a").gpus()).isEqualTo(6);
         assertThat(story.verdict().violations()).isEmpty();
     }
 }

@@ -95,7 +95,7 @@ public final class SitePlacement {
         if (!site.needsDomain() && best.size < count && rooms.size() > 1) {
             best = best(rooms(site, held, true).values(), job, count);
         }
-        List<GpuId> chosen = site.wholeNodes() ? best.nodes(best.size) : best.gpus(best.size, job.gpus());
+        List<GpuId> chosen = site.wholeNodes() ? best.chosen() : best.gpus(best.size, job.gpus());
         taken.addAll(chosen);
         return chosen;
     }
@@ -135,6 +135,8 @@ public final class SitePlacement {
         private int held;
         private int own;
         private int size;
+        /** The whole nodes that {@link #fit} found. */
+        private List<List<GpuState>> chosen = List.of();
 
         void add(GpuState gpu, boolean isHeld) {
             nodes.computeIfAbsent(gpu.nodeId(), any -> new ArrayList<>()).add(gpu);
@@ -160,42 +162,86 @@ public final class SitePlacement {
 
         /** The most GPUs of at most so many that it can give a job. */
         int fit(JobView job, int most) {
-            boolean wholeNodes = job.site().filter(JobSite::wholeNodes).isPresent();
-            if (!wholeNodes) {
-                return job.fit(Math.min(count, most));
+            int bound = job.fit(Math.min(count, most));
+            if (job.site().filter(JobSite::wholeNodes).isEmpty()) {
+                return bound;
             }
-            int best = 0;
-            int sum = 0;
-            for (Map.Entry<NodeId, List<GpuState>> node : inOrder()) {
-                int next = sum + node.getValue().size();
-                if (next <= most) {
-                    sum = next;
-                    best = job.allows(sum) ? sum : best;
-                }
+            List<List<GpuState>> order = inOrder();
+            chosen = first(order, job, bound);
+            if (sum(chosen) < bound) {
+                List<List<GpuState>> others = exact(order, job, bound);
+                chosen = sum(others) > sum(chosen) ? others : chosen;
             }
-            return best;
+            return sum(chosen);
         }
 
         /** Its nodes: those of the job first, training's own before others, larger ones before smaller ones. */
-        private List<Map.Entry<NodeId, List<GpuState>>> inOrder() {
+        private List<List<GpuState>> inOrder() {
             return nodes.entrySet().stream()
                     .sorted(Comparator.<Map.Entry<NodeId, List<GpuState>>>comparingInt(
                                     node -> home.contains(node.getKey()) ? 0 : 1)
                             .thenComparingInt(node -> node.getValue().get(0).pool() == Pool.TRAINING ? 0 : 1)
                             .thenComparingInt(node -> -node.getValue().size())
                             .thenComparing(Map.Entry::getKey))
+                    .map(Map.Entry::getValue)
                     .toList();
         }
 
-        /** Whole nodes with so many GPUs, which {@link #fit} found. */
-        List<GpuId> nodes(int sum) {
-            List<GpuId> chosen = new ArrayList<>();
-            for (Map.Entry<NodeId, List<GpuState>> node : inOrder()) {
-                if (chosen.size() + node.getValue().size() <= sum) {
-                    node.getValue().forEach(gpu -> chosen.add(gpu.gpuId()));
+        /** The first nodes that have a number of GPUs, of at most so many, which the job may have. */
+        private static List<List<GpuState>> first(List<List<GpuState>> order, JobView job, int bound) {
+            List<List<GpuState>> taken = new ArrayList<>();
+            int best = 0;
+            int sum = 0;
+            for (List<GpuState> node : order) {
+                if (sum + node.size() <= bound) {
+                    sum += node.size();
+                    taken.add(node);
+                    best = job.allows(sum) ? taken.size() : best;
                 }
             }
-            return chosen;
+            return List.copyOf(taken.subList(0, best));
+        }
+
+        /** Any nodes that have the largest such number together: where nodes differ in size, the first may not. */
+        private static List<List<GpuState>> exact(List<List<GpuState>> order, JobView job, int bound) {
+            // The place, from 1, of the last node of the first choice that has each sum; 0 if there is none.
+            int[] last = new int[bound + 1];
+            for (int place = 1; place <= order.size(); place++) {
+                int gpus = order.get(place - 1).size();
+                for (int sum = bound; sum >= gpus; sum--) {
+                    if (last[sum] == 0 && (sum == gpus || last[sum - gpus] > 0)) {
+                        last[sum] = place;
+                    }
+                }
+            }
+            int best = bound;
+            while (best > 0 && (last[best] == 0 || !job.allows(best))) {
+                best--;
+            }
+            List<List<GpuState>> exact = new ArrayList<>();
+            int left = best;
+            while (left > 0) {
+                List<GpuState> node = order.get(last[left] - 1);
+                exact.add(node);
+                left -= node.size();
+            }
+            return exact;
+        }
+
+        private static int sum(List<List<GpuState>> some) {
+            int sum = 0;
+            for (List<GpuState> node : some) {
+                sum += node.size();
+            }
+            return sum;
+        }
+
+        List<GpuId> chosen() {
+            List<GpuId> ids = new ArrayList<>();
+            for (List<GpuState> node : chosen) {
+                node.forEach(gpu -> ids.add(gpu.gpuId()));
+            }
+            return ids;
         }
 
         List<GpuId> gpus(int number, List<GpuId> mine) {

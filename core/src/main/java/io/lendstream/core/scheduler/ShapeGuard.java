@@ -187,7 +187,7 @@ record ShapeGuard(StepBuilder builder, TopologyLabels labels) {
             PersistentMap<KindId, Integer> known =
                     guard.builder.clusterIndex().trainingCapacity().kinds();
             if (known.size() < 2) {
-                kinds.add(new ShapeView(guard.builder, guard.labels, view::gpus, Optional.empty()));
+                kinds.add(new ShapeView(guard.builder, guard.labels, view::gpus, known.firstKey()));
                 return;
             }
             for (Map.Entry<KindId, Integer> kind : known) {

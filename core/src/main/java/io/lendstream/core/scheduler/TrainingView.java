@@ -193,8 +193,9 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
     /** Jobs in their shapes. */
     private Function<JobState, JobView> shaped(Function<JobState, JobView> plain) {
         TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();
-        ShapeView shapes =
-                new ShapeView(builder, settings.model().topology(), () -> listed(capacity), Optional.empty());
+        PersistentMap<KindId, Integer> kinds = capacity.kinds();
+        Optional<KindId> only = kinds.size() < 2 ? kinds.firstKey() : Optional.empty();
+        ShapeView shapes = new ShapeView(builder, settings.model().topology(), () -> listed(capacity), only);
         return job -> shapes.of(job, plain.apply(job));
     }
 

@@ -9,8 +9,10 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.Node;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TopologyLevel;
@@ -20,6 +22,7 @@ import io.lendstream.core.history.Violation;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
@@ -131,6 +134,21 @@ class KindPoolsTest {
                         .map(JobView::job))
                 .as("each job is in one view")
                 .containsExactlyInAnyOrder(new JobId("a"), new JobId("b"));
+    }
+
+    /** The node has one whole GPU. Its other GPU is cut, and its MIG instances are of another kind. */
+    @Test
+    void aWholeNodeIsAllGpusOfTheKindThatTrainingHas() {
+        Scenario story = story("afs").migNode("train-a", Pool.TRAINING, "3g.40gb@0 3g.40gb@4");
+        Node cut = story.state().nodes().require(new NodeId("train-a")).node();
+        List<Gpu> gpus = new ArrayList<>(cut.gpus());
+        gpus.add(Gpu.whole(new GpuId("train-a-g1"), 1, T4, 16L << 30));
+        story.tell(cut.with("boot-1", story.now(), gpus)).job("a", 1, JobShape.nodes());
+
+        story.after(ofMinutes(2)).settled();
+
+        assertThat(kinds(story.state(), story.job("a"))).containsExactly(SMALL);
+        assertThat(story.verdict().violations()).isEmpty();
     }
 
     @Test

@@ -79,7 +79,7 @@ class ShapedPlansTest {
         }
     }
 
-    private static List<JobShape> shapes() {
+    static List<JobShape> shapes() {
         return List.of(JobShape.ANY, ON_ONE_NODE);
     }
 

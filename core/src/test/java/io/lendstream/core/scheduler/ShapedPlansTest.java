@@ -7,6 +7,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
@@ -87,7 +88,8 @@ class ShapedPlansTest {
     @ParameterizedTest
     @MethodSource("shapes")
     void anotherJobGetsAndKeepsTheGpuThatAGrowingJobCannotUse(JobShape shape) {
-        Scenario story = new Scenario(new Scheduler(new FirstComeFirstServed(), SchedulerSettings.DEFAULTS))
+        Scheduler scheduler = new Scheduler(new FirstComeFirstServed(), SchedulerSettings.DEFAULTS);
+        Scenario story = new Scenario(scheduler)
                 .node("train-a", Pool.TRAINING, 4)
                 .node("train-b", Pool.TRAINING, 1)
                 .rigidJob("b", 2);
@@ -102,7 +104,10 @@ class ShapedPlansTest {
         assertThat(story.job("a").gpus()).isEqualTo(2);
         assertThat(story.job("w").gpus()).isEqualTo(1);
         assertThat(story.decisions()).as("no job is stopped and started again").hasSize(decisions);
-        assertThat(story.verdict().violations()).isEmpty();
+        HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> scheduler);
+        story.log().forEach(checker::take);
+        assertThat(checker.verdict(story.decisions(), story.leases()).violations())
+                .isEmpty();
     }
 
     /** The largest node first leaves 2 GPUs that no other node has. */

@@ -5,6 +5,7 @@ import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.Resized;
+import io.lendstream.core.policy.ShapedJob;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -32,8 +33,7 @@ record SizeReasons(ClusterView cluster, int gpus, int jobs) {
     PlanReason of(JobView job, int size, SizeRule rule, Map<String, Double> more) {
         String needs = Reason.counted(job.least(), "GPU");
         if (size == 0) {
-            String left = job.least() == 1 ? "no GPU is left" : "fewer than the " + needs + " that it needs are left";
-            return of(job, size, rule.first + ", and " + left, more);
+            return of(job, size, rule.first + ", and " + left(job, needs), more);
         }
         String start = job.gpus().isEmpty() ? rule.first + "; " : "";
         if (!job.elastic()) {
@@ -42,6 +42,13 @@ record SizeReasons(ClusterView cluster, int gpus, int jobs) {
         int further = size - job.least();
         String gets = further > 0 ? further + " more" : "no more";
         return of(job, size, start + "it needs " + needs + " and gets " + gets + "; " + rule.further, more);
+    }
+
+    private static String left(JobView job, String needs) {
+        if (job.least() == ShapedJob.NO_SIZE) {
+            return "the nodes have no number of GPUs that its shape allows";
+        }
+        return job.least() == 1 ? "no GPU is left" : "fewer than the " + needs + " that it needs are left";
     }
 
     /** The reason for a job's new size, with a cause and the numbers that it names. */

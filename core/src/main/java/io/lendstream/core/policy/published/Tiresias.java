@@ -9,6 +9,7 @@ import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.Resized;
+import io.lendstream.core.policy.ShapedJob;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
 import io.lendstream.core.policy.placement.FreeGpusByNode;
 import io.lendstream.core.policy.placement.SitePlacement;
@@ -201,7 +202,10 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
             if (standing.queue() > 0 || standing.runningSince().isEmpty()) {
                 return NEVER;
             }
-            double seconds = demoteGpuHours * SECONDS_PER_HOUR / job.requestedGpus();
+            // A job that no number of GPUs fits now counts with those that it has.
+            boolean hasSize = job.requestedGpus() < ShapedJob.NO_SIZE;
+            int asked = hasSize ? job.requestedGpus() : Math.max(1, job.gpus().size());
+            double seconds = demoteGpuHours * SECONDS_PER_HOUR / asked;
             long millis = (long) Math.ceil(1000 * seconds - 1e-6);
             return standing.runningSince().get().toEpochMilli()
                     + millis
@@ -219,6 +223,9 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
         /** The GPUs that are left for a job, against those that it asked for. */
         private static String left(int requested, int size) {
             String asked = Reason.counted(requested, "GPU");
+            if (requested == ShapedJob.NO_SIZE) {
+                return "the nodes have no number of GPUs that its shape allows";
+            }
             if (size == 0) {
                 return requested == 1
                         ? "no GPU is left for it"

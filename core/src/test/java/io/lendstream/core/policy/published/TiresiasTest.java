@@ -7,9 +7,15 @@ import static io.lendstream.core.policy.Views.job;
 import static io.lendstream.core.policy.Views.pace;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.TopologyLevel;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobSite;
 import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.NodeLayout;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.ShapedJob;
 import io.lendstream.core.state.QueuePosition;
 import java.time.Duration;
 import java.util.List;
@@ -67,6 +73,35 @@ class TiresiasTest {
                         "new starts on 1 GPU: it is in queue 0 after 0 s of run time, and the 1 GPU that it asked for"
                                 + " is left; queue 0 comes first, and in a queue the job that joined it first");
     }
+
+    @Test
+    void aJobThatNoNumberOfGpusFitsKeepsItsQueueAndHasThatReason() {
+        JobView old = job(
+                "old", 2, List.of(gpu(0, 0), gpu(0, 1)), pace(1, 1), Optional.of(served(Duration.ofMinutes(10), 0)));
+        JobShape nines = JobShape.multiples(9);
+        ClusterView view =
+                cluster(List.of(new ShapedJob(old, nines, JobSite.of(nines, ALIKE), Optional.empty())), 2);
+
+        Plan plan = policy.plan(view);
+
+        assertThat(plan.targets().get(job("old"))).isEmpty();
+        assertThat(Objects.requireNonNull(plan.standings().get(job("old"))).queue())
+                .isZero();
+        assertThat(text(plan, "old")).contains("the nodes have no number of GPUs that its shape allows");
+        assertThat(text(new Afs().plan(view), "old")).contains("the nodes have no number of GPUs that its shape allows");
+    }
+
+    private static final NodeLayout ALIKE = new NodeLayout() {
+        @Override
+        public int gpusOf(NodeId node) {
+            return 2;
+        }
+
+        @Override
+        public String domain(NodeId node, TopologyLevel level) {
+            return "";
+        }
+    };
 
     @Test
     void aJobThatGetsFewerGpusThanItAskedForHasThatReason() {

@@ -75,11 +75,13 @@ class ActuatorSettingsTest {
 
     @Test
     void aLabelDividesNodesIntoGroups() {
-        assertThat(settings("actuator.granularity=nodes", "actuator.group-label=rack").abilities())
+        assertThat(settings("actuator.granularity=nodes", "actuator.group-label=rack")
+                        .abilities())
                 .isEqualTo(Abilities.USUAL.inGroupsBy("rack"));
         assertThatThrownBy(() -> settings("actuator.granularity=node", "actuator.group-label=rack"))
-                .hasMessage("actuator.group-label is 'rack', but actuator.granularity is node, so no groups of nodes are"
-                        + " lent. Set it to nodes, or leave the label out.");
+                .hasMessage(
+                        "actuator.group-label is 'rack', but actuator.granularity is node, so no groups of nodes are"
+                                + " lent. Set it to nodes, or leave the label out.");
     }
 
     @Test

@@ -102,8 +102,7 @@ public class QueuePlanTime {
     /** A plan and its decisions. */
     @Benchmark
     public Step plan() {
-        return scheduler.step(
-                state, new DomainEvent(DOMAIN, 1, 2, NOW, Optional.empty(), new Tick(DOMAIN, NOW)));
+        return scheduler.step(state, new DomainEvent(DOMAIN, 1, 2, NOW, Optional.empty(), new Tick(DOMAIN, NOW)));
     }
 
     private static ClusterEntities entities(List<String> products, int queues) {
@@ -116,8 +115,7 @@ public class QueuePlanTime {
             nodes = nodes.put(node.nodeId(), NodeState.of(node));
             for (Gpu gpu : node.gpus()) {
                 free.get(n % products.size()).add(gpu.gpuId());
-                GpuState unit = GpuState.free(
-                        gpu.gpuId(), node.nodeId(), Pool.TRAINING, Optional.empty(), NOW, 1);
+                GpuState unit = GpuState.free(gpu.gpuId(), node.nodeId(), Pool.TRAINING, Optional.empty(), NOW, 1);
                 gpus = gpus.put(gpu.gpuId(), unit.of(Optional.of(GpuKinds.PLAIN.of(gpu))));
             }
         }
@@ -131,7 +129,9 @@ public class QueuePlanTime {
             JobState job = job(j, random, queues, held);
             jobs = jobs.put(job.spec().job(), job);
             for (GpuId unit : held) {
-                gpus = gpus.put(unit, gpus.require(unit).with(new Owner.Training(job.spec().job()), NOW, 1));
+                gpus = gpus.put(
+                        unit,
+                        gpus.require(unit).with(new Owner.Training(job.spec().job()), NOW, 1));
             }
         }
         return new ClusterEntities(nodes, gpus, PersistentMap.empty(), jobs, declared(queues));

@@ -86,15 +86,7 @@ public record ClusterQueue(
     /** The same queue with other rules for taking GPUs from jobs. */
     public ClusterQueue preempting(Preemption within, Preemption inCohort) {
         return new ClusterQueue(
-                queue,
-                domain,
-                at,
-                cohort,
-                weight,
-                quotas,
-                Optional.of(within),
-                Optional.of(inCohort),
-                priorityClasses);
+                queue, domain, at, cohort, weight, quotas, Optional.of(within), Optional.of(inCohort), priorityClasses);
     }
 
     /** The same queue with priority classes. */

@@ -211,8 +211,7 @@ public record InferenceService(
     private KindCapacity lesser(KindCapacity one, KindCapacity other) {
         Duration first = one.warmUp().orElse(warmUp);
         Duration second = other.warmUp().orElse(warmUp);
-        KindCapacity least =
-                other.least(replicaCapacityPerSecond) < one.least(replicaCapacityPerSecond) ? other : one;
+        KindCapacity least = other.least(replicaCapacityPerSecond) < one.least(replicaCapacityPerSecond) ? other : one;
         return least.warmingUpIn(first.compareTo(second) >= 0 ? first : second);
     }
 

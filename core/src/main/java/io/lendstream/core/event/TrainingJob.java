@@ -224,7 +224,8 @@ public record TrainingJob(
 
     /** The same job with a deadline. */
     public TrainingJob due(Instant deadline, DeadlineKind kind) {
-        return with(new Precedence(precedence.priority(), Optional.of(deadline), kind, precedence.queue(), precedence.priorityClass()));
+        return with(new Precedence(
+                precedence.priority(), Optional.of(deadline), kind, precedence.queue(), precedence.priorityClass()));
     }
 
     /** The same job with another order among jobs. */

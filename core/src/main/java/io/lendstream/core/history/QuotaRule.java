@@ -83,8 +83,7 @@ final class QuotaRule implements HistoryRule {
         for (Decision decision : replayed.decisions()) {
             if (decision.id().sequence() >= taking.get(0).id().sequence()) {
                 released(replayed, decision)
-                        .forEach(unit ->
-                                put(kept, entities, unit, unit.owner().holder()));
+                        .forEach(unit -> put(kept, entities, unit, unit.owner().holder()));
             }
         }
         for (Decision decision : taking) {

@@ -45,7 +45,8 @@ public final class ClusterLayout implements NodeLayout {
     /** Found by the node, without reading other nodes. */
     private int count(NodeId node) {
         int count = 0;
-        for (Map.Entry<NodeGpuKey, GpuState> unit : units.from(seat -> seat.node().compareTo(node) >= 0)) {
+        for (Map.Entry<NodeGpuKey, GpuState> unit :
+                units.from(seat -> seat.node().compareTo(node) >= 0)) {
             if (!unit.getKey().node().equals(node)) {
                 break;
             }

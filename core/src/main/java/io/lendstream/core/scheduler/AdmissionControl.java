@@ -63,9 +63,8 @@ final class AdmissionControl {
         boolean areThereQueues = !builder.entities().queues().isEmpty();
         List<JobState> asking = new ArrayList<>();
         for (JobState job : jobs.open().values()) {
-            boolean needsAnswer = isHard(job)
-                    ? job.admission().isEmpty()
-                    : areThereQueues && job.gpus() == 0 && isOfQueue(job);
+            boolean needsAnswer =
+                    isHard(job) ? job.admission().isEmpty() : areThereQueues && job.gpus() == 0 && isOfQueue(job);
             if (needsAnswer && job.changing().isEmpty()) {
                 asking.add(job);
             }
@@ -82,10 +81,7 @@ final class AdmissionControl {
 
     /** Whether a job is in a queue that is declared. */
     private boolean isOfQueue(JobState job) {
-        return job.spec()
-                .queue()
-                .filter(builder.entities().queues()::contains)
-                .isPresent();
+        return job.spec().queue().filter(builder.entities().queues()::contains).isPresent();
     }
 
     /** Whether the answer is to another description of the job. */

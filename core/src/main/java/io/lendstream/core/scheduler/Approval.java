@@ -88,8 +88,9 @@ final class Approval {
     private boolean isUsable(GpuId id) {
         return builder.gpus()
                 .get(id)
-                .filter(gpu ->
-                        gpu.isFree() && builder.isReachable(gpu) && !builder.promises().has(id))
+                .filter(gpu -> gpu.isFree()
+                        && builder.isReachable(gpu)
+                        && !builder.promises().has(id))
                 .isPresent();
     }
 

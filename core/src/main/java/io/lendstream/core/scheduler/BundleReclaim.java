@@ -38,7 +38,8 @@ final class BundleReclaim {
         List<GpuId> whole = new ArrayList<>(loans);
         Set<String> opened = new HashSet<>();
         for (GpuId loan : loans) {
-            Optional<String> bundle = builder.gpus().get(loan).flatMap(bundles::of).filter(opened::add);
+            Optional<String> bundle =
+                    builder.gpus().get(loan).flatMap(bundles::of).filter(opened::add);
             for (GpuState unit : bundle.map(bundles::units).orElse(List.of())) {
                 boolean isHeld = unit.owner().isHeldByJob() && !unit.owner().isReleasing();
                 if (isHeld && all.add(unit.gpuId())) {

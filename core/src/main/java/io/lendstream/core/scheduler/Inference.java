@@ -307,7 +307,6 @@ final class Inference {
         ServiceId name = service.spec().service();
         String what = "wakes " + Reason.counted(warm.size(), "warm replica")
                 + supply.reasons().kinds(service, warm);
-        new ReplicaChanges(builder, settings)
-                .wake(name, warm, supply.reasons().of(service, need, what));
+        new ReplicaChanges(builder, settings).wake(name, warm, supply.reasons().of(service, need, what));
     }
 }

@@ -32,9 +32,7 @@ record InferencePool(StepBuilder builder) {
     private Stream<GpuState> reachable() {
         return StreamSupport.stream(
                         builder.clusterIndex().gpus().free().values().spliterator(), false)
-                
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE
-                        && builder.isReachable(gpu));
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu));
     }
 
     /** GPUs that services may have as soon as releases are reported. */
@@ -67,7 +65,9 @@ record InferencePool(StepBuilder builder) {
                 && service.spec()
                         .sliceMemoryBytes()
                         .filter(bytes -> !areAlike
-                                && unit.kind().filter(kind -> !kind.hasMemory(bytes)).isPresent())
+                                && unit.kind()
+                                        .filter(kind -> !kind.hasMemory(bytes))
+                                        .isPresent())
                         .isEmpty();
     }
 

@@ -163,6 +163,7 @@ final class KindChoice {
                                 .filter(gpu -> gpu.kind().filter(kind::equals).isPresent())
                                 .toList(),
                         Optional.of(kind)));
-        return there.shaped(job, training.seen(job, gpusPerNode, ScheduledJob.Kinds.ALIKE)).hasSize();
+        return there.shaped(job, training.seen(job, gpusPerNode, ScheduledJob.Kinds.ALIKE))
+                .hasSize();
     }
 }

@@ -64,7 +64,8 @@ final class KindRoom {
         }
         for (JobState job : builder.clusterIndex().jobs().open().values()) {
             int share = job.admission().map(Admission::share).orElse(0);
-            if (share > 0 && job.spec().hardDeadline().filter(builder.now()::isBefore).isPresent()) {
+            if (share > 0
+                    && job.spec().hardDeadline().filter(builder.now()::isBefore).isPresent()) {
                 roomOf(job, rooms).ifPresent(room -> room.promise(share));
             }
         }

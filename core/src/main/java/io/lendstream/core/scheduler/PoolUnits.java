@@ -69,8 +69,7 @@ final class PoolUnits {
     void keep(int queue, List<JobView> jobs, int share) {
         int left = share;
         for (JobView job : byRank(jobs)) {
-            List<GpuId> here =
-                    job.gpus().stream().filter(rest::containsKey).toList();
+            List<GpuId> here = job.gpus().stream().filter(rest::containsKey).toList();
             boolean isFixed = whole.fixed().contains(job.job());
             int most = isFixed ? here.size() : Math.min(here.size(), Math.max(0, left));
             boolean goesOn = isFixed || most == here.size() || (job.elastic() && most >= job.least());
@@ -92,8 +91,7 @@ final class PoolUnits {
     private List<JobView> byRank(List<JobView> jobs) {
         return jobs.stream()
                 .filter(job -> !job.gpus().isEmpty())
-                .sorted(Comparator.comparing(
-                                (JobView job) -> !whole.fixed().contains(job.job()))
+                .sorted(Comparator.comparing((JobView job) -> !whole.fixed().contains(job.job()))
                         .thenComparing(job -> -builder.entities().priorityOf(state(job)))
                         .thenComparing(job -> state(job).usage().startedAt().orElse(Instant.MAX))
                         .thenComparing(JobView::job))
@@ -130,9 +128,7 @@ final class PoolUnits {
         List<GpuState> units = new ArrayList<>();
         for (GpuState unit : whole.gpus()) {
             JobId keeper = keepers.get(unit.gpuId());
-            if (isOf(queue, unit)
-                    && !taken.contains(unit.gpuId())
-                    && (keeper == null || names.contains(keeper))) {
+            if (isOf(queue, unit) && !taken.contains(unit.gpuId()) && (keeper == null || names.contains(keeper))) {
                 units.add(unit);
             }
         }
@@ -165,7 +161,8 @@ final class PoolUnits {
 
     /** Whether a job has to give up GPUs. */
     private boolean isCut(JobView job) {
-        return !whole.fixed().contains(job.job()) && left(job).size() < job.gpus().size();
+        return !whole.fixed().contains(job.job())
+                && left(job).size() < job.gpus().size();
     }
 
     private List<GpuId> left(JobView job) {
@@ -201,10 +198,8 @@ final class PoolUnits {
                 .orElseGet(() -> new PlanReason(
                         "%s %s: %s"
                                 .formatted(
-                                        job,
-                                        left == 0 ? "waits" : "goes on with " + Reason.counted(left, "GPU"),
-                                        back),
-                                Map.of()));
+                                        job, left == 0 ? "waits" : "goes on with " + Reason.counted(left, "GPU"), back),
+                        Map.of()));
     }
 
     /** Gives up the units of a queue that its plans have not taken; returns how many these have taken. */

@@ -113,7 +113,8 @@ final class Promises {
             builder.jobs()
                     .get(job)
                     .filter(known -> !known.isOver())
-                    .ifPresent(known -> builder.put(known.aiming(known.allocation().gpus())));
+                    .ifPresent(
+                            known -> builder.put(known.aiming(known.allocation().gpus())));
             builder.invalidatePlan();
         }
     }
@@ -149,8 +150,7 @@ final class Promises {
     private static boolean isBound(StepBuilder builder, Promise promise) {
         return builder.gpus()
                 .get(promise.unit())
-                .filter(unit ->
-                        unit.isHeldBy(promise.tenant()) && !unit.owner().isReleasing())
+                .filter(unit -> unit.isHeldBy(promise.tenant()) && !unit.owner().isReleasing())
                 .isPresent();
     }
 

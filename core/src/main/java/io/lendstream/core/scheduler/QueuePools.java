@@ -63,7 +63,8 @@ final class QueuePools {
      */
     Plan plan(ClusterView view, Optional<KindId> kind, List<Seen> seen) {
         List<QueuedJobs> queues = guard.isOn() ? byQueue(view) : List.of();
-        if (queues.size() < 2 && queues.stream().allMatch(queue -> queue.groups().size() < 2)) {
+        if (queues.size() < 2
+                && queues.stream().allMatch(queue -> queue.groups().size() < 2)) {
             Seen whole = planner.apply(view);
             seen.add(whole);
             return whole.plan();
@@ -106,10 +107,12 @@ final class QueuePools {
         SortedMap<String, QueuedJobs> queues = new TreeMap<>();
         for (JobView job : view.queue()) {
             JobState state = builder.jobs().require(job.job());
-            Optional<ClusterQueue> queue =
-                    state.spec().queue().flatMap(builder.entities().queues()::get).map(QueueState::spec);
-            boolean isRanked =
-                    queue.filter(known -> known.within() == Preemption.LOWER_PRIORITY).isPresent();
+            Optional<ClusterQueue> queue = state.spec()
+                    .queue()
+                    .flatMap(builder.entities().queues()::get)
+                    .map(QueueState::spec);
+            boolean isRanked = queue.filter(known -> known.within() == Preemption.LOWER_PRIORITY)
+                    .isPresent();
             int priority = isRanked ? builder.entities().priorityOf(state) : 0;
             queues.computeIfAbsent(
                             queue.map(known -> known.queue().value()).orElse(""),
@@ -132,8 +135,8 @@ final class QueuePools {
             Optional<QueueShares.Quota> quota = queue.queue().map(known -> quota(ledger, known, kind, held));
             queue.queue().ifPresent(known -> asking.add(known.queue()));
             double weight = queue.queue().map(ClusterQueue::weight).orElse(1.0);
-            int nominal = quota.map(own -> fitting(
-                            jobs, (int) Math.max(0, Math.floor(own.nominal() - own.otherUse() + ROUNDING))))
+            int nominal = quota.map(own ->
+                            fitting(jobs, (int) Math.max(0, Math.floor(own.nominal() - own.otherUse() + ROUNDING))))
                     .orElse(0);
             askers.add(new QueueShares.Asker(fixed(view, jobs), nominal, useful, weight, quota));
         }
@@ -189,7 +192,9 @@ final class QueuePools {
         double nominal = quota.nominalQuota();
         double used = ledger.use(queue.queue(), kind).map(QuotaUse::used).orElse(0.0);
         return new QueueShares.Quota(
-                queue.cohort().map(cohort -> cohort + " " + quota.kind().map(KindId::value).orElse("")),
+                queue.cohort()
+                        .map(cohort ->
+                                cohort + " " + quota.kind().map(KindId::value).orElse("")),
                 nominal,
                 quota.borrowingLimit().orElse(Double.MAX_VALUE),
                 quota.lendingLimit().map(limit -> Math.max(0, nominal - limit)).orElse(0.0),

@@ -111,9 +111,10 @@ final class QuotaAsks {
                 waiting.add(job);
             }
         }
-        waiting.sort(Comparator.comparingInt((JobState job) -> -builder.entities().priorityOf(job))
-                .thenComparing(job -> job.spec().submittedAt())
-                .thenComparing(job -> job.spec().job()));
+        waiting.sort(
+                Comparator.comparingInt((JobState job) -> -builder.entities().priorityOf(job))
+                        .thenComparing(job -> job.spec().submittedAt())
+                        .thenComparing(job -> job.spec().job()));
         return waiting;
     }
 
@@ -158,14 +159,16 @@ final class QuotaAsks {
         private final ShapeGuard shapes =
                 new ShapeGuard(builder, settings.model().topology());
         private final AbilityGuard abilities = new AbilityGuard(builder);
-        private final List<GpuState> usable = new TrainingView(builder, settings).view().gpus();
+        private final List<GpuState> usable =
+                new TrainingView(builder, settings).view().gpus();
         /** Units that a plan has given to jobs that wait for them. */
         private final Set<GpuId> planned = new HashSet<>();
 
         /** The fewest GPUs that could not be claimed, by queue and kind: later jobs cannot claim more. */
         private final Map<String, Integer> failed = new HashMap<>();
 
-        private final boolean mayLend = settings.lending() && safety.againstLoans(builder).isEmpty();
+        private final boolean mayLend =
+                settings.lending() && safety.againstLoans(builder).isEmpty();
         private long lendable = LoanLimit.of(policy.planEvery(), settings, new TransferPace(builder, settings))
                 .most();
 
@@ -177,9 +180,8 @@ final class QuotaAsks {
 
         /** Takes and promises the GPUs of a job on the kind that costs others the fewest GPUs, if it may have them. */
         void ask(JobState job) {
-            ClusterQueue queue = builder.entities()
-                    .queueOf(new Tenant.Job(job.spec().job()))
-                    .orElseThrow();
+            ClusterQueue queue =
+                    builder.entities().queueOf(new Tenant.Job(job.spec().job())).orElseThrow();
             int least = least(job);
             if (least == 0) {
                 return;
@@ -244,8 +246,7 @@ final class QuotaAsks {
                 return Optional.empty();
             }
             List<GpuId> free = free(kind, least);
-            QuotaVictims victims =
-                    new QuotaVictims(builder, kept, new QuotaVictims.Wanted(job, queue, kind, mayLend));
+            QuotaVictims victims = new QuotaVictims(builder, kept, new QuotaVictims.Wanted(job, queue, kind, mayLend));
             int ofOwn = over > ROUNDING ? victims.take(true, (int) Math.ceil(over - ROUNDING)) : 0;
             if (ofOwn < over - ROUNDING) {
                 return Optional.empty();

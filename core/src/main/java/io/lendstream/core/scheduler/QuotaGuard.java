@@ -158,9 +158,7 @@ final class QuotaGuard {
      * quotas, and these before needs.
      */
     private boolean isOfOthersShare(ServiceId service, QueueId queue, GpuState unit) {
-        if (!unit.owner().isHeldByJob()
-                || unit.owner().isReleasing()
-                || isUnderFloor(service)) {
+        if (!unit.owner().isHeldByJob() || unit.owner().isReleasing() || isUnderFloor(service)) {
             return false;
         }
         Optional<QuotaUse> own = builder.ledger().use(queue, unit.kind());
@@ -223,9 +221,7 @@ final class QuotaGuard {
         if (kinds.isEmpty()) {
             Optional<GpuState> unit = builder.gpus().firstKey().flatMap(builder.gpus()::get);
             boolean areAlike = unit.isPresent() && unit.get().kind().isEmpty();
-            return areAlike
-                    ? ledger.use(name, Optional.empty()).stream().toList()
-                    : ledger.uses(name);
+            return areAlike ? ledger.use(name, Optional.empty()).stream().toList() : ledger.uses(name);
         }
         ClusterQueue queue = builder.entities().queues().require(name).spec();
         Set<Optional<KindId>> counted = new HashSet<>();

@@ -156,7 +156,8 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             int least = job.spec().scaling().least();
             int floors = guard.floors(tenant, queue.get());
             List<QuotaUse> uses = guard.uses(ledger, queue.get());
-            boolean isAllowed = uses.stream().anyMatch(use -> use.keeping(floors).takes(least));
+            boolean isAllowed =
+                    uses.stream().anyMatch(use -> use.keeping(floors).takes(least));
             if (!isAllowed) {
                 QuotaRefusal refusal = new QuotaRefusal(queue.get(), uses, floors);
                 refusals.put(job.spec().job(), new Refused(refusal, least));

@@ -212,8 +212,8 @@ final class QuotaVictims {
                 List<GpuId> rest = candidate.job().allocation().gpus().stream()
                         .filter(unit -> !units.contains(unit))
                         .toList();
-                boolean goesOn = candidate.job().spec().shape().isAny()
-                        && JobChanges.goesOnWith(candidate.job(), rest.size());
+                boolean goesOn =
+                        candidate.job().spec().shape().isAny() && JobChanges.goesOnWith(candidate.job(), rest.size());
                 losses.add(new Loss(candidate.job(), units, goesOn ? rest : List.of()));
             }
         });

@@ -50,8 +50,8 @@ final class ReplicaAsks {
             int missing = missing(service);
             int covered = Math.min(coming, missing);
             coming -= covered;
-            Optional<ClusterQueue> queue = builder.entities()
-                    .queueOf(new Tenant.Service(service.spec().service()));
+            Optional<ClusterQueue> queue =
+                    builder.entities().queueOf(new Tenant.Service(service.spec().service()));
             if (missing > covered && queue.isPresent()) {
                 ask(service, queue.get(), missing - covered);
             }
@@ -78,8 +78,8 @@ final class ReplicaAsks {
         QueueLedger kept = guard.kept();
         int left = replicas;
         for (ServiceState other : builder.services().values()) {
-            Optional<ClusterQueue> theirs = builder.entities()
-                    .queueOf(new Tenant.Service(other.spec().service()));
+            Optional<ClusterQueue> theirs =
+                    builder.entities().queueOf(new Tenant.Service(other.spec().service()));
             if (left > 0 && theirs.isPresent() && isInCohort(queue, theirs.get())) {
                 List<GpuId> given = given(kept, service, other, left);
                 left -= given.size();

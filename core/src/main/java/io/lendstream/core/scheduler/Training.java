@@ -246,7 +246,8 @@ final class Training {
         List<GpuId> gained =
                 job.target().stream().filter(gpu -> !held.contains(gpu)).toList();
         List<GpuId> opening = bundles.opening(gained);
-        boolean possible = opening.stream().allMatch(gpu -> isFreeOrComing(job, gpu)) && shapes.allows(job, job.target());
+        boolean possible =
+                opening.stream().allMatch(gpu -> isFreeOrComing(job, gpu)) && shapes.allows(job, job.target());
         if (!possible) {
             builder.invalidatePlan();
             builder.put(job.aiming(job.allocation().gpus()));
@@ -338,7 +339,10 @@ final class Training {
                     "gpusBefore", (double) held,
                     "gpusAfter", (double) size);
             new ReplicaChanges(builder, settings)
-                    .stop(service, gpus, builder.because(builder.promises().cause(job), text, numbers, Safety.inputs(builder)));
+                    .stop(
+                            service,
+                            gpus,
+                            builder.because(builder.promises().cause(job), text, numbers, Safety.inputs(builder)));
         });
     }
 

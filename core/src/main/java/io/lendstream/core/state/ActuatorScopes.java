@@ -101,8 +101,8 @@ public final class ActuatorScopes {
     private static String group(ActuatorDescription actuator, Optional<NodeState> node) {
         String group = actuator.abilities()
                 .groupLabel()
-                .map(label -> node.flatMap(known ->
-                                Optional.ofNullable(known.node().facts().labels().get(label)))
+                .map(label -> node.flatMap(known -> Optional.ofNullable(
+                                known.node().facts().labels().get(label)))
                         .map(value -> " %s=%s".formatted(label, value))
                         .orElse(" without label " + label))
                 .orElse("");

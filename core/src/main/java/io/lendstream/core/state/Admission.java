@@ -13,7 +13,11 @@ import java.util.Optional;
  * @param kind the kind of these GPUs; empty if kinds are not told apart
  * @param outdated whether its owner has described the refused job in another way since
  */
-public record Admission(boolean admitted, int share, Optional<KindId> kind, @WhenAbsent("false") boolean outdated) {
+public record Admission(
+        boolean admitted,
+        int share,
+        Optional<KindId> kind,
+        @WhenAbsent("false") boolean outdated) {
     /** An answer to the present description of a job. */
     public Admission(boolean admitted, int share, Optional<KindId> kind) {
         this(admitted, share, kind, false);

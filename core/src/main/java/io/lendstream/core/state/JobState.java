@@ -262,7 +262,9 @@ public record JobState(
                 usage,
                 lastProgressAt,
                 standing,
-                next.equals(spec) ? admission : admission.filter(any -> isRefused()).map(Admission::toEarlier),
+                next.equals(spec)
+                        ? admission
+                        : admission.filter(any -> isRefused()).map(Admission::toEarlier),
                 event,
                 goodput.with(next, traits));
     }

@@ -182,9 +182,7 @@ class AbilityGuardTest {
         StepBuilder builder = builder(story);
 
         AbilityPlan part = AbilityPlan.of(
-                builder,
-                new ShapeGuard(builder, TopologyLabels.NONE),
-                new Plan(Map.of(new JobId("a"), all), Map.of()));
+                builder, new ShapeGuard(builder, TopologyLabels.NONE), new Plan(Map.of(new JobId("a"), all), Map.of()));
 
         assertThat(part.plan().targets().get(new JobId("a"))).hasSize(2);
         assertThat(part.refusals()).containsOnlyKeys(new JobId("a"));
@@ -200,7 +198,9 @@ class AbilityGuardTest {
         story.tell(story.jobRecord("a", 2, true).due(due, DeadlineKind.SOFT));
         story.tell(story.jobRecord("b", 2, true).shaped(JobShape.multiples(2)).due(due, DeadlineKind.SOFT));
 
-        assertThat(new TrainingView(builder(story), SchedulerSettings.DEFAULTS).view().jobs())
+        assertThat(new TrainingView(builder(story), SchedulerSettings.DEFAULTS)
+                        .view()
+                        .jobs())
                 .hasSize(2)
                 .allSatisfy(job -> assertThat(job.deadline()).isPresent());
     }

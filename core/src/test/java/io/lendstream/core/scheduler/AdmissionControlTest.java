@@ -433,8 +433,7 @@ class AdmissionControlTest {
     void aJobOfAQueueThatNoNodesFitIsRefusedUntilSomeDo() {
         Scenario story = new Scenario(new Scheduler(
                         Policies.parse("tiresias"),
-                        SchedulerSettings.DEFAULTS.withModel(
-                                ClusterModel.ALIKE.with(TopologyLabels.of("", "rack")))))
+                        SchedulerSettings.DEFAULTS.withModel(ClusterModel.ALIKE.with(TopologyLabels.of("", "rack")))))
                 .node("train-a", Pool.TRAINING, 2)
                 .rack("train-a", "r1")
                 .node("train-b", Pool.TRAINING, 2)
@@ -473,8 +472,8 @@ class AdmissionControlTest {
         Scenario story = planned(work(hard(training(4), "a", 700), "a"));
         assertThat(story.job("a").admission().orElseThrow().share()).isEqualTo(4);
 
-        story.takenOverBy(new Scheduler(
-                Policies.parse("tiresias"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS)));
+        story.takenOverBy(
+                new Scheduler(Policies.parse("tiresias"), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS)));
         planned(planned(work(hard(story, "b", 100_000), "b")));
 
         assertThat(lastAnswer(story))

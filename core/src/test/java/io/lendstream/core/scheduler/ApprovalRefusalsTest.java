@@ -414,14 +414,12 @@ class ApprovalRefusalsTest {
 
     @Test
     void aReplicaOnAKindThatTheServiceDoesNotUseDoesNotCountInTheFloor() {
-        scheduler =
-                new Scheduler(scheduler.policy(), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
+        scheduler = new Scheduler(scheduler.policy(), SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS));
         story = new Scenario(scheduler)
                 .node("infer", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB", 80)
                 .node("old", Pool.INFERENCE, 1, "Tesla T4", 16)
                 .control(ControlCommand.Kind.ADVISORY_ON);
-        story.tell(story.serviceRecord("chat", 1)
-                .onKinds(List.of(KindCapacity.of(new KindId("A100-SXM4-80GB"), 10))));
+        story.tell(story.serviceRecord("chat", 1).onKinds(List.of(KindCapacity.of(new KindId("A100-SXM4-80GB"), 10))));
         state = new EditedState(story);
         state.owner("infer-g0", new Owner.Sleeping(CHAT));
         state.owner("old-g0", new Owner.Serving(CHAT));

@@ -294,27 +294,27 @@ class BundlesTest {
     private static Scenario unavailable(Scenario story, NodeId node) {
         Node known = story.state().nodes().require(node).node();
         return story.tell(new Node(
-                node,
-                Scenario.DOMAIN,
-                known.pool(),
-                "boot-1",
-                story.now(),
-                NodeStatus.UNAVAILABLE,
-                known.gpus()));
+                node, Scenario.DOMAIN, known.pool(), "boot-1", story.now(), NodeStatus.UNAVAILABLE, known.gpus()));
     }
 
     /** A plan with GPUs of the group could not be carried out, and the job would get none at all. */
     @Test
     void aGroupWithANodeThatIsNotReadyIsNotShownToPlans() {
-        Scenario story =
-                racks(Abilities.USUAL.withGranularity(Granularity.NODE_GROUP), "", "").node("train", Pool.TRAINING, 1);
+        Scenario story = racks(Abilities.USUAL.withGranularity(Granularity.NODE_GROUP), "", "")
+                .node("train", Pool.TRAINING, 1);
 
-        grown(unavailable(story, new NodeId("infer-1")).service("chat", 0).settled().job("a", 3), 0);
+        grown(
+                unavailable(story, new NodeId("infer-1"))
+                        .service("chat", 0)
+                        .settled()
+                        .job("a", 3),
+                0);
 
         assertThat(story.job("a").gpus()).isEqualTo(1);
         assertThat(firstHold(story))
-                .startsWith("the plan leaves out what drivers cannot do: actuator one lends whole nodes only: node group"
-                        + " of actuator one is lent as a whole, and its node infer-1 is not ready");
+                .startsWith(
+                        "the plan leaves out what drivers cannot do: actuator one lends whole nodes only: node group"
+                                + " of actuator one is lent as a whole, and its node infer-1 is not ready");
     }
 
     @Test

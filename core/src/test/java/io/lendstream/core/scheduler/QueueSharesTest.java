@@ -77,8 +77,7 @@ class QueueSharesTest {
 
     @Test
     void whatAQueueLeavesMayBeBorrowed() {
-        QueueShares shares =
-                QueueShares.of(10, List.of(asker(100, 1, quota(4)), asker(100, 1, quota(6))), List.of());
+        QueueShares shares = QueueShares.of(10, List.of(asker(100, 1, quota(4)), asker(100, 1, quota(6))), List.of());
         assertThat(shares.room(0)).isZero();
 
         shares.set(1, 2);

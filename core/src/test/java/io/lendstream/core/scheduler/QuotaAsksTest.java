@@ -257,7 +257,8 @@ class QuotaAsksTest {
 
     @Test
     void nothingIsTakenBackTwice() {
-        Scenario story = planned(teams(8, 4, 4).rigidJob("a1", 4, "team-a").settled().rigidJob("a2", 4, "team-a"));
+        Scenario story =
+                planned(teams(8, 4, 4).rigidJob("a1", 4, "team-a").settled().rigidJob("a2", 4, "team-a"));
         story.rigidJob("b", 4, "team-b").settled();
         int taken = takenBack(story).size();
 

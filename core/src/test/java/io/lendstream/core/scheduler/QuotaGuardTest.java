@@ -141,7 +141,8 @@ class QuotaGuardTest {
 
     @Test
     void anEarlierJobComesFirst() {
-        Scenario story = training(4).queue("team-a", 2).rigidJob("z", 2, "team-a").settled();
+        Scenario story =
+                training(4).queue("team-a", 2).rigidJob("z", 2, "team-a").settled();
         story.withoutTicks(ofSeconds(1)).rigidJob("a", 2, "team-a");
 
         planned(story);

@@ -168,9 +168,12 @@ final class RandomHistory {
         int answered = story.decisions().size();
         story.tell(new Tick(Scenario.DOMAIN, story.now()));
         while (story.decisions().size() > answered && rounds <= most) {
-            List<Decision> round = story.decisions().subList(answered, story.decisions().size()).stream()
-                    .filter(decision -> !decision.advisory()
-                            && !decision.action().kind().equals("hold"))
+            List<Decision> round = story
+                    .decisions()
+                    .subList(answered, story.decisions().size())
+                    .stream()
+                    .filter(decision ->
+                            !decision.advisory() && !decision.action().kind().equals("hold"))
                     .toList();
             answered = story.decisions().size();
             rounds += round.isEmpty() ? 0 : 1;

@@ -149,8 +149,8 @@ class ServiceKindsTest {
                 .satisfies(decision -> assertThat(
                                 decision.action().asServe().orElseThrow().warm())
                         .isTrue())
-                .satisfies(decision -> assertThat(decision.reason().text())
-                        .endsWith("; it wakes 1 warm replica on 1 Tesla-T4-16GB"));
+                .satisfies(decision ->
+                        assertThat(decision.reason().text()).endsWith("; it wakes 1 warm replica on 1 Tesla-T4-16GB"));
     }
 
     @Test
@@ -310,9 +310,8 @@ class ServiceKindsTest {
                 .node("infer-2", Pool.INFERENCE, 4, A100, 80)
                 .queue("team-a", Optional.empty(), quotas);
         for (String name : List.of("chat", "code")) {
-            story.tell(story.serviceRecord(name, 0)
-                    .in(new QueueId("team-a"))
-                    .onKinds(List.of(KindCapacity.of(BIG, 10))));
+            story.tell(
+                    story.serviceRecord(name, 0).in(new QueueId("team-a")).onKinds(List.of(KindCapacity.of(BIG, 10))));
         }
         for (String job : List.of("a", "b", "c", "d")) {
             story.job(job, 1, new KindNeeds(List.of(BIG), Optional.empty(), Optional.empty(), List.of()));

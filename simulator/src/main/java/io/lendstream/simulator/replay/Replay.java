@@ -161,9 +161,10 @@ public final class Replay {
             }
         }
         double wallSeconds = (System.nanoTime() - begun) / 1e9;
-        Optional<Distribution> queueWaits = Optional.of(waits.seconds()).filter(any -> !workload.queues().isEmpty());
-        RunOutcome outcome = new RunOutcome(
-                identity(), world.results(), decisions, wallSeconds, world.finished(), queueWaits);
+        Optional<Distribution> queueWaits =
+                Optional.of(waits.seconds()).filter(any -> !workload.queues().isEmpty());
+        RunOutcome outcome =
+                new RunOutcome(identity(), world.results(), decisions, wallSeconds, world.finished(), queueWaits);
         return new Replayed(
                 outcome,
                 RunFactsOf.run(facts.facts(), outcome),

@@ -310,8 +310,7 @@ class ResultFilesTest {
         waits.add(4);
         waits.add(30);
 
-        RunOutcome queued =
-                new RunOutcome(plain.run(), plain.results(), List.of(), 1, true, Optional.of(waits));
+        RunOutcome queued = new RunOutcome(plain.run(), plain.results(), List.of(), 1, true, Optional.of(waits));
 
         assertThat(Summary.of(plain).fields()).doesNotContainKey("queueWaits");
         assertThat(Summary.of(queued).fields().get("queueWaits"))

@@ -202,11 +202,14 @@ class ListReadersTest {
                 "queue,nominalQuota,withinClusterQueue,reclaimWithinCohort",
                 "team-a,8,LowerPriority,Never",
                 "team-b,8,,");
-        Workload jobs = read(scene, "job,submitSeconds,gpus,runSeconds,queue,priority", "a,0,1,10,team-a,7", "b,0,1,10,,");
+        Workload jobs =
+                read(scene, "job,submitSeconds,gpus,runSeconds,queue,priority", "a,0,1,10,team-a,7", "b,0,1,10,,");
 
-        assertThat(queues.queues()).extracting(ClusterQueue::within)
+        assertThat(queues.queues())
+                .extracting(ClusterQueue::within)
                 .containsExactly(Preemption.LOWER_PRIORITY, Preemption.NEVER);
-        assertThat(queues.queues()).extracting(ClusterQueue::inCohort)
+        assertThat(queues.queues())
+                .extracting(ClusterQueue::inCohort)
                 .containsExactly(Preemption.NEVER, Preemption.ANY);
         assertThat(jobs.tasks())
                 .extracting(task -> task.job().precedence().priority())

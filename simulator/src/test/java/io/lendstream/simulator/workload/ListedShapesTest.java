@@ -54,9 +54,8 @@ class ListedShapesTest {
     @Test
     void aJobInAShapeKeepsItsSpeedsAndLinks() throws IOException {
         KindId kind = new KindId("A100-SXM4-80GB");
-        TrainingTask task = task("")
-                .onKinds(KindNeeds.ANY, Map.of(kind, 2.0))
-                .withLinks(Map.of(kind, new LinkSpeed(3, 4)));
+        TrainingTask task =
+                task("").onKinds(KindNeeds.ANY, Map.of(kind, 2.0)).withLinks(Map.of(kind, new LinkSpeed(3, 4)));
 
         TrainingTask shaped = task.shaped(JobShape.multiples(2));
 

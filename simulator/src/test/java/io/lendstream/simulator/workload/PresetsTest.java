@@ -127,15 +127,16 @@ class PresetsTest {
     void teamsHaveQuotasThatMakeUpTheClusterAndGangsThatFitThem() {
         Workload teams = Presets.create("teams", scene(3));
 
-        assertThat(teams.queues()).extracting(queue -> queue.queue().value())
+        assertThat(teams.queues())
+                .extracting(queue -> queue.queue().value())
                 .containsExactly("batch", "research", "speech", "vision");
         assertThat(teams.queues().stream()
                         .mapToDouble(queue -> queue.quotas().get(0).nominalQuota())
                         .sum())
                 .isEqualTo(48);
-        assertThat(teams.tasks()).hasSize(120).allSatisfy(task -> assertThat(
-                        task.job().queue())
-                .isPresent());
+        assertThat(teams.tasks())
+                .hasSize(120)
+                .allSatisfy(task -> assertThat(task.job().queue()).isPresent());
         assertThat(teams.tasks()).anySatisfy(task -> {
             assertThat(task.job().scaling().elastic()).isFalse();
             assertThat(task.job().scaling().requestedGpus()).isGreaterThan(1);
@@ -146,6 +147,7 @@ class PresetsTest {
     @Test
     void namesThePresetsThereAre() {
         assertThatThrownBy(() -> Presets.create("year", scene(1)))
-                .hasMessage("there is no preset 'year'; presets are [day, smooth, web, switching, week, hetero, teams]");
+                .hasMessage(
+                        "there is no preset 'year'; presets are [day, smooth, web, switching, week, hetero, teams]");
     }
 }

@@ -79,8 +79,7 @@ class TiresiasTest {
         JobView old = job(
                 "old", 2, List.of(gpu(0, 0), gpu(0, 1)), pace(1, 1), Optional.of(served(Duration.ofMinutes(10), 0)));
         JobShape nines = JobShape.multiples(9);
-        ClusterView view =
-                cluster(List.of(new ShapedJob(old, nines, JobSite.of(nines, ALIKE), Optional.empty())), 2);
+        ClusterView view = cluster(List.of(new ShapedJob(old, nines, JobSite.of(nines, ALIKE), Optional.empty())), 2);
 
         Plan plan = policy.plan(view);
 
@@ -88,7 +87,8 @@ class TiresiasTest {
         assertThat(Objects.requireNonNull(plan.standings().get(job("old"))).queue())
                 .isZero();
         assertThat(text(plan, "old")).contains("the nodes have no number of GPUs that its shape allows");
-        assertThat(text(new Afs().plan(view), "old")).contains("the nodes have no number of GPUs that its shape allows");
+        assertThat(text(new Afs().plan(view), "old"))
+                .contains("the nodes have no number of GPUs that its shape allows");
     }
 
     private static final NodeLayout ALIKE = new NodeLayout() {

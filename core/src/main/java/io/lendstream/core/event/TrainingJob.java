@@ -118,6 +118,11 @@ public record TrainingJob(
             this(priority, deadline, DeadlineKind.SOFT, Optional.empty(), Optional.empty());
         }
 
+        /** Precedence in a queue without a deadline; a class of the queue replaces the priority. */
+        public Precedence(int priority, QueueId queue, Optional<String> priorityClass) {
+            this(priority, Optional.empty(), DeadlineKind.SOFT, Optional.of(queue), priorityClass);
+        }
+
         public Precedence {
             deadlineKind = deadlineKind == DeadlineKind.UNKNOWN ? DeadlineKind.SOFT : deadlineKind;
         }

@@ -98,9 +98,4 @@ public record JobOnNode(JobView whole, int mostGpus) implements JobView {
     public RescaleCosts costs() {
         return whole.costs();
     }
-
-    @Override
-    public Optional<Deadline> deadline() {
-        return whole.deadline();
-    }
 }

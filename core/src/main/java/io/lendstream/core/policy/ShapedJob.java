@@ -199,9 +199,4 @@ public final class ShapedJob implements JobView {
     public RescaleCosts costs() {
         return whole.costs();
     }
-
-    @Override
-    public Optional<Deadline> deadline() {
-        return whole.deadline();
-    }
 }

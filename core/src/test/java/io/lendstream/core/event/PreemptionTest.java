@@ -48,8 +48,7 @@ class PreemptionTest {
     @ParameterizedTest
     @CsvSource({"high, 10", "low, -5", "other, 3", ", 3"})
     void aClassOfTheQueueGivesThePriority(String name, int priority) {
-        TrainingJob.Precedence precedence =
-                new TrainingJob.Precedence(3, Optional.empty(), Optional.of(TEAM), Optional.ofNullable(name));
+        TrainingJob.Precedence precedence = new TrainingJob.Precedence(3, TEAM, Optional.ofNullable(name));
 
         assertThat(queue().withClasses(Map.of("high", 10, "low", -5)).priorityOf(precedence))
                 .isEqualTo(priority);

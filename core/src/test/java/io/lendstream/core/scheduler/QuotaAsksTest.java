@@ -42,7 +42,7 @@ class QuotaAsksTest {
 
     private static Scenario job(Scenario story, String name, int gpus, String queue, int priority) {
         return story.tell(story.jobRecord(name, gpus, false)
-                .with(new TrainingJob.Precedence(priority, Optional.empty(), Optional.of(new QueueId(queue)))));
+                .with(new TrainingJob.Precedence(priority, new QueueId(queue), Optional.empty())));
     }
 
     /** Elastic jobs may double their GPUs at each plan. */
@@ -188,8 +188,7 @@ class QuotaAsksTest {
         story.tell(queue.preempting(within, Preemption.ANY).withClasses(Map.of("class", priority)));
 
         story.tell(story.jobRecord("high", 2, false)
-                        .with(new TrainingJob.Precedence(
-                                0, Optional.empty(), Optional.of(new QueueId("team-a")), Optional.of("class"))))
+                        .with(new TrainingJob.Precedence(0, new QueueId("team-a"), Optional.of("class"))))
                 .settled();
 
         assertThat(story.job("high").gpus()).isEqualTo(gpus);

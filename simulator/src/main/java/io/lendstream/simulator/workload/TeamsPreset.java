@@ -111,8 +111,7 @@ final class TeamsPreset {
             scaling = new TrainingJob.Scaling(size, 1, Math.max(size, scaling.maxGpus()), false);
         }
         String name = chance.nextDouble() < URGENT ? "urgent" : "usual";
-        TrainingJob.Precedence precedence =
-                new TrainingJob.Precedence(0, Optional.empty(), Optional.of(new QueueId(team.name)), Optional.of(name));
+        TrainingJob.Precedence precedence = new TrainingJob.Precedence(0, new QueueId(team.name), Optional.of(name));
         return new TrainingJob(
                 job.job(),
                 job.domain(),
@@ -123,6 +122,7 @@ final class TeamsPreset {
                 job.traits(),
                 job.driver(),
                 job.sliceMemoryBytes(),
-                job.kindNeeds());
+                job.kindNeeds(),
+                job.shape());
     }
 }

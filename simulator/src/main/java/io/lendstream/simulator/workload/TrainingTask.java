@@ -70,7 +70,7 @@ public record TrainingTask(
 
     /** The same job with another declaration. */
     TrainingTask with(TrainingJob declared) {
-        return new TrainingTask(declared, truth, fate, speeds);
+        return new TrainingTask(declared, truth, fate, speeds, links);
     }
 
     /** The same job of another priority. */
@@ -78,23 +78,24 @@ public record TrainingTask(
         return with(job.with(new TrainingJob.Precedence(
                 priority,
                 job.precedence().deadline(),
+                job.precedence().deadlineKind(),
                 job.precedence().queue(),
                 job.precedence().priorityClass())));
     }
 
     /** The same job in a queue. */
     TrainingTask in(QueueId queue) {
-        return new TrainingTask(job.in(queue), truth, fate, speeds, links);
+        return with(job.in(queue));
     }
 
     /** The same job with a deadline. */
     TrainingTask due(Instant deadline, DeadlineKind kind) {
-        return new TrainingTask(job.due(deadline, kind), truth, fate, speeds, links);
+        return with(job.due(deadline, kind));
     }
 
     /** The same job in a shape. */
     TrainingTask shaped(JobShape shape) {
-        return new TrainingTask(job.shaped(shape), truth, fate, speeds, links);
+        return with(job.shaped(shape));
     }
 
     TrainingTask named(String name) {

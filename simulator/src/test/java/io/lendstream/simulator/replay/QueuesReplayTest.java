@@ -47,7 +47,7 @@ class QueuesReplayTest {
         Distribution waits = replayed.outcome().queueWaits().orElseThrow();
         assertThat(waits.count()).isGreaterThan(0);
         assertThat(waits.max())
-                .isLessThanOrEqualTo(SchedulerSettings.DEFAULTS.notice().toSeconds());
+                .isLessThanOrEqualTo((double) SchedulerSettings.DEFAULTS.notice().toSeconds());
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobIndex;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
@@ -32,7 +33,9 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         Optional<NodeState> before = builder.nodes().get(node.nodeId());
         boolean isRelabelled = before.filter(known -> !known.node().facts().equals(node.facts()))
                 .isPresent();
-        if (isRelabelled && !builder.clusterIndex().jobs().shaped().isEmpty()) {
+        JobIndex jobs = builder.clusterIndex().jobs();
+        boolean mayMatter = !jobs.shaped().isEmpty() || !jobs.refused().isEmpty();
+        if (isRelabelled && mayMatter) {
             builder.invalidatePlan();
         }
         builder.put(before.map(known -> known.describedBy(node)).orElseGet(() -> NodeState.of(node)));

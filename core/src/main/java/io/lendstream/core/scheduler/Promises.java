@@ -154,14 +154,14 @@ final class Promises {
                 .isPresent();
     }
 
-    /** The promises after the step: those of units that are not bound yet. */
+    /** The promises after the step: those of units that are not bound yet and that their tenants still want. */
     List<Promise> left(StepBuilder builder) {
         if (byUnit.isEmpty()) {
             return List.of();
         }
         List<Promise> left = new ArrayList<>();
         for (Promise promise : byUnit.values()) {
-            if (!isBound(builder, promise)) {
+            if (!isBound(builder, promise) && isWanted(builder, promise)) {
                 left.add(promise);
             }
         }

@@ -107,6 +107,7 @@ final class QuotaAsks {
                     && job.changing().isEmpty()
                     && job.target().isEmpty()
                     && !isJustChanged(job)
+                    && !awaitsAnswer(job)
                     && guard.queueOf(new Tenant.Job(job.spec().job())).isPresent()) {
                 waiting.add(job);
             }
@@ -122,6 +123,11 @@ final class QuotaAsks {
     private boolean isJustChanged(JobState job) {
         return job.usage().startedAt().isPresent()
                 && job.usage().attainedUpTo().plus(settings.notice()).isAfter(builder.now());
+    }
+
+    /** Whether a job with a hard deadline waits for its answer, which comes with the next plan. */
+    private static boolean awaitsAnswer(JobState job) {
+        return job.spec().hardDeadline().isPresent() && job.admission().isEmpty();
     }
 
     /**

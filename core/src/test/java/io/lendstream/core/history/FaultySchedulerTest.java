@@ -419,8 +419,9 @@ class FaultySchedulerTest {
                 .queue("team-b", cohort, KindQuota.of(Optional.empty(), 1))
                 .queue("team-c", cohort, KindQuota.of(Optional.empty(), 1))
                 .rigidJob("a", 1, "team-a")
+                .settled()
                 .rigidJob("b", 1, "team-b");
-        queued.after(Duration.ofSeconds(61)).settled().progress("a", JobPhase.RUNNING);
+        queued.settled().after(Duration.ofSeconds(61)).settled().progress("a", JobPhase.RUNNING);
         assertThat(queued.count("training")).isEqualTo(2);
 
         assertThat(brokenByGiving(queued, "a")).doesNotContain("quota");

@@ -145,7 +145,7 @@ class KindPoolsTest {
         gpus.add(Gpu.whole(new GpuId("train-a-g1"), 1, T4, 16L << 30));
         story.tell(cut.with("boot-1", story.now(), gpus)).job("a", 1, JobShape.nodes());
 
-        story.after(ofMinutes(2)).settled();
+        story.after(ofSeconds(61)).settled();
 
         assertThat(kinds(story.state(), story.job("a"))).containsExactly(SMALL);
         assertThat(story.verdict().violations()).isEmpty();
@@ -159,7 +159,7 @@ class KindPoolsTest {
                 .job("a", 8, JobShape.multiples(9))
                 .job("b", 4);
 
-        story.after(ofMinutes(2)).settled();
+        story.after(ofSeconds(61)).settled();
 
         assertThat(story.job("a").gpus()).isZero();
         assertThat(kinds(story.state(), story.job("b"))).containsExactly(SMALL);
@@ -174,7 +174,7 @@ class KindPoolsTest {
                 .actuator("one", Abilities.USUAL.withSpansNodes(false))
                 .job("a", 4, JobShape.multiples(2).within(TopologyLevel.NODE, true));
 
-        story.after(ofMinutes(2)).settled();
+        story.after(ofSeconds(61)).settled();
 
         assertThat(kinds(story.state(), story.job("a"))).containsExactly(SMALL);
     }

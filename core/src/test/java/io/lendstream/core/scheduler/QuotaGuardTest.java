@@ -80,7 +80,8 @@ class QuotaGuardTest {
 
     /** Jobs {@code z} and {@code a} of two GPUs each in a queue of three. */
     private static Scenario twoJobs() {
-        Scenario story = training(4).queue("team-a", 3).rigidJob("z", 2, "team-a");
+        Scenario story =
+                training(4).queue("team-a", 3).rigidJob("z", 2, "team-a").settled();
         return story.withoutTicks(ofSeconds(1)).rigidJob("a", 2, "team-a");
     }
 
@@ -109,14 +110,15 @@ class QuotaGuardTest {
 
     @Test
     void aJobThatComesToTheQueueIsNamedThoughAsManyGpusAreRefusedAsBefore() {
-        Scenario story = planned(training(8).queue("team-a", 4).rigidJob("x", 2, "team-a"));
-        planned(story.rigidJob("a", 3, "team-a"));
+        Scenario story = planned(
+                training(8).queue("team-a", 3).rigidJob("x", 2, "team-a").settled());
+        planned(story.rigidJob("a", 2, "team-a"));
 
-        planned(story.rigidJob("a", 3, "team-z").rigidJob("b", 3, "team-a"));
+        planned(story.rigidJob("a", 2, "team-z").rigidJob("b", 2, "team-a"));
 
-        assertThat(story.job("a").gpus()).isEqualTo(3);
+        assertThat(story.job("a").gpus()).isEqualTo(2);
         assertThat(refusals(story)).hasSize(2);
-        assertThat(refusals(story).get(1).reason().text()).startsWith("3 more GPUs for b are refused");
+        assertThat(refusals(story).get(1).reason().text()).startsWith("2 more GPUs for b are refused");
     }
 
     @Test

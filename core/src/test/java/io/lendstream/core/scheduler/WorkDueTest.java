@@ -83,7 +83,7 @@ class WorkDueTest {
     @Test
     void aTickConcernsEveryPhaseThatIsDue() {
         assertThat(due(moment.after(ofMillis(59_999))))
-                .isEqualTo(EnumSet.complementOf(EnumSet.of(Phase.HEARD_SERVICE, Phase.PLAN, Phase.CUTS)));
+                .isEqualTo(EnumSet.complementOf(EnumSet.of(Phase.HEARD_SERVICE, Phase.QUOTA, Phase.PLAN, Phase.CUTS)));
         assertThat(due(moment.after(ofMinutes(1)))).contains(Phase.PLAN);
     }
 

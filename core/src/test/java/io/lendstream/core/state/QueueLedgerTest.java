@@ -170,7 +170,6 @@ class QueueLedgerTest {
                 .node("train", Pool.TRAINING, 2)
                 .queue("a", 2)
                 .rigidJob("bert", 1, "a")
-                .after(ofSeconds(61))
                 .settled();
         story.progress("bert", JobPhase.FINISHED);
         QuotaUse leaving = QueueLedger.of(story.state().entities()).use(A, ANY).orElseThrow();

@@ -25,13 +25,19 @@ import java.util.Set;
 /**
  * Measures how long queues wait for their nominal quota: for each waiting job whose fewest GPUs fit in what its queue
  * has left of its nominal quota, the time until a decision binds GPUs to it. Jobs of a higher priority, then earlier
- * ones, count first. Asks that are met at once do not count.
+ * ones, count first. A job that lost its GPUs asks a notice later, as in the scheduler. Asks that are met at once do not
+ * count.
  */
 final class QueueWaits {
     private static final double ROUNDING = 1e-6;
 
+    private final Duration notice;
     private final Distribution seconds = new Distribution();
     private final Map<JobId, Instant> since = new HashMap<>();
+
+    QueueWaits(Duration notice) {
+        this.notice = notice;
+    }
 
     /** Takes the state after an event. */
     void take(Step step) {
@@ -60,6 +66,7 @@ final class QueueWaits {
 
     private void end(JobId job, Instant now) {
         Optional.ofNullable(since.remove(job))
+                .filter(from -> from.isBefore(now))
                 .ifPresent(from -> seconds.add(Limits.millis(Duration.between(from, now)) / 1000.0));
     }
 
@@ -84,11 +91,19 @@ final class QueueWaits {
                     .orElse(List.of());
             boolean asks = takes(left, job.spec().scaling().least());
             if (asks) {
-                since.putIfAbsent(job.spec().job(), state.now());
+                since.putIfAbsent(job.spec().job(), asksFrom(job, state.now()));
             } else {
                 since.remove(job.spec().job());
             }
         }
+    }
+
+    private Instant asksFrom(JobState job, Instant now) {
+        if (job.usage().startedAt().isEmpty()) {
+            return now;
+        }
+        Instant again = job.usage().attainedUpTo().plus(notice);
+        return again.isAfter(now) ? again : now;
     }
 
     /** Takes GPUs from the first quota that has enough. */

@@ -70,7 +70,7 @@ public final class Replay {
     private final Actuation actuation;
     private final OutageClock outages;
     private final FactsCollector facts;
-    private final QueueWaits waits = new QueueWaits();
+    private final QueueWaits waits;
     private final Map<ServiceId, ServiceForecaster> forecasters = new TreeMap<>();
     private final Deque<Event> inbox = new ArrayDeque<>();
     private final List<DomainEvent> log = new ArrayList<>();
@@ -89,6 +89,7 @@ public final class Replay {
         this.events = events;
         this.workload = workload;
         this.settings = settings;
+        this.waits = new QueueWaits(settings.scheduler().notice());
         this.scheduler = new Scheduler(Policies.parse(settings.policy()), settings.scheduler());
         this.nodes = new SimulatedNodes(settings.layout(), workload.start(), settings.samplePeriod(), "replay");
         WorldSettings world = WorldSettings.of(settings.layout().seed());

@@ -134,7 +134,7 @@ public class QueuePlanTime {
                         gpus.require(unit).with(new Owner.Training(job.spec().job()), NOW, 1));
             }
         }
-        return new ClusterEntities(nodes, gpus, PersistentMap.empty(), jobs, declared(queues));
+        return new ClusterEntities(nodes, gpus, PersistentMap.empty(), jobs, declared(queues), PersistentMap.empty());
     }
 
     private static Node node(int number, String product) {

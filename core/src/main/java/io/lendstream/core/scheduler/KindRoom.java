@@ -73,7 +73,7 @@ final class KindRoom {
     }
 
     /**
-     * Where the share of an admitted job is. If the job was answered before kinds were told apart, it is with the most
+     * Where the share of an admitted job is. If the job was answered before the domain had kinds, it is with the most
      * GPUs that are left and that the job may use.
      */
     private static Optional<KindRoom> roomOf(JobState job, SortedMap<String, KindRoom> rooms) {

@@ -152,17 +152,38 @@ final class Training {
         plan.standings()
                 .forEach((job, standing) ->
                         builder.put(builder.jobs().require(job).standing(standing)));
-        int loans = 0;
-        Set<String> opened = new HashSet<>();
-        LoanLimit limit = loanLimit();
+        Adoption adoption = new Adoption(noLoans, refused);
         for (Map.Entry<JobId, List<GpuId>> entry : within.targets().entrySet()) {
-            JobState job = builder.jobs().require(entry.getKey());
-            if (job.isOnSlice() && entry.getValue().isEmpty()) {
+            all &= adoption.take(builder.jobs().require(entry.getKey()), entry.getValue());
+        }
+        keepUnplanned(plan);
+        carryOut(within.reasons());
+        within.hold(builder);
+        abilities.hold(withheld, refused);
+        return all;
+    }
+
+    /** Makes the targets of a plan those of its jobs, within the limits on loans. */
+    private final class Adoption {
+        private final Optional<String> noLoans;
+        private final Map<JobId, AbilityRefusal> refused;
+        private final LoanLimit limit = loanLimit();
+        private final Set<String> opened = new HashSet<>();
+        private int loans;
+
+        Adoption(Optional<String> noLoans, Map<JobId, AbilityRefusal> refused) {
+            this.noLoans = noLoans;
+            this.refused = refused;
+        }
+
+        /** Returns whether the target is allowed. */
+        boolean take(JobState job, List<GpuId> target) {
+            if (job.isOnSlice() && target.isEmpty()) {
                 builder.put(job.aiming(job.allocation().gpus()));
-                continue;
+                return true;
             }
             Set<GpuId> held = new HashSet<>(job.allocation().gpus());
-            List<GpuId> newlyLent = entry.getValue().stream()
+            List<GpuId> newlyLent = target.stream()
                     .filter(gpu -> !held.contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE)
                     .toList();
             Set<String> openedToo = new HashSet<>(opened);
@@ -170,26 +191,22 @@ final class Training {
             Optional<String> veto =
                     newlyLent.isEmpty() ? Optional.empty() : vetoOnLoans(job, noLoans, loans + more, limit);
             if (veto.isPresent()) {
-                builder.listener().vetoed(entry.getKey(), veto.get());
+                JobId name = job.spec().job();
+                builder.listener().vetoed(name, veto.get());
                 limit.against(loans + more)
                         .flatMap(rule -> bundles.refusal(newlyLent, rule))
                         .filter(any -> noLoans.isEmpty())
-                        .ifPresent(why -> refused.put(entry.getKey(), why));
+                        .ifPresent(why -> refused.put(name, why));
                 builder.put(job.aiming(job.allocation().gpus()));
-                all = false;
-                continue;
+                return false;
             }
             loans += more;
             opened.addAll(openedToo);
-            if (!job.target().equals(entry.getValue())) {
-                builder.put(job.aiming(entry.getValue()));
+            if (!job.target().equals(target)) {
+                builder.put(job.aiming(target));
             }
+            return true;
         }
-        keepUnplanned(plan);
-        carryOut(within.reasons());
-        within.hold(builder);
-        abilities.hold(withheld, refused);
-        return all;
     }
 
     /** Jobs that a plan does not name keep what they have, and wait for GPUs that were promised to them. */

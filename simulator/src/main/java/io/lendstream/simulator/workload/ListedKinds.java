@@ -16,8 +16,8 @@ import java.util.TreeMap;
 
 /**
  * The columns of a job list about kinds of GPU: {@code kinds} that the job may use, {@code kindRatios}, how much faster
- * than in the list it is on a kind, and {@code memoryGib} of a replica. In a list of services {@code kindCapacities} are
- * the requests per second of a replica on the kinds that the service uses, preferred ones first, and
+ * than in the list it is on a kind, and {@code memoryGib} of a replica. In a list of services {@code kindCapacities}
+ * are the requests per second of a replica on the kinds that the service uses, preferred ones first, and
  * {@code kindWarmUps} its warm-ups there in seconds. Kinds are short names of products that can be simulated, or names
  * as leases have them, between semicolons.
  */

@@ -32,7 +32,7 @@ final class TeamsPreset {
      * A team.
      *
      * @param share of all GPUs that are its nominal quota
-     * @param weight of its share of what the others lend
+     * @param weight of its share of GPUs that the others lend
      * @param from the share of the arrivals before the time in which the team submits its jobs
      * @param until the same for the end of that time
      */

@@ -46,8 +46,8 @@ class QueuesReplayTest {
                         && decision.reason().numbers().containsKey("usedOfOther"));
         Distribution waits = replayed.outcome().queueWaits().orElseThrow();
         assertThat(waits.count()).isGreaterThan(0);
-        assertThat(waits.max())
-                .isLessThanOrEqualTo((double) SchedulerSettings.DEFAULTS.notice().toSeconds());
+        assertThat(waits.max()).isLessThanOrEqualTo((double)
+                SchedulerSettings.DEFAULTS.notice().toSeconds());
     }
 
     @Test

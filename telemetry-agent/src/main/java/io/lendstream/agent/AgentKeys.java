@@ -29,7 +29,7 @@ public final class AgentKeys {
             "agent.labels",
             "labels KEY=VALUE between commas",
             "",
-            "Labels of this node that the scheduler may read: KEY=VALUE between commas, such as topology.kubernetes.io/rack=r12. See scheduler.topology.rack.",
+            "Labels of this node that the scheduler may read: KEY=VALUE between commas, such as topology.example.com/rack=r12. See scheduler.topology.rack.",
             NodeLabels::parse);
     public static final Key<Duration> INVENTORY_EVERY =
             Key.period("agent.inventory-every", "30s", "Interval of the inventory if nothing changes.");

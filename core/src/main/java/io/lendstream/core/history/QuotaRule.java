@@ -105,9 +105,11 @@ final class QuotaRule implements HistoryRule {
     private void checkTaken(QueueLedger kept, ClusterEntities entities, GpuState unit, ReplayedEvent replayed) {
         Optional<QueueId> queue =
                 unit.owner().holder().flatMap(entities::queueOf).map(ClusterQueue::queue);
-        boolean isForOwn = replayed.state().promises().stream()
-                .anyMatch(promise ->
-                        queue.equals(entities.queueOf(promise.tenant()).map(ClusterQueue::queue)));
+        Set<QueueId> gaining = gained(replayed, entities).keySet();
+        boolean isForOwn = queue.filter(gaining::contains).isPresent()
+                || replayed.state().promises().stream()
+                        .anyMatch(promise ->
+                                queue.equals(entities.queueOf(promise.tenant()).map(ClusterQueue::queue)));
         Optional<QuotaUse> use = queue.flatMap(name -> kept.use(name, unit.kind()));
         if (!isForOwn && use.filter(known -> known.excess() > 0).isEmpty()) {
             violations.add(

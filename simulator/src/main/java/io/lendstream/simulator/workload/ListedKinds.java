@@ -96,7 +96,8 @@ final class ListedKinds {
         return row.text(column).isEmpty() ? List.of() : List.of(row.text(column).split(";", -1));
     }
 
-    private static KindId kind(CsvRow row, String column, String name) {
+    /** A kind by the short name of a product, or by its name in leases. */
+    static KindId kind(CsvRow row, String column, String name) {
         String kind = name.strip();
         Optional<SimulatedGpu> product = SimulatedGpu.named(kind);
         if (product.isPresent()) {
@@ -109,7 +110,7 @@ final class ListedKinds {
         } catch (IllegalArgumentException e) {
             // empty or too long: said below
         }
-        throw row.bad(column, "kinds between semicolons, such as %s".formatted(SimulatedGpu.names()));
+        throw row.bad(column, "names of kinds, several between semicolons, such as %s".formatted(SimulatedGpu.names()));
     }
 
     private static Optional<Long> memory(CsvRow row) {

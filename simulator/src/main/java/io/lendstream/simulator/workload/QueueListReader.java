@@ -2,7 +2,6 @@ package io.lendstream.simulator.workload;
 
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.KindQuota;
-import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.Preemption;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
@@ -76,7 +75,7 @@ final class QueueListReader {
 
     private static Optional<KindId> kind(CsvRow row) {
         String name = row.text("kind");
-        return name.isEmpty() ? Optional.empty() : Optional.of(new KindId(Limits.name("kind", name)));
+        return name.isEmpty() ? Optional.empty() : Optional.of(ListedKinds.kind(row, "kind", name));
     }
 
     private static Optional<Double> limit(CsvRow row, String column) {

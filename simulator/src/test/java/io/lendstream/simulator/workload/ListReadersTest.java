@@ -131,7 +131,7 @@ class ListReadersTest {
                 scene,
                 "queue,nominalQuota,cohort,borrowingLimit,lendingLimit,kind,weight",
                 "team-a,8,research,4,,,2",
-                "team-a,2,,,,Tesla-T4-16GB,",
+                "team-a,2,,,,T4,",
                 "team-b,16");
 
         assertThat(read.queues())

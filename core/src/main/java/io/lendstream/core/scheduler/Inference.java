@@ -94,6 +94,20 @@ final class Inference {
         return active.size() == need.in(active).replicas();
     }
 
+    /** Replicas that a service lacks beside these units, which run one or will. */
+    int missing(ServiceState service, List<GpuState> units) {
+        if (!KindNeed.isFor(builder, service)) {
+            return Math.max(0, need(service).replicas() - units.size());
+        }
+        KindNeed need = kindNeed(service);
+        for (GpuState unit : units) {
+            if (need.uses(unit)) {
+                need.count(unit);
+            }
+        }
+        return need.missing();
+    }
+
     private KindNeed kindNeed(ServiceState service) {
         PersistentMap<KindId, Integer> kinds =
                 builder.clusterIndex().trainingCapacity().kinds();

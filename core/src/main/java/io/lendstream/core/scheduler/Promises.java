@@ -75,13 +75,15 @@ final class Promises {
         return has(job.spec().job()) ? ReasonCode.QUOTA : ReasonCode.PLAN;
     }
 
-    /** How many units are promised to a service. */
-    int count(ServiceId service) {
-        int count = 0;
+    /** The units that are promised to a service. */
+    List<GpuId> units(ServiceId service) {
+        List<GpuId> units = new ArrayList<>();
         for (Promise promise : byUnit.values()) {
-            count += promise.tenant().serviceId().filter(service::equals).isPresent() ? 1 : 0;
+            if (promise.tenant().serviceId().filter(service::equals).isPresent()) {
+                units.add(promise.unit());
+            }
         }
-        return count;
+        return units;
     }
 
     void add(GpuId unit, Tenant tenant, Instant until) {

@@ -15,6 +15,7 @@ import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,15 +27,17 @@ import java.util.Optional;
  */
 final class ReplicaAsks {
     private final StepBuilder builder;
-    private final Policy policy;
     private final SchedulerSettings settings;
+    private final Inference inference;
     private final QuotaGuard guard;
     private final InferencePool pool;
+    /** The use of quotas, which follows the replicas that are taken here; empty until a service asks. */
+    private Optional<QueueLedger> ledger = Optional.empty();
 
     ReplicaAsks(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         this.builder = builder;
-        this.policy = policy;
         this.settings = settings;
+        this.inference = new Inference(builder, policy, settings);
         this.guard = new QuotaGuard(builder);
         this.pool = new InferencePool(builder);
     }
@@ -45,11 +48,11 @@ final class ReplicaAsks {
     }
 
     void run() {
-        int coming = pool.coming().size();
+        List<GpuState> coming = new ArrayList<>(pool.coming());
+        coming.removeIf(unit -> builder.promises().has(unit.gpuId()));
         for (ServiceState service : builder.services().values()) {
             int missing = missing(service);
-            int covered = Math.min(coming, missing);
-            coming -= covered;
+            int covered = covered(service, missing, coming);
             Optional<ClusterQueue> queue =
                     builder.entities().queueOf(new Tenant.Service(service.spec().service()));
             if (missing > covered && queue.isPresent()) {
@@ -58,24 +61,42 @@ final class ReplicaAsks {
         }
     }
 
+    /** How many missing replicas get GPUs that are about to be free; removes these from {@code coming}. */
+    private int covered(ServiceState service, int missing, List<GpuState> coming) {
+        int covered = 0;
+        Iterator<GpuState> units = coming.iterator();
+        while (covered < missing && units.hasNext()) {
+            if (pool.fits(service, units.next())) {
+                units.remove();
+                covered++;
+            }
+        }
+        return covered;
+    }
+
     /** Replicas that a service lacks and that are not promised to it; 0 if it runs on MIG instances. */
     private int missing(ServiceState service) {
         if (builder.slices().isPresent()) {
             return 0;
         }
-        int active = builder.promises().count(service.spec().service());
+        List<GpuState> has = new ArrayList<>();
         for (Map.Entry<Replica, GpuState> replica : pool.replicas(service)) {
             if (!replica.getValue().isWhole()) {
                 return 0;
             }
-            active += replica.getValue().owner().isActiveReplica() ? 1 : 0;
+            if (replica.getValue().owner().isActiveReplica()) {
+                has.add(replica.getValue());
+            }
         }
-        int needed = Inference.need(policy, settings, service, builder.now()).replicas();
-        return Math.max(0, needed - active);
+        for (GpuId promised : builder.promises().units(service.spec().service())) {
+            builder.gpus().get(promised).ifPresent(has::add);
+        }
+        return inference.missing(service, has);
     }
 
     private void ask(ServiceState service, ClusterQueue queue, int replicas) {
-        QueueLedger kept = guard.kept();
+        QueueLedger kept = ledger.orElseGet(guard::kept);
+        ledger = Optional.of(kept);
         int left = replicas;
         for (ServiceState other : builder.services().values()) {
             Optional<ClusterQueue> theirs =
@@ -103,7 +124,7 @@ final class ReplicaAsks {
         int warm = 0;
         for (Map.Entry<Replica, GpuState> replica : pool.replicas(other)) {
             GpuState unit = replica.getValue();
-            warm += unit.owner().isBinding() ? 0 : 1;
+            warm += countsInFloor(other, unit) ? 1 : 0;
             boolean isRunning = unit.owner().isProtected() || unit.owner().isServing();
             if (isRunning && unit.isWhole() && builder.isReachable(unit) && pool.fits(service, unit)) {
                 running.add(unit);
@@ -113,15 +134,21 @@ final class ReplicaAsks {
         List<GpuId> given = new ArrayList<>();
         ServiceId name = service.spec().service();
         for (GpuState unit : running) {
-            boolean isAboveFloor = warm - given.size() > other.spec().floorReplicas();
+            boolean isAboveFloor = !countsInFloor(other, unit) || warm > other.spec().floorReplicas();
             if (given.size() < most && isAboveFloor && mayMove(kept, service, other, unit)) {
                 given.add(unit.gpuId());
+                warm -= countsInFloor(other, unit) ? 1 : 0;
                 kept.remove(unit.gpuId());
                 guard.queueOf(new Tenant.Service(name))
                         .ifPresent(queue -> kept.add(unit.gpuId(), queue, unit.kind(), 1, false));
             }
         }
         return given;
+    }
+
+    /** Whether a replica of a service is warm, on a kind that the service uses. */
+    private static boolean countsInFloor(ServiceState service, GpuState unit) {
+        return !unit.owner().isBinding() && service.spec().uses(unit.kind());
     }
 
     /** Whether a unit moves from beyond a nominal quota into another one of the same kind. */

@@ -255,6 +255,23 @@ class QuotaAsksTest {
     }
 
     @Test
+    void aServiceThatWaitsForAPromiseMayAskForMore() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4)
+                .queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), 1))
+                .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), 3))
+                .service("chat", 1, "team-a")
+                .settled();
+        story.service("code", 0, "team-b").rate("chat", 33).settled();
+        story.rate("code", 5);
+        assertThat(story.state().promises()).hasSize(1);
+
+        story.after(ofSeconds(5)).rate("code", 12);
+
+        assertThat(story.state().promises()).hasSize(2);
+    }
+
+    @Test
     void nothingIsTakenBackTwice() {
         Scenario story =
                 planned(teams(8, 4, 4).rigidJob("a1", 4, "team-a").settled().rigidJob("a2", 4, "team-a"));

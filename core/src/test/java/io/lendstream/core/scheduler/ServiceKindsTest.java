@@ -303,6 +303,53 @@ class ServiceKindsTest {
         assertThat(taken(story)).hasSize(2).allMatch(gpu -> gpu.value().startsWith("infer-1"));
     }
 
+    /** A service of one queue borrows from the cohort of another. */
+    private static Scenario borrowing(Scenario nodes, double nominal, double nominalOfOther) {
+        return nodes.queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), nominal))
+                .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), nominalOfOther))
+                .service("chat", 1, "team-a")
+                .settled();
+    }
+
+    private static InferenceService inQueue(Scenario story, String service, int floor, String queue, double onBig) {
+        return story.serviceRecord(service, floor)
+                .in(new QueueId(queue))
+                .onKinds(List.of(KindCapacity.of(BIG, onBig)));
+    }
+
+    @Test
+    void aQueueTakesBackTheReplicasThatAServiceLacksOnItsKinds() {
+        Scenario story = borrowing(
+                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                        .node("infer", Pool.INFERENCE, 4, A100, 80),
+                1,
+                3);
+        story.tell(inQueue(story, "code", 0, "team-b", 40)).rate("chat", 33).settled();
+        assertThat(story.count("serving")).isEqualTo(4);
+
+        story.rate("code", 25);
+
+        assertThat(story.state().promises()).as("one A100 answers 40 requests/s").hasSize(1);
+    }
+
+    @Test
+    void aFloorOnKindsStaysWhenAQueueTakesBackItsQuota() {
+        Scenario story = borrowing(
+                new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))
+                        .node("infer-1", Pool.INFERENCE, 1, T4, 16)
+                        .node("infer-2", Pool.INFERENCE, 1, A100, 80),
+                1,
+                1);
+        story.rate("chat", 12).settled();
+        assertThat(story.count("serving")).isEqualTo(2);
+        story.tell(inQueue(story, "chat", 1, "team-a", 10)).tell(inQueue(story, "code", 0, "team-b", 10));
+
+        story.rate("code", 5);
+
+        assertThat(story.state().promises()).isEmpty();
+        assertThat(story.owner("infer-2-g0").label()).isEqualTo("serving");
+    }
+
     /** Jobs without a queue have the four A100 on loan; the queue of the services has these quotas. */
     private static Scenario withQuotas(KindQuota... quotas) {
         Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), KINDS))

@@ -263,8 +263,9 @@ final class Training {
         List<GpuId> gained =
                 job.target().stream().filter(gpu -> !held.contains(gpu)).toList();
         List<GpuId> opening = bundles.opening(gained);
-        boolean possible =
-                opening.stream().allMatch(gpu -> isFreeOrComing(job, gpu)) && shapes.allows(job, job.target());
+        boolean possible = opening.stream().allMatch(gpu -> isFreeOrComing(job, gpu))
+                && shapes.allows(job, job.target())
+                && !isForbiddenLoan(job, gained);
         if (!possible) {
             builder.invalidatePlan();
             builder.put(job.aiming(job.allocation().gpus()));
@@ -291,6 +292,13 @@ final class Training {
                 giveUpFirst(job, why);
             }
         }
+    }
+
+    /** Whether promised GPUs would be lent while no new loan is allowed. */
+    private boolean isForbiddenLoan(JobState job, List<GpuId> gained) {
+        return builder.promises().has(job.spec().job())
+                && gained.stream().anyMatch(gpu -> builder.gpu(gpu).pool() == Pool.INFERENCE)
+                && (!settings.lending() || safety.againstLoans(builder).isPresent());
     }
 
     private boolean hasQuota(JobState job, List<GpuId> gained) {

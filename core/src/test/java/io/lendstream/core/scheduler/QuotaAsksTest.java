@@ -4,9 +4,11 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Preemption;
@@ -228,6 +230,25 @@ class QuotaAsksTest {
 
         assertThat(story.state().promises()).isEmpty();
         assertThat(story.job("b").target()).isEmpty();
+    }
+
+    @Test
+    void promisedGpusAreNotLentAfterAnOperatorOrdersAllLoansBack() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), 0))
+                .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), 2));
+        planned(story.rigidJob("a", 2, "team-a")).rigidJob("b", 2, "team-b");
+        assertThat(story.state().promises()).hasSize(2);
+
+        story.control(ControlCommand.Kind.RECLAIM_ALL);
+
+        assertThat(story.state().promises()).isEmpty();
+        story.settled();
+        assertThat(story.count("free")).isEqualTo(2);
+        assertThat(story.decisions())
+                .noneMatch(decision -> decision.action() instanceof Action.Lend lend
+                        && lend.job().value().equals("b"));
     }
 
     @Test

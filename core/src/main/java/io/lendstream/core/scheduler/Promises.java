@@ -24,6 +24,8 @@ import java.util.TreeSet;
 final class Promises {
     private final List<Promise> before;
     private final Map<GpuId, Promise> byUnit = new TreeMap<>();
+    /** The jobs that have a promise; empty until needed. */
+    private Optional<Set<JobId>> jobs = Optional.empty();
 
     Promises(List<Promise> before) {
         this.before = before;
@@ -65,9 +67,15 @@ final class Promises {
 
     /** The jobs that have a promise. */
     Set<JobId> jobs() {
-        Set<JobId> jobs = new TreeSet<>();
-        byUnit.values().forEach(promise -> promise.tenant().jobId().ifPresent(jobs::add));
-        return jobs;
+        Set<JobId> known = jobs.orElseGet(this::listJobs);
+        jobs = Optional.of(known);
+        return known;
+    }
+
+    private Set<JobId> listJobs() {
+        Set<JobId> known = new TreeSet<>();
+        byUnit.values().forEach(promise -> promise.tenant().jobId().ifPresent(known::add));
+        return known;
     }
 
     /** The cause of a job's change: the quota of its queue if it has a promise, else a plan. */
@@ -88,6 +96,7 @@ final class Promises {
 
     void add(GpuId unit, Tenant tenant, Instant until) {
         byUnit.put(unit, new Promise(unit, tenant, until));
+        jobs = Optional.empty();
     }
 
     /**
@@ -98,6 +107,7 @@ final class Promises {
         if (byUnit.isEmpty()) {
             return;
         }
+        jobs = Optional.empty();
         Set<JobId> broken = new TreeSet<>();
         for (Promise promise : List.copyOf(byUnit.values())) {
             if (isOpen(builder, promise) && isWanted(builder, promise)) {

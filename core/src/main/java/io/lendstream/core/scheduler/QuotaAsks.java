@@ -165,8 +165,10 @@ final class QuotaAsks {
         private final ShapeGuard shapes =
                 new ShapeGuard(builder, settings.model().topology());
         private final AbilityGuard abilities = new AbilityGuard(builder);
-        private final List<GpuState> usable =
-                new TrainingView(builder, settings).view().gpus();
+        /** Free units that jobs may have, or that are about to be free; empty until needed, and after a claim. */
+        private Optional<List<GpuState>> open = Optional.empty();
+
+        private Optional<List<GpuState>> usable = Optional.empty();
         /** Units that a plan has given to jobs that wait for them. */
         private final Set<GpuId> planned = new HashSet<>();
 
@@ -269,10 +271,9 @@ final class QuotaAsks {
         private List<GpuId> free(Optional<KindId> kind, int most) {
             Map<String, List<GpuId>> byNode = new TreeMap<>();
             long loans = mayLend ? lendable : 0;
-            for (GpuState listed : usable) {
-                GpuState unit = builder.gpu(listed.gpuId());
+            for (GpuState unit : open()) {
                 boolean isLoan = unit.pool() == Pool.INFERENCE;
-                if (unit.kind().equals(kind) && isFree(unit) && (!isLoan || loans > 0)) {
+                if (unit.kind().equals(kind) && (!isLoan || loans > 0)) {
                     loans -= isLoan ? 1 : 0;
                     byNode.computeIfAbsent(unit.nodeId().value(), any -> new ArrayList<>())
                             .add(unit.gpuId());
@@ -288,6 +289,30 @@ final class QuotaAsks {
             return free;
         }
 
+        private List<GpuState> open() {
+            List<GpuState> known = open.orElseGet(this::listOpen);
+            open = Optional.of(known);
+            return known;
+        }
+
+        private List<GpuState> listOpen() {
+            List<GpuState> units = new ArrayList<>();
+            for (GpuState listed : usable.orElseGet(this::listUsable)) {
+                GpuState unit = builder.gpu(listed.gpuId());
+                if (isFree(unit)) {
+                    units.add(unit);
+                }
+            }
+            return units;
+        }
+
+        /** The units that training had or could get before the first claim. */
+        private List<GpuState> listUsable() {
+            List<GpuState> units = new TrainingView(builder, settings).view().gpus();
+            usable = Optional.of(units);
+            return units;
+        }
+
         /** Whether a unit is free for a job, or will be: a loan that comes back is for a service. */
         private boolean isFree(GpuState unit) {
             boolean isComing = unit.owner().isReleasing() && unit.pool() == Pool.TRAINING;
@@ -297,6 +322,7 @@ final class QuotaAsks {
         }
 
         private void take(Claim claim) {
+            open = Optional.empty();
             for (QuotaVictims.Loss loss : claim.losses()) {
                 Instant by = builder.now().plus(settings.notice());
                 new JobChanges(builder, settings).change(loss.job(), loss.left(), by, reason(claim, loss));
@@ -312,7 +338,8 @@ final class QuotaAsks {
                 GpuState unit = builder.gpu(id);
                 builder.promises().add(id, tenant, until(builder, settings));
                 kept.add(id, queue, unit.kind(), 1, false);
-                lendable -= unit.isFree() && unit.pool() == Pool.INFERENCE ? 1 : 0;
+                boolean isIdle = unit.isFree() || unit.owner().isSleeping();
+                lendable -= isIdle && unit.pool() == Pool.INFERENCE ? 1 : 0;
             }
             builder.put(claim.job().aiming(target));
         }

@@ -16,6 +16,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.Promise;
 import java.time.Duration;
 import java.util.List;
@@ -249,6 +250,26 @@ class QuotaAsksTest {
         assertThat(story.decisions())
                 .noneMatch(decision -> decision.action() instanceof Action.Lend lend
                         && lend.job().value().equals("b"));
+    }
+
+    @Test
+    void gpusOfSleepingReplicasCountInTheLimitOnLoans() {
+        ChangeLimits oneLoan = new ChangeLimits(1.0, 1, 1000, Duration.ZERO, QuietWindows.NONE);
+        Scenario story = new Scenario(new Scheduler(
+                        Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(oneLoan)))
+                .node("infer", Pool.INFERENCE, 2)
+                .service("chat", 0)
+                .rate("chat", 15)
+                .settled();
+        for (int i = 0; i < 20 && story.count("sleeping") < 2; i++) {
+            story.rate("chat", 0).settled().after(ofSeconds(15)).settled();
+        }
+        assertThat(story.count("sleeping")).isEqualTo(2);
+        story.rigidJob("a", 1, "team-a").rigidJob("b", 1, "team-a");
+
+        story.queue("team-a", 2);
+
+        assertThat(story.state().promises()).hasSize(1);
     }
 
     @Test

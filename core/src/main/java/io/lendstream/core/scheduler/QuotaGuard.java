@@ -171,6 +171,14 @@ final class QuotaGuard {
                 && theirs.filter(use -> use.isNominalWith(0)).isPresent();
     }
 
+    /** Whether the queue of a service has at most its nominal quota with a unit more. */
+    boolean isNominalWith(ServiceId service, GpuState unit) {
+        return queueOf(new Tenant.Service(service))
+                .flatMap(queue -> builder.ledger().use(queue, unit.kind()))
+                .filter(use -> use.isNominalWith(gpus(unit)))
+                .isPresent();
+    }
+
     /** Whether a service of a queue has fewer replicas than its floor. */
     boolean isUnderFloor(ServiceId service) {
         return lacking().getOrDefault(service, 0) > 0;

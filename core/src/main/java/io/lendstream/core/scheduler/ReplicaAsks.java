@@ -134,7 +134,8 @@ final class ReplicaAsks {
         List<GpuId> given = new ArrayList<>();
         ServiceId name = service.spec().service();
         for (GpuState unit : running) {
-            boolean isAboveFloor = !countsInFloor(other, unit) || warm > other.spec().floorReplicas();
+            boolean isAboveFloor =
+                    !countsInFloor(other, unit) || warm > other.spec().floorReplicas();
             if (given.size() < most && isAboveFloor && mayMove(kept, service, other, unit)) {
                 given.add(unit.gpuId());
                 warm -= countsInFloor(other, unit) ? 1 : 0;

@@ -220,12 +220,13 @@ final class ReplicaSupply {
         return found;
     }
 
-    /** Whether a promise keeps a GPU from a service. Floors, and services without a queue, come before promises. */
+    /** Whether a promise keeps a GPU from a service: not from a floor, nor for a job from a need within nominal quota. */
     private boolean isPromisedToOther(ServiceState service, GpuState unit) {
         ServiceId name = service.spec().service();
         return builder.promises().keepsFrom(new Tenant.Service(name), unit.gpuId())
                 && isLimited(service)
-                && !quotas.isUnderFloor(name);
+                && !quotas.isUnderFloor(name)
+                && !(builder.promises().isForJob(unit.gpuId()) && quotas.isNominalWith(name, unit));
     }
 
     private boolean areAlike() {

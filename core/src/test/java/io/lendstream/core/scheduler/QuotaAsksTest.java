@@ -253,10 +253,33 @@ class QuotaAsksTest {
     }
 
     @Test
+    void aServiceWithinItsNominalQuotaComesBeforeAPromiseToAJob() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 3)
+                .queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), 0))
+                .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), 2))
+                .queue("team-c", Optional.of("all"), KindQuota.of(Optional.empty(), 1))
+                .service("chat", 0, "team-c")
+                .rate("chat", 0);
+        story.rigidJob("a", 2, "team-a").settled();
+        for (int i = 0; i < 6; i++) {
+            story.rate("chat", 0).after(ofSeconds(15)).settled();
+        }
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        story.rigidJob("b", 2, "team-b");
+        assertThat(story.state().promises()).hasSize(2);
+
+        story.rate("chat", 5);
+
+        assertThat(story.lastKinds()).contains("serve");
+        assertThat(story.state().promises()).isEmpty();
+    }
+
+    @Test
     void gpusOfSleepingReplicasCountInTheLimitOnLoans() {
         ChangeLimits oneLoan = new ChangeLimits(1.0, 1, 1000, Duration.ZERO, QuietWindows.NONE);
-        Scenario story = new Scenario(new Scheduler(
-                        Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(oneLoan)))
+        Scenario story = new Scenario(
+                        new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(oneLoan)))
                 .node("infer", Pool.INFERENCE, 2)
                 .service("chat", 0)
                 .rate("chat", 15)

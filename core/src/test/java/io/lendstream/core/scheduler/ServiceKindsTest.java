@@ -312,9 +312,7 @@ class ServiceKindsTest {
     }
 
     private static InferenceService inQueue(Scenario story, String service, int floor, String queue, double onBig) {
-        return story.serviceRecord(service, floor)
-                .in(new QueueId(queue))
-                .onKinds(List.of(KindCapacity.of(BIG, onBig)));
+        return story.serviceRecord(service, floor).in(new QueueId(queue)).onKinds(List.of(KindCapacity.of(BIG, onBig)));
     }
 
     @Test
@@ -329,7 +327,9 @@ class ServiceKindsTest {
 
         story.rate("code", 25);
 
-        assertThat(story.state().promises()).as("one A100 answers 40 requests/s").hasSize(1);
+        assertThat(story.state().promises())
+                .as("one A100 answers 40 requests/s")
+                .hasSize(1);
     }
 
     @Test

@@ -53,7 +53,8 @@ class ListedKindsTest {
     void aBadCellIsNamed() {
         assertThatThrownBy(() -> task(",T4,")).hasMessageContaining("line 2, column kindRatios: found 'T4', expected");
         assertThatThrownBy(() -> task(",T4:-1,")).hasMessageContaining("factors from 0.001 to 1000");
-        assertThatThrownBy(() -> task("a b,,")).hasMessageContaining("column kinds: found 'a b', expected names of kinds");
+        assertThatThrownBy(() -> task("a b,,"))
+                .hasMessageContaining("column kinds: found 'a b', expected names of kinds");
         assertThatThrownBy(() -> task(",,none")).hasMessageContaining("column memoryGib: found 'none'");
     }
 }

@@ -267,7 +267,10 @@ final class QuotaAsks {
                     : Optional.of(new Claim(job, queue, use.get(), free, victims.losses()));
         }
 
-        /** Free GPUs of a kind, at most so many: of the node that has the fewest of those that suffice, if one does. */
+        /**
+         * Free GPUs of a kind, at most so many: of the node that has the fewest of those that suffice, if one does. Nodes
+         * of training come before loans.
+         */
         private List<GpuId> free(Optional<KindId> kind, int most) {
             Map<String, List<GpuId>> byNode = new TreeMap<>();
             long loans = mayLend ? lendable : 0;
@@ -281,6 +284,7 @@ final class QuotaAsks {
             }
             List<List<GpuId>> nodes = new ArrayList<>(byNode.values());
             nodes.sort(Comparator.comparing((List<GpuId> units) -> units.size() < most)
+                    .thenComparing(units -> builder.gpu(units.get(0)).pool() == Pool.INFERENCE)
                     .thenComparingInt(units -> units.size() < most ? -units.size() : units.size()));
             List<GpuId> free = new ArrayList<>();
             for (List<GpuId> units : nodes) {

@@ -220,7 +220,7 @@ final class ReplicaSupply {
         return found;
     }
 
-    /** Whether a promise keeps a GPU from a service: not from a floor, nor for a job from a need within nominal quota. */
+    /** Whether a promise keeps a GPU from a service. Floors, and nominal quotas of services, come before jobs. */
     private boolean isPromisedToOther(ServiceState service, GpuState unit) {
         ServiceId name = service.spec().service();
         return builder.promises().keepsFrom(new Tenant.Service(name), unit.gpuId())

@@ -80,6 +80,19 @@ class QuotaAsksTest {
     }
 
     @Test
+    void freeGpusOfTrainingComeBeforeLoans() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .node("train", Pool.TRAINING, 2)
+                .queue("team-a", 2);
+
+        story.rigidJob("a", 2, "team-a");
+
+        assertThat(story.lastKinds()).containsExactly("resize");
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+    }
+
+    @Test
     void aQueueTakesBackItsNominalQuotaFromOneThatBorrows() {
         Scenario story = planned(teams(4, 2, 2).rigidJob("a", 4, "team-a"));
         assertThat(story.job("a").gpus()).isEqualTo(4);

@@ -268,8 +268,8 @@ final class QuotaAsks {
         }
 
         /**
-         * Free GPUs of a kind, at most so many: of the node that has the fewest of those that suffice, if one does. Nodes
-         * of training come before loans.
+         * Free GPUs of a kind, at most so many: of the node that has the fewest of those that suffice, if one does.
+         * Nodes of training come before loans.
          */
         private List<GpuId> free(Optional<KindId> kind, int most) {
             Map<String, List<GpuId>> byNode = new TreeMap<>();

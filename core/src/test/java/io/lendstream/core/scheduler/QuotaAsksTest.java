@@ -177,6 +177,20 @@ class QuotaAsksTest {
         assertThat(story.job("a").gpus()).isZero();
     }
 
+    @Test
+    void noGangIsStoppedWhereAnElasticJobCanShrink() {
+        Scenario story = grown(teams(6, 3, 3).job("elastic", 4, "team-a"), "elastic");
+        assertThat(story.job("elastic").gpus()).isEqualTo(4);
+        planned(story.rigidJob("gang", 2, "team-a"));
+        assertThat(story.job("gang").gpus()).isEqualTo(2);
+
+        story.rigidJob("b", 2, "team-b").settled();
+
+        assertThat(story.job("gang").gpus()).isEqualTo(2);
+        assertThat(story.job("elastic").gpus()).isEqualTo(2);
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "NEVER, 9, 0",

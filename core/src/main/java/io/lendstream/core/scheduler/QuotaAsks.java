@@ -165,6 +165,7 @@ final class QuotaAsks {
         private final ShapeGuard shapes =
                 new ShapeGuard(builder, settings.model().topology());
         private final AbilityGuard abilities = new AbilityGuard(builder);
+        private final Bundles bundles = new Bundles(builder);
         /** Free units that jobs may have, or that are about to be free; empty until needed, and after a claim. */
         private Optional<List<GpuState>> open = Optional.empty();
 
@@ -218,10 +219,13 @@ final class QuotaAsks {
             List<GpuId> target = target(claim);
             return shapes.allows(claim.job(), target)
                     && (!abilities.isOn()
-                            || abilities
-                                    .against(target, target)
-                                    .or(() -> abilities.againstOpening(target))
-                                    .isEmpty());
+                            || (abilities.against(target, target).isEmpty() && mayOpen(target)));
+        }
+
+        /** Whether the other units of the nodes that are lent whole with a claim are free, and in no other claim. */
+        private boolean mayOpen(List<GpuId> target) {
+            return bundles.opening(target).stream()
+                    .allMatch(unit -> target.contains(unit) || isFree(builder.gpu(unit)));
         }
 
         private List<Optional<KindId>> kinds(TrainingJob job) {

@@ -7,8 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Preemption;
@@ -142,6 +144,34 @@ class QuotaAsksTest {
 
         assertThat(story.last()).isEmpty();
         assertThat(story.state().promises()).isEmpty();
+    }
+
+    @Test
+    void aQueueTakesBackItsQuotaWhereNoActuatorRunsAJobOnSeveralNodes() {
+        Scenario story = planned(teams(4, 2, 2)
+                .actuator("one", Abilities.USUAL.withSpansNodes(false))
+                .rigidJob("a", 4, "team-a"));
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+
+        story.rigidJob("b", 2, "team-b");
+
+        assertThat(story.state().promises()).hasSize(2);
+        story.settled();
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+    }
+
+    @Test
+    void twoJobsThatAskAtOnceForOneNodeThatIsLentWholeBothStart() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4)
+                .actuator("one", Abilities.USUAL.withGranularity(Granularity.NODE))
+                .rigidJob("a", 2, "team-a")
+                .rigidJob("b", 2, "team-a");
+
+        story.queue("team-a", 4).settled();
+
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+        assertThat(story.job("b").gpus()).isEqualTo(2);
     }
 
     @Test

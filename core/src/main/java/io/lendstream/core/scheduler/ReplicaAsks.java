@@ -31,6 +31,7 @@ final class ReplicaAsks {
     private final Inference inference;
     private final QuotaGuard guard;
     private final InferencePool pool;
+    private final AbilityGuard abilities;
     /** The use of quotas, which follows the replicas that are taken here; empty until a service asks. */
     private Optional<QueueLedger> ledger = Optional.empty();
 
@@ -40,6 +41,7 @@ final class ReplicaAsks {
         this.inference = new Inference(builder, policy, settings);
         this.guard = new QuotaGuard(builder);
         this.pool = new InferencePool(builder);
+        this.abilities = new AbilityGuard(builder);
     }
 
     /** Whether the service of the event lacks replicas. */
@@ -126,7 +128,8 @@ final class ReplicaAsks {
             GpuState unit = replica.getValue();
             warm += countsInFloor(other, unit) ? 1 : 0;
             boolean isRunning = unit.owner().isProtected() || unit.owner().isServing();
-            if (isRunning && unit.isWhole() && builder.isReachable(unit) && pool.fits(service, unit)) {
+            boolean isUsable = unit.isWhole() && builder.isReachable(unit) && abilities.isUsable(unit);
+            if (isRunning && isUsable && pool.fits(service, unit)) {
                 running.add(unit);
             }
         }

@@ -394,6 +394,23 @@ class QuotaAsksTest {
     }
 
     @Test
+    void noReplicaStopsOnANodeThatTwoActuatorsClaim() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4)
+                .queue("team-a", Optional.of("all"), KindQuota.of(Optional.empty(), 1))
+                .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), 3))
+                .service("chat", 1, "team-a")
+                .settled();
+        story.service("code", 0, "team-b").rate("chat", 33).settled();
+        story.actuator("one", Abilities.USUAL, "infer").actuator("two", Abilities.USUAL, "infer");
+
+        story.rate("code", 5);
+
+        assertThat(story.lastKinds()).doesNotContain("idle");
+        assertThat(story.state().promises()).isEmpty();
+    }
+
+    @Test
     void nothingIsTakenBackTwice() {
         Scenario story =
                 planned(teams(8, 4, 4).rigidJob("a1", 4, "team-a").settled().rigidJob("a2", 4, "team-a"));

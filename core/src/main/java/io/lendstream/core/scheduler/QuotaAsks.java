@@ -218,8 +218,7 @@ final class QuotaAsks {
         private boolean mayHave(Claim claim) {
             List<GpuId> target = target(claim);
             return shapes.allows(claim.job(), target)
-                    && (!abilities.isOn()
-                            || (abilities.against(target, target).isEmpty() && mayOpen(target)));
+                    && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target)));
         }
 
         /** Whether the other units of the nodes that are lent whole with a claim are free, and in no other claim. */

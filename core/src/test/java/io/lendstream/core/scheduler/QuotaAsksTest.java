@@ -298,11 +298,12 @@ class QuotaAsksTest {
                 .queue("team-b", Optional.of("all"), KindQuota.of(Optional.empty(), 2));
         planned(story.rigidJob("a", 2, "team-a")).rigidJob("b", 2, "team-b");
         assertThat(story.state().promises()).hasSize(2);
+        List<Decision> reclaims = story.last();
 
         story.control(ControlCommand.Kind.RECLAIM_ALL);
 
         assertThat(story.state().promises()).isEmpty();
-        story.settled();
+        reclaims.forEach(reclaim -> story.answers(reclaim).forEach(story::tell));
         assertThat(story.count("free")).isEqualTo(2);
         assertThat(story.decisions())
                 .noneMatch(decision -> decision.action() instanceof Action.Lend lend
@@ -385,7 +386,7 @@ class QuotaAsksTest {
                 .service("chat", 1, "team-a")
                 .settled();
         story.service("code", 0, "team-b").rate("chat", 33).settled();
-        story.rate("code", 5);
+        story.rate("code", 5).rate("chat", 20);
         assertThat(story.state().promises()).hasSize(1);
 
         story.after(ofSeconds(5)).rate("code", 12);

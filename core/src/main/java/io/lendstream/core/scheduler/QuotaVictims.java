@@ -24,8 +24,8 @@ import java.util.Optional;
 
 /**
  * Selects the jobs that give GPUs of a kind to a waiting job: those of the lowest priority first, then elastic ones,
- * then those that started last, then those whose loss costs least. Elastic jobs first shrink to their fewest GPUs. A job
- * that cannot shrink is stopped whole, if its queue has more than its nominal quota.
+ * then those that started last, then those whose loss costs least. Elastic jobs first shrink to their fewest GPUs. A
+ * job that cannot shrink is stopped whole, if its queue has more than its nominal quota.
  */
 final class QuotaVictims {
     private static final double ROUNDING = 1e-6;

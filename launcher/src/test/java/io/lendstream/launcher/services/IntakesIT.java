@@ -160,7 +160,7 @@ final class IntakesIT {
                 "agent-team-a",
                 List.of(TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.REQUEST_RATES),
                 "operator-team-a",
-                List.of(TopicCatalogue.CONTROL));
+                List.of(TopicCatalogue.CONTROL, TopicCatalogue.QUEUES));
         for (String user : own.keySet()) {
             try (var producer =
                     new KafkaProducer<byte[], byte[]>(kafka(deployment, user).producer())) {

@@ -25,8 +25,8 @@ import java.util.Set;
 /**
  * Measures how long queues wait for their nominal quota: for each waiting job whose fewest GPUs fit in what its queue
  * has left of its nominal quota, the time until a decision binds GPUs to it. Jobs of a higher priority, then earlier
- * ones, count first. A job that lost its GPUs asks a notice later, as in the scheduler. Asks that are met at once do not
- * count.
+ * ones, count first. A job that lost its GPUs asks a notice later, as in the scheduler. Asks that are met at once do
+ * not count.
  */
 final class QueueWaits {
     private static final double ROUNDING = 1e-6;

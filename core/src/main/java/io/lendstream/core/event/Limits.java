@@ -273,6 +273,16 @@ public final class Limits {
                                             rate.windowStart(),
                                             rate.windowEnd()));
                 });
+        event.asJob().filter(job -> !job.hasSize()).ifPresent(job -> {
+            TrainingJob.Scaling range = job.scaling();
+            throw new IllegalArgumentException(
+                    "%s can never start: its shape (%s) allows no number of GPUs from %d to %d; change sizes, multipleOf or the numbers of GPUs"
+                            .formatted(
+                                    job.job(),
+                                    job.shape().inWords(),
+                                    range.least(),
+                                    range.elastic() ? range.maxGpus() : range.requestedGpus()));
+        });
     }
 
     /** A length of time in milliseconds; the nearest number where that is beyond all numbers. */

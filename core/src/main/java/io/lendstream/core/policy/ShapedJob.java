@@ -1,20 +1,14 @@
 package io.lendstream.core.policy;
 
-import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.JobShape;
-import io.lendstream.core.id.GpuId;
-import io.lendstream.core.id.JobId;
-import io.lendstream.core.state.QueuePosition;
-import java.time.Instant;
 import java.util.BitSet;
-import java.util.List;
 import java.util.Optional;
 
 /**
  * A job that may not have each number of GPUs in its range. Its least, its most and its requested number are numbers
  * that it may have. If there is none, it asks for more GPUs than any cluster has, so that each policy lets it wait.
  */
-public final class ShapedJob implements JobView {
+public final class ShapedJob implements WrappedJob {
     /** The number of GPUs that a job asks for if it may have none of the numbers that there are. */
     public static final int NO_SIZE = 1_000_000;
 
@@ -39,6 +33,11 @@ public final class ShapedJob implements JobView {
         this.possible = possible;
         this.least = whole.least();
         this.most = Math.max(least, whole.most());
+    }
+
+    @Override
+    public JobView whole() {
+        return whole;
     }
 
     /** Whether it may have some number of GPUs of the nodes that there are. */
@@ -128,75 +127,5 @@ public final class ShapedJob implements JobView {
         }
         int fitting = fit(most);
         return fitting > 0 ? fitting : NO_SIZE;
-    }
-
-    @Override
-    public JobId job() {
-        return whole.job();
-    }
-
-    @Override
-    public Instant submittedAt() {
-        return whole.submittedAt();
-    }
-
-    @Override
-    public boolean elastic() {
-        return whole.elastic();
-    }
-
-    @Override
-    public List<GpuId> gpus() {
-        return whole.gpus();
-    }
-
-    @Override
-    public boolean onInstance() {
-        return whole.onInstance();
-    }
-
-    @Override
-    public int largestRun() {
-        return whole.largestRun();
-    }
-
-    @Override
-    public int changes() {
-        return whole.changes();
-    }
-
-    @Override
-    public double attainedGpuSeconds() {
-        return whole.attainedGpuSeconds();
-    }
-
-    @Override
-    public Optional<Goodput> goodput() {
-        return whole.goodput();
-    }
-
-    @Override
-    public Optional<Goodput> usualGoodput() {
-        return whole.usualGoodput();
-    }
-
-    @Override
-    public Pace pace() {
-        return whole.pace();
-    }
-
-    @Override
-    public Optional<QueuePosition> standing() {
-        return whole.standing();
-    }
-
-    @Override
-    public Optional<Deadline> deadline() {
-        return whole.deadline();
-    }
-
-    @Override
-    public RescaleCosts costs() {
-        return whole.costs();
     }
 }

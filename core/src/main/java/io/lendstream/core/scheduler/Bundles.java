@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.LoanBundle;
@@ -173,10 +174,16 @@ final class Bundles {
     }
 
     private AbilityRefusal refusal(GpuState unit, String text) {
-        String actuator =
-                scopes.only(unit.nodeId()).map(ActuatorDescription::actuator).orElse("");
+        Optional<ActuatorDescription> actuator = scopes.only(unit.nodeId());
+        boolean isOfGroups = actuator.filter(known -> known.abilities().granularity() == Granularity.NODE_GROUP)
+                .isPresent();
         return new AbilityRefusal(
-                Abilities.GRANULARITY, "actuator %s lends whole nodes only: %s".formatted(actuator, text));
+                Abilities.GRANULARITY,
+                "actuator %s lends whole %s only: %s"
+                        .formatted(
+                                actuator.map(ActuatorDescription::actuator).orElse(""),
+                                isOfGroups ? "groups of nodes" : "nodes",
+                                text));
     }
 
     /** Whether services may not have a unit yet, as its bundle is with training. */

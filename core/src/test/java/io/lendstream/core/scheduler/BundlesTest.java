@@ -313,7 +313,7 @@ class BundlesTest {
         assertThat(story.job("a").gpus()).isEqualTo(1);
         assertThat(firstHold(story))
                 .startsWith(
-                        "the plan leaves out what drivers cannot do: actuator one lends whole nodes only: node group"
+                        "the plan leaves out what drivers cannot do: actuator one lends whole groups of nodes only: node group"
                                 + " of actuator one is lent as a whole, and its node infer-1 is not ready");
     }
 

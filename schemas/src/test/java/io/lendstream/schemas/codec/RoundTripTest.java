@@ -162,6 +162,17 @@ final class RoundTripTest {
     }
 
     @Test
+    void aJobThatNoNumberOfGpusFitsIsRefused() {
+        TrainingJob job = Scenario.of("deepboot").jobRecord("a", 6, false).shaped(JobShape.multiples(4));
+        GenericRecord encoded = Codecs.encode(TopicCatalogue.TRAINING_JOBS, job);
+
+        assertThatThrownBy(() -> Codecs.decode(TopicCatalogue.TRAINING_JOBS, encoded, Strictness.REFUSE))
+                .hasMessageContaining(
+                        "a can never start: its shape (multiples of 4 GPUs) allows no number of GPUs from 6 to 6");
+        assertThat(Codecs.decode(TopicCatalogue.TRAINING_JOBS, encoded)).isEqualTo(job);
+    }
+
+    @Test
     void sizesOutOfBoundsAreRefused() {
         GenericRecord encoded = Codecs.encode(
                 TopicCatalogue.TRAINING_JOBS,

@@ -135,10 +135,17 @@ public sealed interface Action {
      * Puts replicas of a service to work.
      *
      * @param warm whether the replicas are there already, protected or sleeping
+     * @param replicas the replicas of several units; if empty, each GPU is a replica
      */
-    record Serve(ServiceId service, List<GpuId> gpus, boolean warm) implements Action {
+    record Serve(ServiceId service, List<GpuId> gpus, boolean warm, List<ReplicaUnits> replicas) implements Action {
         public Serve {
             gpus = GpuId.sorted(gpus);
+            replicas = List.copyOf(replicas);
+        }
+
+        /** Replicas of one GPU each. */
+        public Serve(ServiceId service, List<GpuId> gpus, boolean warm) {
+            this(service, gpus, warm, List.of());
         }
 
         @Override
@@ -147,10 +154,21 @@ public sealed interface Action {
         }
     }
 
-    /** Drains and stops replicas of a service. */
-    record Idle(ServiceId service, List<GpuId> gpus, Instant by) implements Action {
+    /**
+     * Drains and stops replicas of a service.
+     *
+     * @param replicas the replicas of several units, with the units that they still have; if empty, each GPU is a
+     *     replica
+     */
+    record Idle(ServiceId service, List<GpuId> gpus, Instant by, List<ReplicaUnits> replicas) implements Action {
         public Idle {
             gpus = GpuId.sorted(gpus);
+            replicas = List.copyOf(replicas);
+        }
+
+        /** Replicas of one GPU each. */
+        public Idle(ServiceId service, List<GpuId> gpus, Instant by) {
+            this(service, gpus, by, List.of());
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.lendstream.core.decision;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /**
@@ -38,6 +39,13 @@ public record RequestedChange(String kind, Action action, String cause) {
             return new Allocation(allocation.gpus(), 0, 0, 1.0, allocation.mechanism());
         }
 
+        /** The names of new replicas come from their decision, so that they say nothing about the change. */
+        private static List<ReplicaUnits> unnamed(List<ReplicaUnits> replicas) {
+            return replicas.stream()
+                    .map(each -> new ReplicaUnits(new ReplicaId("#"), each.shape(), each.role(), each.units()))
+                    .toList();
+        }
+
         @Override
         public Action lend(Action.Lend lend) {
             return new Action.Lend(lend.job(), lend.gpus(), Instant.EPOCH, gpusOf(lend.allocation()));
@@ -56,12 +64,12 @@ public record RequestedChange(String kind, Action action, String cause) {
 
         @Override
         public Action serve(Action.Serve serve) {
-            return serve;
+            return new Action.Serve(serve.service(), serve.gpus(), serve.warm(), unnamed(serve.replicas()));
         }
 
         @Override
         public Action idle(Action.Idle idle) {
-            return new Action.Idle(idle.service(), idle.gpus(), Instant.EPOCH);
+            return new Action.Idle(idle.service(), idle.gpus(), Instant.EPOCH, unnamed(idle.replicas()));
         }
 
         @Override

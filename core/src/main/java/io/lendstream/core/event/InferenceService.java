@@ -5,6 +5,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.persistent.Flat;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -18,15 +19,15 @@ import java.util.OptionalInt;
  *
  * @param models the models it serves, for batch and MIG plans
  * @param slo the latency it promises, at the 99th percentile
- * @param replicaCapacityPerSecond requests that one replica answers within the SLO; a replica holds one GPU
+ * @param replicaCapacityPerSecond requests that one replica answers within the SLO; it holds one GPU, unless the
+ *     service declares shapes
  * @param replicaConcurrency requests that one replica runs at a time, where that is what limits it
  * @param floorReplicas replicas that are kept whatever the demand
  * @param warmUp from the decision to a replica that answers
  * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be
  *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
  * @param queue the queue whose quota its replicas count in; without one it has no quota
- * @param capacities the kinds of GPU that it may use, in the order in which it prefers them, and the capacity of a
- *     replica on each; if empty, it uses all kinds and takes them as alike
+ * @param hardware the kinds of GPU that it may use, and the shapes of replicas of several units
  */
 public record InferenceService(
         ServiceId service,
@@ -40,11 +41,10 @@ public record InferenceService(
         Duration warmUp,
         Optional<Long> sliceMemoryBytes,
         Optional<QueueId> queue,
-        List<KindCapacity> capacities)
+        @Flat ServiceShapes hardware)
         implements Event {
     public InferenceService {
         models = List.copyOf(models);
-        capacities = List.copyOf(capacities);
         if (!(replicaCapacityPerSecond > 0) || Double.isInfinite(replicaCapacityPerSecond)) {
             throw new IllegalArgumentException(
                     "replicaCapacityPerSecond of %s must be a finite number above 0, but was %s"
@@ -104,7 +104,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 Optional.empty(),
-                List.of());
+                ServiceShapes.PLAIN);
     }
 
     /** The same service under another name. */
@@ -121,7 +121,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                capacities);
+                hardware);
     }
 
     /** The same where a replica needs so much memory. */
@@ -138,7 +138,7 @@ public record InferenceService(
                 warmUp,
                 Optional.of(bytes),
                 queue,
-                capacities);
+                hardware);
     }
 
     /** The same service in a queue. */
@@ -155,7 +155,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 Optional.of(other),
-                capacities);
+                hardware);
     }
 
     /** The same service with the kinds of GPU that it may use. */
@@ -172,7 +172,44 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                kinds);
+                hardware.withKinds(kinds));
+    }
+
+    /** The same service with replicas of some shapes. */
+    public InferenceService inShapes(List<ReplicaShape> shapes) {
+        return new InferenceService(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                sliceMemoryBytes,
+                queue,
+                new ServiceShapes(capacities(), shapes));
+    }
+
+    /** The same service as it is planned: a single shape of one GPU says no more than a service without shapes. */
+    public InferenceService plain() {
+        return hardware.single()
+                .map(shape -> new InferenceService(
+                        service,
+                        domain,
+                        at,
+                        models,
+                        slo,
+                        shape.perSecond().orElse(replicaCapacityPerSecond),
+                        replicaConcurrency,
+                        floorReplicas,
+                        shape.starts().cold(),
+                        shape.memoryBytes().or(() -> sliceMemoryBytes),
+                        queue,
+                        new ServiceShapes(
+                                shape.capacities().isEmpty() ? capacities() : shape.capacities(), List.of())))
+                .orElse(this);
     }
 
     /** The same service with another warm-up, where its kind of GPU has none of its own. */
@@ -189,7 +226,7 @@ public record InferenceService(
                 other,
                 sliceMemoryBytes,
                 queue,
-                capacities);
+                hardware);
     }
 
     /**
@@ -197,11 +234,16 @@ public record InferenceService(
      * requests per second counts, with the longest warm-up.
      */
     public InferenceService countedBy(GpuKinds kinds) {
-        if (kinds.aliases().isEmpty() || capacities.isEmpty()) {
+        if (kinds.aliases().isEmpty() || (capacities().isEmpty() && !hasGroups())) {
             return this;
         }
+        if (hasGroups()) {
+            return inShapes(hardware.shapes().stream()
+                    .map(shape -> shape.countedBy(kinds))
+                    .toList());
+        }
         Map<KindId, KindCapacity> counted = new LinkedHashMap<>();
-        for (KindCapacity each : capacities) {
+        for (KindCapacity each : capacities()) {
             KindId kind = kinds.counted(each.kind());
             counted.merge(kind, each.on(kind), this::lesser);
         }
@@ -215,9 +257,19 @@ public record InferenceService(
         return least.warmingUpIn(first.compareTo(second) >= 0 ? first : second);
     }
 
+    /** The kinds of GPU that a replica of one GPU may use, preferred ones first; if empty, all, taken as alike. */
+    public List<KindCapacity> capacities() {
+        return hardware.capacities();
+    }
+
+    /** Whether a replica may have several units. */
+    public boolean hasGroups() {
+        return hardware.hasGroups();
+    }
+
     /** Whether it takes all kinds of GPU as alike. */
     public boolean takesKindsAsAlike() {
-        return capacities.isEmpty();
+        return capacities().isEmpty();
     }
 
     /**
@@ -225,6 +277,7 @@ public record InferenceService(
      * known kind comes first.
      */
     public OptionalInt preference(Optional<KindId> kind) {
+        List<KindCapacity> capacities = hardware.capacities();
         if (capacities.isEmpty() || kind.isEmpty()) {
             return OptionalInt.of(0);
         }
@@ -236,9 +289,17 @@ public record InferenceService(
         return OptionalInt.empty();
     }
 
-    /** Whether it may use GPUs of a kind. */
+    /** Whether it may use GPUs of a kind, in some shape if it declares shapes. */
     public boolean uses(Optional<KindId> kind) {
-        return preference(kind).isPresent();
+        if (!hasGroups()) {
+            return preference(kind).isPresent();
+        }
+        for (ReplicaShape shape : hardware.shapes()) {
+            if (shape.uses(kind)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Requests per second that a replica is planned with on a kind of GPU; 0 if it must not use the kind. */
@@ -247,9 +308,9 @@ public record InferenceService(
         if (place.isEmpty()) {
             return 0;
         }
-        return capacities.isEmpty() || kind.isEmpty()
+        return capacities().isEmpty() || kind.isEmpty()
                 ? replicaCapacityPerSecond
-                : capacities.get(place.getAsInt()).least(replicaCapacityPerSecond);
+                : capacities().get(place.getAsInt()).least(replicaCapacityPerSecond);
     }
 
     /** Requests per second that a replica answers on a kind if its owner is right: a ratio counts in full. */
@@ -266,9 +327,9 @@ public record InferenceService(
 
     private Optional<KindCapacity> declared(Optional<KindId> kind) {
         OptionalInt place = preference(kind);
-        return capacities.isEmpty() || kind.isEmpty() || place.isEmpty()
+        return capacities().isEmpty() || kind.isEmpty() || place.isEmpty()
                 ? Optional.empty()
-                : Optional.of(capacities.get(place.getAsInt()));
+                : Optional.of(capacities().get(place.getAsInt()));
     }
 
     @Override

@@ -124,6 +124,11 @@ public final class Limits {
             Map.entry("TrainingProgress.replicas", UNITS),
             Map.entry("TrainingProgress.accumulation", UNITS),
             Map.entry("KindCapacity.warmUp", DAY),
+            Map.entry("ReplicaShape.cold", DAY),
+            Map.entry("ReplicaShape.asleep", DAY),
+            Map.entry("ReplicaShape.gpusPerNode", new Whole(1, 1000)),
+            Map.entry("ReplicaShape.nodes", new Whole(1, 1000)),
+            Map.entry("ReplicaShape.memoryBytes", new Whole(1, LONGS.most)),
             Map.entry("KindTraits.localMax", new Whole(1, INTS.most)),
             Map.entry("TrainingJob.memoryBytes", new Whole(1, LONGS.most)),
             Map.entry("RescaleCosts.first", DAY),
@@ -144,6 +149,7 @@ public final class Limits {
             Map.entry("KindRatio.factor", new Real(1e-3, 1e3)),
             Map.entry("KindRatio.uncertainty", new Real(0, 0.99)),
             Map.entry("KindCapacity.perSecond", CAPACITIES),
+            Map.entry("ReplicaShape.perSecond", CAPACITIES),
             Map.entry("KindQuota.nominalQuota", GPUS),
             Map.entry("KindQuota.borrowingLimit", GPUS),
             Map.entry("KindQuota.lendingLimit", GPUS),
@@ -283,6 +289,19 @@ public final class Limits {
                                     range.least(),
                                     range.elastic() ? range.maxGpus() : range.requestedGpus()));
         });
+        event.asService().ifPresent(Limits::check);
+    }
+
+    private static void check(InferenceService service) {
+        service.hardware().repeated().ifPresent(name -> {
+            throw new IllegalArgumentException("service %s has two shapes with the name %s; give each its own name"
+                    .formatted(service.service(), name));
+        });
+        if (service.hasGroups() && service.sliceMemoryBytes().isPresent()) {
+            throw new IllegalArgumentException(
+                    "service %s has shapes and sliceMemoryBytes, but replicas in shapes do not run on MIG instances; leave one out"
+                            .formatted(service.service()));
+        }
     }
 
     /** A length of time in milliseconds; the nearest number where that is beyond all numbers. */

@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -17,6 +18,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Promise;
+import io.lendstream.core.state.ReplicaGroup;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -47,13 +49,16 @@ final class Deadlines {
      */
     void expire(boolean decides) {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();
+        Map<ReplicaId, GpuId> unboundGroups = new TreeMap<>();
         TreeSet<GpuId> due = new TreeSet<>(until(builder.clusterIndex().gpus().owed(), builder.now()));
         due.addAll(until(builder.clusterIndex().gpus().loans(), builder.now().minus(settings.notice())));
         for (GpuId id : due) {
             GpuState gpu = builder.gpu(id);
-            gpu.owner().match(new Expiry(gpu, decides, unbound)).run();
+            gpu.owner().match(new Expiry(gpu, decides, unbound, unboundGroups)).run();
         }
         unbound.forEach(this::undo);
+        unboundGroups.values().forEach(unit -> ReplicaGroup.of(builder.clusterIndex(), builder.gpu(unit))
+                .ifPresent(new GroupChanges(builder, settings)::giveUp));
         for (JobId job : until(builder.clusterIndex().jobs().changing(), builder.now())) {
             builder.invalidatePlan();
             builder.put(builder.jobs().require(job).settled(Optional.empty()));
@@ -263,12 +268,21 @@ final class Deadlines {
         private final GpuState gpu;
         private final boolean decides;
         private final Map<JobId, List<GpuId>> unbound;
+        private final Map<ReplicaId, GpuId> unboundGroups;
 
-        /** @param unbound takes the units that were not bound to a job in time, by job */
-        Expiry(GpuState gpu, boolean decides, Map<JobId, List<GpuId>> unbound) {
+        /**
+         * @param unbound takes the units that were not bound to a job in time, by job
+         * @param unboundGroups takes a unit of each replica of several units that is not whole in time
+         */
+        Expiry(
+                GpuState gpu,
+                boolean decides,
+                Map<JobId, List<GpuId>> unbound,
+                Map<ReplicaId, GpuId> unboundGroups) {
             this.gpu = gpu;
             this.decides = decides;
             this.unbound = unbound;
+            this.unboundGroups = unboundGroups;
         }
 
         @Override
@@ -285,7 +299,10 @@ final class Deadlines {
                     .match(Tenant.Cases.of(
                             job -> () -> unbound.computeIfAbsent(job.job(), name -> new ArrayList<>())
                                     .add(gpu.gpuId()),
-                            service -> () -> giveUp(gpu, service.service())));
+                            service -> () -> gpu.part()
+                                    .ifPresentOrElse(
+                                            part -> unboundGroups.put(part.replica(), gpu.gpuId()),
+                                            () -> giveUp(gpu, service.service()))));
         }
 
         @Override

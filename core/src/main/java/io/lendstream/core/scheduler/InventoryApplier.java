@@ -80,7 +80,10 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
     }
 
     private void sort(GpuId id, Optional<KindId> kind) {
-        builder.gpus().get(id).filter(unit -> !unit.kind().equals(kind)).ifPresent(unit -> builder.sort(unit, kind));
+        builder.gpus().get(id).filter(unit -> !unit.kind().equals(kind)).ifPresent(unit -> {
+            builder.describe(unit.of(kind));
+            builder.invalidatePlan();
+        });
     }
 
     private void add(Node node, GpuId gpu, Optional<MigInstance> instance) {

@@ -15,11 +15,12 @@ enum Phase {
             new Deadlines(step, scheduler.settings()).expire(true);
         }
     },
-    /** Jobs that have lost GPUs get a new allocation. */
+    /** Jobs that have lost GPUs get a new allocation. Replicas that have lost some of their units are stopped. */
     LOST_GPUS {
         @Override
         void run(Scheduler scheduler, StepBuilder step) {
             new JobChanges(step, scheduler.settings()).dropLostGpus(true);
+            new GroupChanges(step, scheduler.settings()).stopBroken();
         }
     },
     /** The plan of MIG instances, and the next stage of the way to it. */

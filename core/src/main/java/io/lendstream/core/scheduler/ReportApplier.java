@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Outcome;
@@ -11,6 +12,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ReplicaGroup;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -104,7 +106,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
      * actuator that bound a unit can report that no tenant runs there; others can report that one does.
      */
     private void compare(ActuationReport report, GpuState gpu) {
-        boolean isSettled = gpu.isFree() || gpu.owner().isUp();
+        boolean isSettled = gpu.isFree() || isThere(gpu);
         if (!isSettled
                 || !report.at().isAfter(gpu.since())
                 || report.tenant().equals(gpu.owner().holder())) {
@@ -136,8 +138,27 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         }
         gpu.owner().asBinding().filter(binding -> isAbout(report, binding)).ifPresent(binding -> {
             builder.put(gpu.boundBy(report.actuator()));
-            builder.own(gpu.gpuId(), bound(binding));
+            if (gpu.part().isPresent()) {
+                arrived(builder.gpu(gpu.gpuId()));
+            } else {
+                builder.own(gpu.gpuId(), bound(binding));
+            }
         });
+    }
+
+    /** A part of a replica is bound. The replica serves once all its parts are. */
+    private void arrived(GpuState gpu) {
+        gpu.part().filter(part -> !part.here()).ifPresent(part -> builder.describe(gpu.in(part.arrived())));
+        ReplicaGroup.of(builder.clusterIndex(), builder.gpu(gpu.gpuId()))
+                .filter(ReplicaGroup::isHere)
+                .ifPresent(group -> group.gpus()
+                        .forEach(unit -> builder.own(unit, new Owner.Serving(group.service()))));
+    }
+
+    /** Whether a tenant runs on a unit, as far as reports say; also a part of a replica that is not whole yet. */
+    private static boolean isThere(GpuState gpu) {
+        return gpu.owner().isUp()
+                || (gpu.owner().isBinding() && gpu.part().filter(GroupPart::here).isPresent());
     }
 
     /** What a unit is once its tenant has it. */
@@ -174,7 +195,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
             }
         } else if (endsItsLoan) {
             builder.own(gpu.gpuId(), new Owner.Free());
-        } else if (gpu.owner().isUp() && report.at().isAfter(gpu.since())) {
+        } else if (isThere(gpu) && report.at().isAfter(gpu.since())) {
             // A tenant may end by itself, and only its actuator sees that.
             builder.invalidatePlan();
             builder.own(gpu.gpuId(), new Owner.Free());

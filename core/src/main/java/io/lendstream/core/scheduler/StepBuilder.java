@@ -13,7 +13,6 @@ import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
@@ -346,11 +345,10 @@ final class StepBuilder {
         changes.term(id);
     }
 
-    /** Sorts a unit into a kind. Its lease is published again. */
-    void sort(GpuState gpu, Optional<KindId> kind) {
-        put(gpu.of(kind));
+    /** Changes what is known of a unit beside its owner. Its lease is published again. */
+    void describe(GpuState gpu) {
+        put(gpu);
         changes.term(gpu.gpuId());
-        changes.invalidatePlan();
     }
 
     void put(ServiceState service) {

@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param loans lent GPUs, by the end of their lease
  * @param replicas GPUs with a replica on them or coming up, by service
  * @param sleeping GPUs whose replica sleeps
+ * @param groups the same as {@code replicas} of the replicas of several units
  */
 public record GpuIndex(
         PersistentMap<NodeGpuKey, GpuState> seats,
@@ -22,8 +23,10 @@ public record GpuIndex(
         PersistentMap<DueKey<GpuId>, GpuId> owed,
         PersistentMap<DueKey<GpuId>, GpuId> loans,
         PersistentMap<Replica, GpuState> replicas,
-        PersistentMap<Replica, GpuState> sleeping) {
+        PersistentMap<Replica, GpuState> sleeping,
+        PersistentMap<Replica, GpuState> groups) {
     static final GpuIndex EMPTY = new GpuIndex(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -44,7 +47,8 @@ public record GpuIndex(
                 ClusterIndex.moved(
                         replicas, before.flatMap(GpuIndex::replica), after.flatMap(GpuIndex::replica), after),
                 ClusterIndex.moved(
-                        sleeping, before.flatMap(GpuIndex::sleeper), after.flatMap(GpuIndex::sleeper), after));
+                        sleeping, before.flatMap(GpuIndex::sleeper), after.flatMap(GpuIndex::sleeper), after),
+                ClusterIndex.moved(groups, before.flatMap(GpuIndex::member), after.flatMap(GpuIndex::member), after));
     }
 
     static NodeGpuKey seat(GpuState gpu) {
@@ -69,6 +73,10 @@ public record GpuIndex(
 
     private static Optional<Replica> replica(GpuState gpu) {
         return gpu.owner().replicaOf().map(service -> new Replica(service, gpu.gpuId()));
+    }
+
+    private static Optional<Replica> member(GpuState gpu) {
+        return gpu.part().isPresent() ? replica(gpu) : Optional.empty();
     }
 
     private static Optional<Replica> sleeper(GpuState gpu) {

@@ -1,5 +1,6 @@
 package io.lendstream.core.state;
 
+import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param since when its owner last changed
  * @param changedBy the event by which it did
  * @param kind the kind of the GPU, also of one that is cut; empty if the scheduler does not tell kinds apart
+ * @param part its part in a replica of several units, until the replica has left it
  */
 public record GpuState(
         GpuId gpuId,
@@ -28,7 +30,8 @@ public record GpuState(
         @Flat UnitHistory history,
         Instant since,
         long changedBy,
-        Optional<KindId> kind) {
+        Optional<KindId> kind,
+        Optional<GroupPart> part) {
     /** A whole GPU without an owner. */
     public static GpuState free(GpuId gpuId, NodeId nodeId, Pool pool, Instant since, long event) {
         return free(gpuId, nodeId, pool, Optional.empty(), since, event);
@@ -38,7 +41,16 @@ public record GpuState(
     public static GpuState free(
             GpuId gpuId, NodeId nodeId, Pool pool, Optional<MigInstance> instance, Instant since, long event) {
         return new GpuState(
-                gpuId, nodeId, pool, instance, new Owner.Free(), UnitHistory.NONE, since, event, Optional.empty());
+                gpuId,
+                nodeId,
+                pool,
+                instance,
+                new Owner.Free(),
+                UnitHistory.NONE,
+                since,
+                event,
+                Optional.empty(),
+                Optional.empty());
     }
 
     /** Whether it is a GPU, and not a part of one. Only such units work together on a job. */
@@ -79,11 +91,14 @@ public record GpuState(
     }
 
     public GpuState with(Owner next, Instant at, long event) {
-        return new GpuState(gpuId, nodeId, pool, instance, next, history, at, event, kind);
+        boolean endsPart = part.isPresent() && next.holdingService().isEmpty();
+        return new GpuState(
+                gpuId, nodeId, pool, instance, next, history, at, event, kind, endsPart ? Optional.empty() : part);
     }
 
     public GpuState with(MigInstance described) {
-        return new GpuState(gpuId, nodeId, pool, Optional.of(described), owner, history, since, changedBy, kind);
+        return new GpuState(
+                gpuId, nodeId, pool, Optional.of(described), owner, history, since, changedBy, kind, part);
     }
 
     public GpuState withFailedBinds(int failures) {
@@ -103,15 +118,21 @@ public record GpuState(
     }
 
     private GpuState with(UnitHistory next) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind, part);
     }
 
     /** The same unit of a GPU of a kind. */
     public GpuState of(Optional<KindId> other) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part);
+    }
+
+    /** The same unit as a part of a replica. */
+    public GpuState in(GroupPart replica) {
+        return new GpuState(
+                gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, Optional.of(replica));
     }
 
     public Lease lease(DomainId domain, long epoch) {
-        return new Lease(gpuId, nodeId, domain, pool, owner, epoch, changedBy, since, kind);
+        return new Lease(gpuId, nodeId, domain, pool, owner, epoch, changedBy, since, kind, part);
     }
 }

@@ -1,5 +1,6 @@
 package io.lendstream.core.state;
 
+import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
@@ -15,6 +16,7 @@ import java.util.Optional;
  * @param sequence the domain's event by which it changed
  * @param since when it changed
  * @param kind the kind of the GPU; empty if the scheduler does not tell kinds apart
+ * @param part its part in a replica of several units; empty if there is none
  */
 public record Lease(
         GpuId gpuId,
@@ -25,4 +27,19 @@ public record Lease(
         long epoch,
         long sequence,
         Instant since,
-        Optional<KindId> kind) {}
+        Optional<KindId> kind,
+        Optional<GroupPart> part) {
+    /** The lease of a unit that is no part of a replica of several units. */
+    public Lease(
+            GpuId gpuId,
+            NodeId nodeId,
+            DomainId domain,
+            Pool pool,
+            Owner owner,
+            long epoch,
+            long sequence,
+            Instant since,
+            Optional<KindId> kind) {
+        this(gpuId, nodeId, domain, pool, owner, epoch, sequence, since, kind, Optional.empty());
+    }
+}

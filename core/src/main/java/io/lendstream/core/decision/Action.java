@@ -157,8 +157,7 @@ public sealed interface Action {
     /**
      * Drains and stops replicas of a service.
      *
-     * @param replicas the replicas of several units, with the units that they still have; if empty, each GPU is a
-     *     replica
+     * @param replicas the replicas of several units, with the units that they still have; each other GPU is a replica
      */
     record Idle(ServiceId service, List<GpuId> gpus, Instant by, List<ReplicaUnits> replicas) implements Action {
         public Idle {

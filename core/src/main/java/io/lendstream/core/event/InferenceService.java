@@ -267,6 +267,12 @@ public record InferenceService(
         return hardware.hasGroups();
     }
 
+    /** GPUs of its floor, in the shape that it prefers. */
+    public int floorGpus() {
+        List<ReplicaShape> planned = hardware.planned();
+        return planned.isEmpty() ? floorReplicas : floorReplicas * planned.get(0).units();
+    }
+
     /** Whether it takes all kinds of GPU as alike. */
     public boolean takesKindsAsAlike() {
         return capacities().isEmpty();

@@ -297,6 +297,11 @@ public final class Limits {
             throw new IllegalArgumentException("service %s has two shapes with the name %s; give each its own name"
                     .formatted(service.service(), name));
         });
+        service.hardware().impossible().ifPresent(shape -> {
+            throw new IllegalArgumentException(
+                    "shape %s of service %s has several nodes within one node; give it another level or one node"
+                            .formatted(shape.inWords(), service.service()));
+        });
         if (service.hasGroups() && service.sliceMemoryBytes().isPresent()) {
             throw new IllegalArgumentException(
                     "service %s has shapes and sliceMemoryBytes, but replicas in shapes do not run on MIG instances; leave one out"

@@ -53,6 +53,14 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
         return new ServiceShapes(kinds, shapes);
     }
 
+    /** A shape of several nodes that are one node. */
+    Optional<ReplicaShape> impossible() {
+        return shapes.stream()
+                .filter(shape -> shape.nodes() > 1
+                        && shape.within().filter(TopologyLevel.NODE::equals).isPresent())
+                .findFirst();
+    }
+
     /** The name of two shapes; empty if each has its own. */
     Optional<String> repeated() {
         Set<String> names = new HashSet<>();

@@ -104,7 +104,8 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable service(InferenceService described) {
-        InferenceService service = model.kinds() ? described.countedBy(model.gpuKinds()) : described;
+        InferenceService plain = described.plain();
+        InferenceService service = model.kinds() ? plain.countedBy(model.gpuKinds()) : plain;
         return () -> {
             Optional<ServiceState> known = builder.services().get(service.service());
             builder.put(known.map(before -> before.describedBy(service)).orElseGet(() -> ServiceState.of(service)));

@@ -100,10 +100,20 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
 
     /** Stops replicas, or what is left of them, once they are drained. */
     void stop(ServiceId service, List<ReplicaGroup> groups, Reason reason) {
+        stop(service, groups, List.of(), reason);
+    }
+
+    /**
+     * The same with other replicas of the service.
+     *
+     * @param singles units of replicas of one unit
+     */
+    void stop(ServiceId service, List<ReplicaGroup> groups, List<GpuId> singles, Reason reason) {
         Instant by = builder.now().plus(ReplicaChanges.DRAIN);
         DecisionId id = builder.nextId();
         List<ReplicaUnits> replicas = groups.stream().map(ReplicaGroup::named).toList();
-        List<GpuId> gpus = gpus(replicas);
+        List<GpuId> gpus = new ArrayList<>(gpus(replicas));
+        gpus.addAll(singles);
         builder.decide(by, reason, new Action.Idle(service, gpus, by, replicas));
         for (GpuId gpu : gpus) {
             builder.own(gpu, new Owner.Releasing(new Tenant.Service(service), id, by, by.plus(settings.notice())));
@@ -144,12 +154,12 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
         String why = causes.isEmpty() ? "" : " (%s)".formatted(String.join(", ", causes));
         return builder.because(
                 ReasonCode.LOST,
-                "%s stops %s on %s: %s of their GPUs are gone%s, and a replica works only whole"
+                "%s stops %s on %s: %s lost%s, and a replica works only whole"
                         .formatted(
                                 service,
                                 Reason.counted(groups.size(), "replica"),
                                 Reason.counted(left, "GPU"),
-                                lost,
+                                Reason.counted(lost, "GPU"),
                                 why),
                 Map.of("lost", (double) lost, "stopped", (double) left, "replicas", (double) groups.size()),
                 events);

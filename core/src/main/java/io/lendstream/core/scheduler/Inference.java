@@ -50,6 +50,7 @@ final class Inference {
     private final Map<ServiceId, KindNeed> byKind = new LinkedHashMap<>();
 
     private final ReplicaSupply supply;
+    private final GroupInference groups;
     private boolean someSleep;
 
     Inference(StepBuilder builder, Policy policy, SchedulerSettings settings) {
@@ -58,6 +59,7 @@ final class Inference {
         this.settings = settings;
         this.pool = new InferencePool(builder);
         this.supply = new ReplicaSupply(builder, policy, settings, replicas, byKind);
+        this.groups = new GroupInference(builder, policy, settings);
     }
 
     /**
@@ -65,6 +67,9 @@ final class Inference {
      * cause a decision. Other services are handled by their own updates, and deadlines by ticks.
      */
     boolean isContent(ServiceState service) {
+        if (service.spec().hasGroups()) {
+            return groups.isContent(service);
+        }
         if (KindNeed.isFor(builder, service)) {
             return isContentByKind(service);
         }
@@ -130,6 +135,9 @@ final class Inference {
 
     /** The need of a service at a time, on whole GPUs. */
     static ReplicaNeed need(Policy policy, SchedulerSettings settings, ServiceState service, Instant now) {
+        if (service.spec().hasGroups()) {
+            return GroupNeed.preferred(policy, settings, service, now);
+        }
         return ReplicaNeed.of(
                 service, now, lead(settings, service), policy.info().looksAhead());
     }
@@ -156,6 +164,9 @@ final class Inference {
                 mine = new ArrayList<>();
                 replicas.put(name, mine);
             }
+            if (unit.part().isPresent() && !unit.owner().isSleeping()) {
+                continue;
+            }
             boolean isUp = unit.owner().isServing();
             double planned =
                     unit.owner().isActiveReplica() || !unit.isWhole() ? CuttableGpus.capacity(builder, name, unit) : 0;
@@ -170,6 +181,10 @@ final class Inference {
         Map<ServiceId, ReplicaNeed> needs = new LinkedHashMap<>();
         for (ServiceState service : services) {
             ServiceId name = service.spec().service();
+            if (service.spec().hasGroups()) {
+                groups.adjust(service, needs);
+                continue;
+            }
             double up = onInstances.getOrDefault(name, 0.0);
             double soon = up + coming.getOrDefault(name, 0.0);
             int short_ = KindNeed.isFor(builder, service)
@@ -178,11 +193,16 @@ final class Inference {
             if (short_ > 0) {
                 missing.put(name, short_);
             }
+            if (!builder.clusterIndex().gpus().groups().isEmpty()) {
+                groups.leaveOut(service, short_ <= 0);
+            }
         }
         builder.listener().needed(needs);
+        groups.supply(true);
         if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
             supply.supply(missing, needs, someSleep);
         }
+        groups.supply(false);
     }
 
     /** The time from a decision to a replica that answers, in the worst usual case: notice, then warm-up. */
@@ -254,7 +274,7 @@ final class Inference {
                     new ArrayList<>(replicas.getOrDefault(service.spec().service(), List.of()));
             mine.sort(need.preferredFirst(WARMEST));
             for (GpuState gpu : mine) {
-                if (gpu.owner().isIdleReplica() && need.uses(gpu) && need.missing() > 0) {
+                if (gpu.owner().isIdleReplica() && gpu.part().isEmpty() && need.uses(gpu) && need.missing() > 0) {
                     need.count(gpu);
                     warm.add(gpu);
                 }
@@ -283,7 +303,7 @@ final class Inference {
             return 0;
         }
         List<GpuState> warm = mine.stream()
-                .filter(gpu -> gpu.owner().isIdleReplica())
+                .filter(gpu -> gpu.owner().isIdleReplica() && gpu.part().isEmpty())
                 .sorted(WARMEST)
                 .limit(gap)
                 .toList();
@@ -305,7 +325,7 @@ final class Inference {
 
     private void protect(ServiceId service, List<GpuState> idle) {
         for (GpuState gpu : idle) {
-            if (swings(gpu)) {
+            if (swings(gpu, builder.now())) {
                 continue;
             }
             Instant until = builder.now().plus(policy.protectFor(gpu.warmHits()));
@@ -313,8 +333,9 @@ final class Inference {
         }
     }
 
-    private boolean swings(GpuState gpu) {
-        return gpu.warmHits() >= SWINGS && gpu.since().plus(SHORTEST_WORK).isAfter(builder.now());
+    /** Whether the demand for a replica swings, so that it works a little longer. */
+    static boolean swings(GpuState gpu, Instant now) {
+        return gpu.warmHits() >= SWINGS && gpu.since().plus(SHORTEST_WORK).isAfter(now);
     }
 
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {

@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.GpuState;
@@ -8,9 +9,11 @@ import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -19,14 +22,30 @@ record InferencePool(StepBuilder builder) {
     /** Free GPUs that can be reached and that services may have, node by node; those of bundles in use first. */
     Iterator<GpuState> free() {
         AbilityGuard guard = new AbilityGuard(builder);
+        if (GroupInference.areAny(builder)) {
+            return tightest(guard);
+        }
         if (!guard.isOn()) {
             return reachable().iterator();
         }
+        return usable(guard).iterator();
+    }
+
+    /** Those on the nodes with the fewest free GPUs first, so that replicas of several GPUs find room. */
+    private Iterator<GpuState> tightest(AbilityGuard guard) {
+        List<GpuState> units = usable(guard).toList();
+        Map<NodeId, Integer> counts = new HashMap<>();
+        units.forEach(unit -> counts.merge(unit.nodeId(), 1, Integer::sum));
+        return units.stream()
+                .sorted(Comparator.comparing(unit -> counts.getOrDefault(unit.nodeId(), 0)))
+                .iterator();
+    }
+
+    private Stream<GpuState> usable(AbilityGuard guard) {
         Bundles bundles = new Bundles(builder);
         return reachable()
                 .filter(gpu -> guard.againstReplica(gpu).isEmpty())
-                .sorted(Comparator.comparing((GpuState gpu) -> bundles.of(gpu).isPresent() && !bundles.isInUse(gpu)))
-                .iterator();
+                .sorted(Comparator.comparing((GpuState gpu) -> bundles.of(gpu).isPresent() && !bundles.isInUse(gpu)));
     }
 
     private Stream<GpuState> reachable() {
@@ -35,8 +54,21 @@ record InferencePool(StepBuilder builder) {
                 .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu));
     }
 
-    /** GPUs that services may have as soon as releases are reported. */
+    /** GPUs that services of single GPUs may have as soon as releases are reported. */
     List<GpuState> coming() {
+        List<GpuState> coming = coming(builder.promises()::isForJob);
+        if (!builder.promises().isEmpty()) {
+            coming.removeIf(gpu -> builder.promises().isForGroup(builder, gpu.gpuId()));
+        }
+        return coming;
+    }
+
+    /**
+     * GPUs that services may have as soon as releases are reported.
+     *
+     * @param isKept whether a GPU is kept for others
+     */
+    List<GpuState> coming(Predicate<GpuId> isKept) {
         AbilityGuard guard = new AbilityGuard(builder);
         Bundles bundles = new Bundles(builder);
         List<GpuState> coming = new ArrayList<>(bundles.waiting());
@@ -47,7 +79,7 @@ record InferencePool(StepBuilder builder) {
                     && gpu.isWhole()
                     && builder.isReachable(gpu)
                     && guard.isUsable(gpu)
-                    && !builder.promises().isForJob(id)
+                    && !isKept.test(id)
                     && (!bundles.isWithTraining(gpu) || bundles.isComing(gpu))) {
                 coming.add(gpu);
             }

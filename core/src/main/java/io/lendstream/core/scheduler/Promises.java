@@ -60,6 +60,24 @@ final class Promises {
         return promise != null && promise.tenant().isJob();
     }
 
+    /** Whether a unit is promised to a service whose replicas have several units. */
+    boolean isForGroup(StepBuilder builder, GpuId unit) {
+        Promise promise = byUnit.get(unit);
+        return promise != null
+                && promise.tenant()
+                        .serviceId()
+                        .flatMap(builder.services()::get)
+                        .filter(service -> service.spec().hasGroups())
+                        .isPresent();
+    }
+
+    /** Ends the promises to a service of other units than these. */
+    void keepOnly(ServiceId service, Set<GpuId> units) {
+        byUnit.values()
+                .removeIf(promise -> !units.contains(promise.unit())
+                        && promise.tenant().serviceId().filter(service::equals).isPresent());
+    }
+
     /** Whether a job has a promise. */
     boolean has(JobId job) {
         return !byUnit.isEmpty() && jobs().contains(job);

@@ -344,7 +344,7 @@ final class QuotaGuard {
         Map<ServiceId, Integer> counts = new HashMap<>();
         for (ServiceState service : builder.services().values()) {
             if (service.spec().queue().isPresent() && service.spec().floorReplicas() > 0) {
-                counts.put(service.spec().service(), service.spec().floorReplicas());
+                counts.put(service.spec().service(), service.spec().floorGpus());
             }
         }
         if (!counts.isEmpty()) {

@@ -76,9 +76,11 @@ final class ReplicaAsks {
         return covered;
     }
 
-    /** Replicas that a service lacks and that are not promised to it; 0 if it runs on MIG instances. */
+    /**
+     * Replicas that a service lacks and that are not promised to it; 0 if it runs on MIG instances or declares shapes.
+     */
     private int missing(ServiceState service) {
-        if (builder.slices().isPresent()) {
+        if (builder.slices().isPresent() || service.spec().hasGroups()) {
             return 0;
         }
         List<GpuState> has = new ArrayList<>();
@@ -127,7 +129,8 @@ final class ReplicaAsks {
         for (Map.Entry<Replica, GpuState> replica : pool.replicas(other)) {
             GpuState unit = replica.getValue();
             warm += countsInFloor(other, unit) ? 1 : 0;
-            boolean isRunning = unit.owner().isProtected() || unit.owner().isServing();
+            boolean isRunning = unit.part().isEmpty()
+                    && (unit.owner().isProtected() || unit.owner().isServing());
             boolean isUsable = unit.isWhole() && builder.isReachable(unit) && abilities.isUsable(unit);
             if (isRunning && isUsable && pool.fits(service, unit)) {
                 running.add(unit);

@@ -8,6 +8,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
@@ -57,13 +58,34 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
         }
     }
 
-    /** Stops replicas that do not work, once they are drained. */
+    /** Stops replicas that do not work, once they are drained. Those of several units are stopped whole. */
     void stop(ServiceId service, List<GpuId> gpus, Reason reason) {
+        List<ReplicaGroup> groups = groups(service, gpus);
+        if (!groups.isEmpty()) {
+            new GroupChanges(builder, settings).stop(service, groups, singles(gpus), reason);
+            return;
+        }
         Instant by = builder.now().plus(DRAIN);
         DecisionId id = builder.nextId();
         builder.decide(by, reason, new Action.Idle(service, gpus, by));
         for (GpuId gpu : gpus) {
             builder.own(gpu, new Owner.Releasing(new Tenant.Service(service), id, by, by.plus(settings.notice())));
         }
+    }
+
+    /** The replicas of several units that some units are parts of. */
+    private List<ReplicaGroup> groups(ServiceId service, List<GpuId> gpus) {
+        if (builder.clusterIndex().gpus().groups().isEmpty()) {
+            return List.of();
+        }
+        return ReplicaGroup.of(builder.clusterIndex(), service).stream()
+                .filter(group -> group.gpus().stream().anyMatch(gpus::contains))
+                .toList();
+    }
+
+    private List<GpuId> singles(List<GpuId> gpus) {
+        return gpus.stream()
+                .filter(gpu -> builder.gpu(gpu).part().isEmpty())
+                .toList();
     }
 }

@@ -224,9 +224,10 @@ final class ReplicaSupply {
     private boolean isPromisedToOther(ServiceState service, GpuState unit) {
         ServiceId name = service.spec().service();
         return builder.promises().keepsFrom(new Tenant.Service(name), unit.gpuId())
-                && isLimited(service)
-                && !quotas.isUnderFloor(name)
-                && !(builder.promises().isForJob(unit.gpuId()) && quotas.isNominalWith(name, unit));
+                && (builder.promises().isForGroup(builder, unit.gpuId())
+                        || (isLimited(service)
+                                && !quotas.isUnderFloor(name)
+                                && !(builder.promises().isForJob(unit.gpuId()) && quotas.isNominalWith(name, unit))));
     }
 
     private boolean areAlike() {

@@ -177,7 +177,7 @@ class WorkDue {
      * GPUs are given, and loans reclaimed, as soon as a service is short. This does not hold for several kinds of GPUs:
      * those to spare may have too little memory, or be of a kind that the service does not declare. Nor does it for
      * queues: a report may free the quota that a service waits for; nor where actuators restrict decisions: the last
-     * release may free a whole node.
+     * release may free a whole node. Nor for services with shapes: free GPUs may be too far apart.
      */
     boolean concernsServices(Situation it) {
         boolean mayBeLeftOut = it.step().event().asReport().isPresent()
@@ -188,7 +188,8 @@ class WorkDue {
                 && it.step().slices().isEmpty()
                 && !it.step().changesPlans()
                 && !isPlanDue(it)
-                && !it.isAllDue();
+                && !it.isAllDue()
+                && !GroupInference.areAny(it.step());
         return !mayBeLeftOut || doSomeWait(it);
     }
 
@@ -223,6 +224,7 @@ class WorkDue {
                 && !it.step().matters()
                 && !it.isAllDue()
                 && it.step().clusterIndex().gpus().sleeping().isEmpty()
+                && !GroupInference.areAny(it.step())
                 && new InferencePool(it.step()).coming().isEmpty()
                 && !isPlanDue(it);
     }

@@ -1,0 +1,91 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.state.ReplicaGroup;
+import io.lendstream.core.state.ServiceState;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The reasons of changes of replicas of several units. Their numbers count whole replicas. */
+final class GroupReasons {
+    private GroupReasons() {}
+
+    /** The reason for a change of the service's own replicas, such as {@code starts 1 replica}. */
+    static Reason of(
+            StepBuilder builder,
+            Policy policy,
+            ServiceState service,
+            ReplicaNeed need,
+            String what,
+            Map<String, Double> more) {
+        String text = service.spec().service() + " " + shortage(builder, service, need, ": ", "") + "; it " + what;
+        return because(builder, policy, service, need, text, more);
+    }
+
+    /** The replicas that a service lacks, such as {@code is short of 1 replica: 2 needed for the current load}. */
+    static String shortage(StepBuilder builder, ServiceState service, ReplicaNeed need, String open, String close) {
+        int serving = serving(builder, service);
+        int starting = starting(builder, service);
+        return "is short of " + Reason.counted(Math.max(0, need.replicas() - serving - starting), "replica") + open
+                + need.explained() + ", " + serving + " running"
+                + (starting == 0 ? "" : ", " + starting + " starting") + close;
+    }
+
+    /** The shapes of some sets of units, such as {@code 2 x tp4 (4 GPUs)}. */
+    static String shapes(List<UnitSet> sets) {
+        Map<String, Integer> counts = new LinkedHashMap<>();
+        sets.forEach(set -> counts.merge(set.shape().inWords(), 1, Integer::sum));
+        List<String> parts = new ArrayList<>();
+        counts.forEach((shape, count) -> parts.add(count + " x " + shape));
+        return String.join(", ", parts);
+    }
+
+    /** A reason that rests on the demand of a service. */
+    static Reason because(
+            StepBuilder builder,
+            Policy policy,
+            ServiceState service,
+            ReplicaNeed need,
+            String text,
+            Map<String, Double> more) {
+        ReasonCode code = need.isAhead() ? ReasonCode.FORECAST : ReasonCode.DEMAND;
+        int serving = serving(builder, service);
+        int starting = starting(builder, service);
+        Map<String, Double> numbers = new TreeMap<>(more);
+        numbers.put("short", (double) Math.max(0, need.replicas() - serving - starting));
+        numbers.put("running", (double) serving);
+        numbers.put("starting", (double) starting);
+        numbers.put("needed", (double) need.replicas());
+        numbers.put("neededNow", (double) need.now());
+        numbers.put("neededAhead", (double) need.ahead());
+        numbers.put("floor", (double) need.floor());
+        numbers.put("requestsPerSecond", service.arrivalsPerSecond());
+        List<Long> inputs = new ArrayList<>(service.rateEvents());
+        if (policy.info().looksAhead()) {
+            inputs.add(service.forecastEvent());
+        }
+        return builder.because(code, text, numbers, inputs);
+    }
+
+    private static int serving(StepBuilder builder, ServiceState service) {
+        int serving = 0;
+        for (ReplicaGroup group : ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
+            serving += group.isServing() ? 1 : 0;
+        }
+        return serving;
+    }
+
+    private static int starting(StepBuilder builder, ServiceState service) {
+        int starting = 0;
+        for (ReplicaGroup group : ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
+            starting += group.isActive() && !group.isServing() ? 1 : 0;
+        }
+        return starting;
+    }
+}

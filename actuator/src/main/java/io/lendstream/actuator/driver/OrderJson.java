@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.util.Collection;
@@ -29,6 +30,11 @@ final class OrderJson {
             fields.put("leaving", names(place.leaving()));
             fields.put("by", place.by().toString());
             place.allocation().ifPresent(allocation -> fields.put("allocation", allocation(allocation)));
+            if (!place.replicas().isEmpty()) {
+                fields.put(
+                        "replicas",
+                        place.replicas().stream().map(OrderJson::replica).toList());
+            }
         } else if (order instanceof Order.Force force) {
             fields.put("kind", "force");
             tenant(fields, force.tenant());
@@ -65,6 +71,14 @@ final class OrderJson {
         fields.put("accumulation", allocation.accumulation());
         fields.put("learningRateScale", allocation.learningRateScale());
         fields.put("mechanism", allocation.mechanism().name().toLowerCase(Locale.ROOT));
+        return fields;
+    }
+
+    private static Map<String, Object> replica(ReplicaUnits replica) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("replica", replica.replica().value());
+        fields.put("shape", replica.shape());
+        fields.put("units", names(replica.units()));
         return fields;
     }
 

@@ -81,9 +81,12 @@ public final class ProcessPlan {
         }
         if (!place.units().isEmpty()) {
             ReplicaProgram program = programs.service(service.service().value());
-            for (Slot slot : DeviceSlots.of(place.units(), surroundings)) {
+            for (List<GpuId> units : place.together()) {
+                List<String> devices = DeviceSlots.of(units, surroundings).stream()
+                        .map(Slot::device)
+                        .toList();
                 lines.add("run a replica of %s: %s in %s, CUDA_VISIBLE_DEVICES=%s"
-                        .formatted(service, program.command(), program.directory(), slot.device()));
+                        .formatted(service, program.command(), program.directory(), String.join(",", devices)));
             }
         }
         return lines;

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
-/** Executes orders about services: each GPU of a service has a replica, which is a process of this node. */
+/** Executes orders about services: each replica, on one GPU or several, is a process of this node. */
 final class ServiceReplicas implements AutoCloseable {
     private final Programs programs;
     private final ClusterLookup surroundings;
@@ -51,12 +51,13 @@ final class ServiceReplicas implements AutoCloseable {
         place.leaving().forEach(gpu -> replicas.stop(id, gpu, false));
         try {
             ReplicaProgram program = place.units().isEmpty() ? null : programs.service(id.value());
-            for (Slot slot : DeviceSlots.of(place.units(), surroundings)) {
+            for (List<GpuId> units : place.together()) {
+                List<Slot> slots = DeviceSlots.of(units, surroundings);
                 replicas.start(
                         id,
                         Objects.requireNonNull(program),
-                        slot,
-                        surroundings.device(slot.gpu()).map(Device::index).orElse(0));
+                        slots,
+                        surroundings.device(units.get(0)).map(Device::index).orElse(0));
             }
         } catch (Programs.ProgramException e) {
             driverListener.tell(
@@ -79,9 +80,9 @@ final class ServiceReplicas implements AutoCloseable {
         Set<GpuId> there = new HashSet<>();
         for (ReplicaHost.Running each : replicas.running()) {
             if (each.service().equals(id)) {
-                there.add(each.gpu());
+                there.addAll(each.gpus());
                 if (each.ready()) {
-                    ready.add(each.gpu());
+                    ready.addAll(each.gpus());
                 }
             }
         }
@@ -98,15 +99,15 @@ final class ServiceReplicas implements AutoCloseable {
 
     private final class Replicas implements ReplicaListener {
         @Override
-        public void ready(ServiceId service, GpuId gpu) {
-            driverListener.tell(new DriverEvent.Started(new Tenant.Service(service), List.of(gpu)));
+        public void ready(ServiceId service, List<GpuId> gpus) {
+            driverListener.tell(new DriverEvent.Started(new Tenant.Service(service), gpus));
             later.execute(() -> settle(service));
         }
 
         @Override
-        public void gone(ServiceId service, GpuId gpu, boolean forced, int code, List<String> lastLines) {
+        public void gone(ServiceId service, List<GpuId> gpus, boolean forced, int code, List<String> lastLines) {
             String end = code == 0 || forced || lastLines.isEmpty() ? "" : lastLines.get(lastLines.size() - 1);
-            driverListener.tell(new DriverEvent.Stopped(new Tenant.Service(service), List.of(gpu), forced, end));
+            driverListener.tell(new DriverEvent.Stopped(new Tenant.Service(service), gpus, forced, end));
             later.execute(() -> settle(service));
         }
     }

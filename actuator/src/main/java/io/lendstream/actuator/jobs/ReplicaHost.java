@@ -25,11 +25,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts and stops replicas of services on this node, one process tree on each GPU. Calls return at once; results go
+ * Starts and stops replicas of services on this node, one process tree on the GPUs of each. Calls return at once; results go
  * to the listener. Tenants are saved on disk before they run: a host on the directory of a killed one takes its
  * replicas over. Closing a host leaves them running.
  */
@@ -56,8 +58,21 @@ public final class ReplicaHost implements AutoCloseable {
         return thread;
     });
 
-    /** The saved state of a replica. */
-    record Kept(String service, String gpu, String name, String ready) {}
+    /**
+     * The saved state of a replica.
+     *
+     * @param gpu its first GPU
+     * @param others its other GPUs; absent in files of earlier versions
+     */
+    record Kept(String service, String gpu, String name, String ready, @Nullable List<String> others) {
+        private List<GpuId> gpus() {
+            List<GpuId> gpus = new ArrayList<>(List.of(new GpuId(gpu)));
+            if (others != null) {
+                others.forEach(other -> gpus.add(new GpuId(other)));
+            }
+            return List.copyOf(gpus);
+        }
+    }
 
     private static final class Replica {
         final Kept kept;
@@ -74,7 +89,11 @@ public final class ReplicaHost implements AutoCloseable {
     }
 
     /** A replica that runs, starts or stops. */
-    public record Running(ServiceId service, GpuId gpu, boolean ready) {}
+    public record Running(ServiceId service, List<GpuId> gpus, boolean ready) {
+        public Running {
+            gpus = List.copyOf(gpus);
+        }
+    }
 
     private ReplicaHost(Path directory, CleanEnvironment environment, ReplicaListener listener) {
         this.directory = directory;
@@ -105,11 +124,13 @@ public final class ReplicaHost implements AutoCloseable {
     /**
      * Starts a replica, or reports again that it is ready.
      *
+     * @param slots its GPUs; at least one
      * @param index value for {@code {index}} in the program; unique on the node
      */
-    public void start(ServiceId service, ReplicaProgram program, Slot slot, int index) {
+    public void start(ServiceId service, ReplicaProgram program, List<Slot> slots, int index) {
+        List<String> gpus = slots.stream().map(slot -> slot.gpu().value()).toList();
         events.execute(() -> {
-            Replica there = replicas.get(key(service.value(), slot.gpu().value()));
+            Replica there = replicas.get(key(service.value(), gpus.get(0)));
             if (there != null) {
                 there.ready = false;
                 return;
@@ -119,12 +140,13 @@ public final class ReplicaHost implements AutoCloseable {
                     .map(part -> part.replace("{index}", number))
                     .toList();
             Map<String, String> own = new HashMap<>(program.environment());
-            own.put("CUDA_VISIBLE_DEVICES", slot.device());
+            own.put(
+                    "CUDA_VISIBLE_DEVICES", slots.stream().map(Slot::device).collect(Collectors.joining(",")));
             own.put("LENDSTREAM_GPU_INDEX", number);
             String name = UUID.randomUUID().toString();
             String ready =
                     program.ready().map(url -> url.replace("{index}", number)).orElse("");
-            Kept kept = new Kept(service.value(), slot.gpu().value(), name, ready);
+            Kept kept = new Kept(service.value(), gpus.get(0), name, ready, gpus.subList(1, gpus.size()));
             try {
                 write(Optional.of(kept));
                 WorkerProcess process =
@@ -132,21 +154,24 @@ public final class ReplicaHost implements AutoCloseable {
                 replicas.put(key(kept.service, kept.gpu), new Replica(kept, process));
             } catch (UncheckedIOException | IllegalArgumentException e) {
                 save();
-                LOG.warn("cannot start a replica of {} on {}", service, slot.gpu(), e);
+                LOG.warn("cannot start a replica of {} on {}", service, gpus, e);
                 Throwable cause = e instanceof UncheckedIOException && e.getCause() != null ? e.getCause() : e;
                 String why = String.valueOf(cause.getMessage());
-                listener.gone(service, slot.gpu(), false, CANNOT_RUN, List.of(why));
+                listener.gone(service, kept.gpus(), false, CANNOT_RUN, List.of(why));
             }
         });
     }
 
-    /** Sends SIGTERM or SIGKILL; a missing replica is reported as released. */
+    /** Sends SIGTERM or SIGKILL to the replica on a GPU; a missing replica is reported as released. */
     public void stop(ServiceId service, GpuId gpu, boolean kill) {
         events.execute(() -> {
-            Replica there = replicas.get(key(service.value(), gpu.value()));
-            if (there == null) {
-                listener.gone(service, gpu, kill, 0, List.of());
-            } else if (kill) {
+            Optional<Replica> running = running(service, gpu);
+            if (running.isEmpty()) {
+                listener.gone(service, List.of(gpu), kill, 0, List.of());
+                return;
+            }
+            Replica there = running.get();
+            if (kill) {
                 there.killed = true;
                 there.process.kill();
             } else if (!there.asked) {
@@ -156,12 +181,21 @@ public final class ReplicaHost implements AutoCloseable {
         });
     }
 
+    /** The replica on a GPU, which may have other GPUs too. */
+    private Optional<Replica> running(ServiceId service, GpuId gpu) {
+        return Optional.ofNullable(replicas.get(key(service.value(), gpu.value())))
+                .or(() -> replicas.values().stream()
+                        .filter(each -> each.kept.service.equals(service.value())
+                                && each.kept.gpus().contains(gpu))
+                        .findFirst());
+    }
+
     /** What runs now. */
     public List<Running> running() {
         try {
             return events.submit(() -> replicas.values().stream()
                             .map(each ->
-                                    new Running(new ServiceId(each.kept.service), new GpuId(each.kept.gpu), each.ready))
+                                    new Running(new ServiceId(each.kept.service), each.kept.gpus(), each.ready))
                             .toList())
                     .get();
         } catch (InterruptedException e) {
@@ -190,19 +224,19 @@ public final class ReplicaHost implements AutoCloseable {
 
     private void look(Replica each) {
         ServiceId service = new ServiceId(each.kept.service);
-        GpuId gpu = new GpuId(each.kept.gpu);
+        List<GpuId> gpus = each.kept.gpus();
         if (each.process.isGone()) {
             replicas.remove(key(each.kept.service, each.kept.gpu));
             save();
             listener.gone(
                     service,
-                    gpu,
+                    gpus,
                     each.killed,
                     each.process.exitCode(),
                     each.asked ? List.of() : each.process.lastLines());
         } else if (!each.ready && !each.asked && answers(each)) {
             each.ready = true;
-            listener.ready(service, gpu);
+            listener.ready(service, gpus);
         }
     }
 

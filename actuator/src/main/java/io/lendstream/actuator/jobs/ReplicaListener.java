@@ -6,15 +6,16 @@ import java.util.List;
 
 /** Receives the events of replicas. Called on the host's single thread, so it must not block. */
 public interface ReplicaListener {
-    /** It answers. */
-    void ready(ServiceId service, GpuId gpu);
+    /** It answers; with all its GPUs. */
+    void ready(ServiceId service, List<GpuId> gpus);
 
     /**
      * The replica has no process left.
      *
+     * @param gpus all its GPUs
      * @param forced whether it was killed
      * @param code exit code of its program
      * @param lastLines the end of its log
      */
-    void gone(ServiceId service, GpuId gpu, boolean forced, int code, List<String> lastLines);
+    void gone(ServiceId service, List<GpuId> gpus, boolean forced, int code, List<String> lastLines);
 }

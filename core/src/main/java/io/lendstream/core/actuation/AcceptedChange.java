@@ -3,6 +3,7 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
@@ -26,6 +27,15 @@ record AcceptedChange(
 
     boolean isOfJob() {
         return allocation.isPresent();
+    }
+
+    /** The replicas of several units that the decision starts. */
+    List<ReplicaUnits> started() {
+        return decision.action()
+                .asServe()
+                .filter(serve -> !serve.warm())
+                .map(Action.Serve::replicas)
+                .orElse(List.of());
     }
 
     /** The GPUs that the decision is about: those that change hands, or those where a warm replica serves again. */

@@ -2,6 +2,7 @@ package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Outcome;
@@ -133,7 +134,7 @@ final class ActuationState {
         if (order instanceof Order.Place place) {
             Optional<InferenceService> service = tenants.service(domain, place.tenant());
             Map<GpuId, KindId> kinds = new HashMap<>();
-            if (service.filter(spec -> !spec.takesKindsAsAlike()).isPresent()) {
+            if (service.filter(spec -> spec.hasGroups() || !spec.takesKindsAsAlike()).isPresent()) {
                 place.units().forEach(unit -> inventory.kind(unit).ifPresent(kind -> kinds.put(unit, kind)));
             }
             return new OrderSubject(tenants.job(domain, place.tenant()), service, Optional.empty(), kinds);
@@ -241,6 +242,16 @@ final class ActuationState {
     /** A tenant gets free GPUs, and is starting there. */
     void startBinding(Tenant tenant, Collection<GpuId> gpus) {
         gpus.forEach(gpu -> holdings.put(new Holding(gpu, tenant, Holding.Phase.BINDING, Optional.empty())));
+    }
+
+    /** The GPUs of replicas of several units start together. */
+    void join(Collection<ReplicaUnits> replicas) {
+        holdings.join(replicas);
+    }
+
+    /** The replicas of several units that GPUs are parts of. */
+    List<ReplicaUnits> replicas(Collection<GpuId> gpus) {
+        return holdings.replicas(gpus);
     }
 
     /** A tenant is leaving GPUs. Steps that would have started it there are dropped. */

@@ -28,6 +28,7 @@ final class ChangeStarter {
         List<GpuId> gained = accepted.change().gained();
         release(new UnitRelease(decision.id(), tenant, accepted.change().leaving(), accepted.by(), ""));
         state.startBinding(tenant, gained);
+        state.join(accepted.started());
         Instant deadline = PendingStep.later(state.clock(), decision.deadline());
         if (!gained.isEmpty()) {
             await(deadline, PendingStep.Kind.BIND, PendingSteps.Subject.of(decision.id(), tenant, gained), "");
@@ -47,7 +48,8 @@ final class ChangeStarter {
                         List.copyOf(after),
                         List.copyOf(out),
                         accepted.allocation(),
-                        accepted.by()));
+                        accepted.by(),
+                        state.replicas(after)));
     }
 
     private void release(UnitRelease release) {

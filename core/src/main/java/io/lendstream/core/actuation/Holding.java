@@ -1,6 +1,7 @@
 package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
@@ -10,8 +11,14 @@ import java.util.Optional;
  * A GPU that has a tenant, as the actuator knows.
  *
  * @param loan the lease by which a job has an inference GPU
+ * @param replica the replica of several units that it is a part of
  */
-public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan) {
+public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan, Optional<ReplicaUnits> replica) {
+    /** A GPU that is no part of a replica of several units. */
+    public Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan) {
+        this(gpu, tenant, phase, loan, Optional.empty());
+    }
+
     /** The phase of the tenant on the GPU. */
     public enum Phase {
         BINDING,
@@ -28,10 +35,14 @@ public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan
     public record Loan(DecisionId granted, Instant until) {}
 
     Holding in(Phase next) {
-        return new Holding(gpu, tenant, next, loan);
+        return new Holding(gpu, tenant, next, loan, replica);
+    }
+
+    Holding in(ReplicaUnits group) {
+        return new Holding(gpu, tenant, phase, loan, Optional.of(group));
     }
 
     Holding onLoan(Loan next) {
-        return new Holding(gpu, tenant, phase, Optional.of(next));
+        return new Holding(gpu, tenant, phase, Optional.of(next), replica);
     }
 }

@@ -1,9 +1,12 @@
 package io.lendstream.core.actuation;
 
+import io.lendstream.core.decision.ReplicaId;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -49,6 +52,24 @@ final class Holdings {
         return byGpu.values().stream()
                 .sorted(Comparator.comparing(Holding::gpu))
                 .toList();
+    }
+
+    /** The GPUs of replicas of several units are parts of these from now on. */
+    void join(Collection<ReplicaUnits> replicas) {
+        for (ReplicaUnits replica : replicas) {
+            for (GpuId gpu : replica.units()) {
+                of(gpu).ifPresent(holding -> put(holding.in(replica)));
+            }
+        }
+    }
+
+    /** The replicas of several units that GPUs are parts of, by name. */
+    List<ReplicaUnits> replicas(Collection<GpuId> gpus) {
+        var replicas = new TreeMap<ReplicaId, ReplicaUnits>();
+        for (GpuId gpu : gpus) {
+            of(gpu).flatMap(Holding::replica).ifPresent(replica -> replicas.put(replica.replica(), replica));
+        }
+        return List.copyOf(replicas.values());
     }
 
     void put(Holding holding) {

@@ -3,12 +3,16 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * A state that a driver has to bring about. It is not a step: after a restart the same order can be given again.
@@ -24,6 +28,8 @@ public sealed interface Order {
      * @param leaving what the tenant has and is to leave
      * @param allocation what a job trains with; empty if that does not change
      * @param by when the tenant has to be gone from the units that it leaves
+     * @param replicas the replicas of several units that run there, each with all its units, also those of other
+     *     actuators; a service has a replica on each other unit
      */
     record Place(
             DecisionId decision,
@@ -31,17 +37,56 @@ public sealed interface Order {
             List<GpuId> units,
             List<GpuId> leaving,
             Optional<Allocation> allocation,
-            Instant by)
+            Instant by,
+            List<ReplicaUnits> replicas)
             implements Order {
         public Place {
             units = GpuId.sorted(units);
             leaving = GpuId.sorted(leaving);
+            replicas = List.copyOf(replicas);
         }
 
+        /** An order without replicas of several units. */
+        public Place(
+                DecisionId decision,
+                Tenant tenant,
+                List<GpuId> units,
+                List<GpuId> leaving,
+                Optional<Allocation> allocation,
+                Instant by) {
+            this(decision, tenant, units, leaving, allocation, by, List.of());
+        }
+
+        /** The units that run together: those of a replica, and each other unit by itself. */
+        public List<List<GpuId>> together() {
+            Set<GpuId> left = new TreeSet<>(units);
+            List<List<GpuId>> together = new ArrayList<>();
+            for (ReplicaUnits replica : replicas) {
+                List<GpuId> here =
+                        replica.units().stream().filter(left::contains).toList();
+                if (!here.isEmpty()) {
+                    together.add(here);
+                    here.forEach(left::remove);
+                }
+            }
+            left.forEach(unit -> together.add(List.of(unit)));
+            return together;
+        }
+
+        /** The same without units that are gone. A replica that has lost one of its units does not run any more. */
         Place without(Collection<GpuId> gone) {
+            Set<GpuId> out = new TreeSet<>(gone);
+            List<ReplicaUnits> kept = new ArrayList<>();
+            for (ReplicaUnits replica : replicas) {
+                if (replica.units().stream().anyMatch(gone::contains)) {
+                    out.addAll(replica.units());
+                } else {
+                    kept.add(replica);
+                }
+            }
             List<GpuId> rest =
-                    units.stream().filter(unit -> !gone.contains(unit)).toList();
-            return new Place(decision, tenant, rest, leaving, allocation, by);
+                    units.stream().filter(unit -> !out.contains(unit)).toList();
+            return new Place(decision, tenant, rest, leaving, allocation, by, kept);
         }
     }
 

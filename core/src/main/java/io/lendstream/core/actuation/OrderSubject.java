@@ -1,10 +1,12 @@
 package io.lendstream.core.actuation;
 
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +34,31 @@ public record OrderSubject(
         this(job, service, gpu, Map.of());
     }
 
-    /** The service with the longest warm-up that it has on these units. */
+    /**
+     * The service with the longest warm-up that it has on these units.
+     *
+     * @param replicas the replicas of several units, which start as their shapes say
+     */
+    public Optional<InferenceService> serviceOn(List<GpuId> units, List<ReplicaUnits> replicas) {
+        if (service.isEmpty() || replicas.isEmpty() || units.isEmpty()) {
+            return serviceOn(units);
+        }
+        InferenceService spec = service.get();
+        Duration longest = Duration.ZERO;
+        for (GpuId unit : units) {
+            Optional<KindId> kind = Optional.ofNullable(kinds.get(unit));
+            Duration warmUp = replicas.stream()
+                    .filter(replica -> replica.units().contains(unit))
+                    .flatMap(replica -> spec.hardware().named(replica.shape()).stream())
+                    .map(shape -> shape.coldOn(kind))
+                    .findFirst()
+                    .orElseGet(() -> spec.warmUpOn(kind));
+            longest = warmUp.compareTo(longest) > 0 ? warmUp : longest;
+        }
+        return Optional.of(spec.warmingUpIn(longest));
+    }
+
+    /** The same of replicas of one unit. */
     public Optional<InferenceService> serviceOn(List<GpuId> units) {
         if (kinds.isEmpty() || units.isEmpty()) {
             return service;

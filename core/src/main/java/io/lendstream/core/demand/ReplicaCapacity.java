@@ -4,6 +4,9 @@ import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.ReplicaShape;
+import java.util.List;
+import java.util.Optional;
 
 /**
  * The capacity of a replica and the floor of a service, which turn requests per second into GPUs. A replica holds one
@@ -27,8 +30,14 @@ public record ReplicaCapacity(double perSecond, int floor) implements ReplicaCou
         }
     }
 
-    /** As a service's declaration has it. */
+    /** As a service's declaration has it; by GPU in the first shape, if it declares shapes. */
     public static ReplicaCapacity of(InferenceService declared) {
+        List<ReplicaShape> shapes = declared.hardware().planned();
+        if (!shapes.isEmpty()) {
+            ReplicaShape first = shapes.get(0);
+            double perReplica = first.capacityOn(Optional.empty(), declared.replicaCapacityPerSecond());
+            return new ReplicaCapacity(perReplica / first.units(), declared.floorGpus());
+        }
         return new ReplicaCapacity(declared.replicaCapacityPerSecond(), declared.floorReplicas());
     }
 

@@ -30,6 +30,7 @@ final class Approval {
     private final Safety safety;
     private final QuotaGuard quotas;
     private final AbilityGuard abilities;
+    private final ApprovedGroups groups;
 
     Approval(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
@@ -37,6 +38,7 @@ final class Approval {
         this.safety = new Safety(settings);
         this.quotas = new QuotaGuard(builder);
         this.abilities = new AbilityGuard(builder);
+        this.groups = new ApprovedGroups(builder, settings);
     }
 
     void follow(ControlCommand command) {
@@ -176,6 +178,7 @@ final class Approval {
                 return Optional.of("service %s is unknown".formatted(serve.service()));
             }
             return safety.againstEverything(builder)
+                    .or(() -> groups.against(serve))
                     .or(() -> serve.gpus().stream()
                             .filter(gpu -> serve.warm() ? !isWarm(gpu, serve.service()) : !isUsable(gpu))
                             .findFirst()
@@ -215,12 +218,14 @@ final class Approval {
         @Override
         public Optional<String> idle(Action.Idle idle) {
             Optional<String> awake = idle.gpus().stream()
-                    .filter(gpu -> !isWarm(gpu, idle.service()))
+                    .filter(gpu -> !isWarm(gpu, idle.service()) && !groups.isBroken(gpu))
                     .findFirst()
                     .map(gpu -> "%s is not an idle warm replica of %s".formatted(gpu, idle.service()));
             Optional<InferenceService> spec =
                     builder.services().get(idle.service()).map(ServiceState::spec);
-            long left = builder.gpus().stream()
+            long left = spec.filter(InferenceService::hasGroups).isPresent()
+                    ? groups.warmBeside(idle)
+                    : builder.gpus().stream()
                     .filter(gpu -> gpu.isHeldBy(new Tenant.Service(idle.service()))
                             && !gpu.owner().isReleasing()
                             && !idle.gpus().contains(gpu.gpuId())
@@ -303,6 +308,9 @@ final class Approval {
         @Override
         public Runnable serve(Action.Serve serve) {
             ServiceState service = builder.services().require(serve.service());
+            if (!serve.replicas().isEmpty()) {
+                return () -> groups.serve(service, serve, reason);
+            }
             return serve.warm()
                     ? () -> new ReplicaChanges(builder, settings).wake(serve.service(), units(serve.gpus()), reason)
                     : () -> new ReplicaChanges(builder, settings).start(service, serve.gpus(), reason);

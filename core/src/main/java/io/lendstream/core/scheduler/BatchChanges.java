@@ -44,6 +44,9 @@ final class BatchChanges {
             return;
         }
         for (ServiceState service : services) {
+            if (service.spec().hasGroups()) {
+                continue; // batch times are learned by GPU, and a replica of it has several
+            }
             service.batches()
                     .filter(batches -> isDue(service, batches.guard().judgedAt()))
                     .ifPresent(batches -> adjust(service, batches));

@@ -178,7 +178,11 @@ final class SlicePlanning {
         return uses(service, gpu) ? latencies.learned(service, gpu) : Optional.empty();
     }
 
+    /** Whether a service may run on instances of a kind; one with shapes runs on whole GPUs only. */
     private boolean uses(ServiceState service, MigGpu gpu) {
+        if (service.spec().hasGroups()) {
+            return false;
+        }
         return service.spec().takesKindsAsAlike()
                 || !settings.model().kinds()
                 || CuttableGpus.kinds(builder, gpu, settings.model().gpuKinds())

@@ -113,7 +113,7 @@ public final class SimulatedDriver implements InStepDriver {
                 allocation.map(Allocation::localBatch).orElse(0),
                 remaining,
                 subject.job(),
-                subject.serviceOn(move.gained()));
+                subject.serviceOn(move.gained(), place.replicas()));
     }
 
     /** How long earlier changes of a job would still take. */

@@ -1,0 +1,89 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReplicaUnits;
+import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.ReplicaGroup;
+import io.lendstream.core.state.ServiceState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Approved advice about replicas of several units: whether it is still possible, and the decision. */
+record ApprovedGroups(StepBuilder builder, SchedulerSettings settings) {
+    /** Why replicas cannot be started or woken now; empty if they can, or if each has one unit. */
+    Optional<String> against(Action.Serve serve) {
+        Optional<ServiceState> service = builder.services().get(serve.service());
+        boolean hasGroups = service.filter(known -> known.spec().hasGroups()).isPresent();
+        if (hasGroups == serve.replicas().isEmpty()) {
+            return Optional.of("service %s has declared other shapes since".formatted(serve.service()));
+        }
+        for (ReplicaUnits replica : serve.replicas()) {
+            boolean isPossible = serve.warm()
+                    ? warm(replica, serve).isPresent()
+                    : shape(service, replica)
+                            .filter(shape -> shape.units() == replica.units().size())
+                            .isPresent();
+            if (!isPossible) {
+                return Optional.of(
+                        serve.warm()
+                                ? "replica %s of %s is not warm and whole".formatted(replica.replica(), serve.service())
+                                : "service %s has declared other shapes since".formatted(serve.service()));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static Optional<ReplicaShape> shape(Optional<ServiceState> service, ReplicaUnits replica) {
+        return service.flatMap(known -> known.spec().hardware().named(replica.shape()));
+    }
+
+    private Optional<ReplicaGroup> warm(ReplicaUnits replica, Action.Serve serve) {
+        return ReplicaGroup.of(builder.clusterIndex(), serve.service()).stream()
+                .filter(group -> group.isIdle()
+                        && group.gpus().equals(replica.units()))
+                .findFirst();
+    }
+
+    /** Starts or wakes the replicas. */
+    void serve(ServiceState service, Action.Serve serve, Reason reason) {
+        GroupChanges changes = new GroupChanges(builder, settings);
+        if (serve.warm()) {
+            changes.wake(
+                    service,
+                    serve.replicas().stream()
+                            .flatMap(replica -> warm(replica, serve).stream())
+                            .toList(),
+                    reason);
+            return;
+        }
+        List<UnitSet> sets = new ArrayList<>();
+        for (ReplicaUnits replica : serve.replicas()) {
+            List<GpuState> units = replica.units().stream().map(builder::gpu).toList();
+            ReplicaShape shape = shape(Optional.of(service), replica).orElseThrow();
+            sets.add(new UnitSet(shape, units.get(0).kind(), units, true));
+        }
+        changes.start(service, sets, reason);
+    }
+
+    /** Whether a unit is left of a replica that has lost others. */
+    boolean isBroken(GpuId gpu) {
+        return builder.gpus()
+                .get(gpu)
+                .flatMap(unit -> ReplicaGroup.of(builder.clusterIndex(), unit))
+                .filter(group -> !group.isComplete())
+                .isPresent();
+    }
+
+    /** How many replicas of a service stay warm if others are stopped. */
+    long warmBeside(Action.Idle idle) {
+        Set<GpuId> stopped = Set.copyOf(idle.gpus());
+        return ReplicaGroup.of(builder.clusterIndex(), idle.service()).stream()
+                .filter(group -> group.isComplete() && group.gpus().stream().noneMatch(stopped::contains))
+                .count();
+    }
+}

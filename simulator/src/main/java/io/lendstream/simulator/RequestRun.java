@@ -126,7 +126,7 @@ final class RequestRun extends ServiceRun {
     @Override
     void wentAway(Instant at) {
         takeAllotmentsBack();
-        if (!service().takesKindsAsAlike()) {
+        if (!areAlike()) {
             stopLost();
             return;
         }
@@ -246,7 +246,7 @@ final class RequestRun extends ServiceRun {
     }
 
     private void begin(Request request, Instant started, Instant begins, boolean cold) {
-        Optional<GpuId> on = service().takesKindsAsAlike() ? Optional.empty() : fastestIdle();
+        Optional<GpuId> on = areAlike() ? Optional.empty() : fastestIdle();
         on.ifPresent(gpu -> busy.merge(gpu, 1, Integer::sum));
         Duration takes = on.map(
                         gpu -> Duration.ofMillis(Math.round(request.duration().toMillis() / speed(gpu))))
@@ -268,7 +268,7 @@ final class RequestRun extends ServiceRun {
     }
 
     private int free() {
-        if (service().takesKindsAsAlike()) {
+        if (areAlike()) {
             return replicas() * concurrency - Math.max(0, running.size() - leavingReplicas() * concurrency);
         }
         int free = 0;

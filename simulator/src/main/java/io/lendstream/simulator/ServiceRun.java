@@ -1,6 +1,8 @@
 package io.lendstream.simulator;
 
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
@@ -8,7 +10,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -22,6 +26,10 @@ abstract class ServiceRun {
     private final TreeMap<GpuId, Instant> warming = new TreeMap<>();
     private final TreeSet<GpuId> available = new TreeSet<>();
     private final TreeSet<GpuId> leaving = new TreeSet<>();
+    /** The replicas of several GPUs, by each of their GPUs; their first GPU stands for them in the sets above. */
+    private final Map<GpuId, ReplicaUnits> groups = new TreeMap<>();
+    /** GPUs of such replicas that are bound. */
+    private final Set<GpuId> parts = new TreeSet<>();
     private long sequence;
     private Instant reportedTo;
     /** Requests per second of replicas that are not alike. */
@@ -43,7 +51,7 @@ abstract class ServiceRun {
         return available.size();
     }
 
-    /** The GPUs of replicas that take requests. */
+    /** The GPUs of replicas that take requests; of a replica of several GPUs the first one. */
     final SortedSet<GpuId> available() {
         return available;
     }
@@ -55,12 +63,17 @@ abstract class ServiceRun {
 
     /** Requests per second that the replicas which take requests answer. */
     final double capacityPerSecond() {
-        return service.takesKindsAsAlike() ? replicas() * service.replicaCapacityPerSecond() : mixedPerSecond;
+        return areAlike() ? replicas() * service.replicaCapacityPerSecond() : mixedPerSecond;
+    }
+
+    /** Whether all its replicas answer the same. */
+    final boolean areAlike() {
+        return service.takesKindsAsAlike() && !service.hasGroups();
     }
 
     /** Requests per second of one replica; the mean if they are not alike. */
     final double replicaPerSecond() {
-        return service.takesKindsAsAlike() || available.isEmpty()
+        return areAlike() || available.isEmpty()
                 ? service.replicaCapacityPerSecond()
                 : mixedPerSecond / replicas();
     }
@@ -68,11 +81,17 @@ abstract class ServiceRun {
     /** How much faster a replica is there than its service declares for a replica. */
     final double speed(GpuId gpu) {
         Optional<KindId> kind = Optional.ofNullable(places.kinds().get(gpu));
+        double declared = service.replicaCapacityPerSecond();
+        Optional<ReplicaShape> shape = Optional.ofNullable(groups.get(gpu))
+                .flatMap(replica -> service.hardware().named(replica.shape()));
+        if (shape.isPresent()) {
+            return shape.get().likelyCapacityOn(kind, declared) / declared;
+        }
         return service.likelyCapacityOn(kind) / service.replicaCapacityPerSecond();
     }
 
     private void sumUp() {
-        if (service.takesKindsAsAlike()) {
+        if (areAlike()) {
             return;
         }
         mixedPerSecond = 0;
@@ -91,33 +110,62 @@ abstract class ServiceRun {
         return warming.size();
     }
 
+    /** Replicas of several GPUs are about to start. */
+    final void join(Collection<ReplicaUnits> replicas) {
+        for (ReplicaUnits replica : replicas) {
+            replica.units().forEach(gpu -> groups.put(gpu, replica));
+        }
+    }
+
+    /** The GPU that stands for the replica on a GPU; itself where that one is gone, or has another replica since. */
+    private GpuId first(GpuId gpu) {
+        ReplicaUnits replica = groups.get(gpu);
+        if (replica == null) {
+            return gpu;
+        }
+        GpuId first = replica.units().get(0);
+        return replica.equals(groups.get(first)) ? first : gpu;
+    }
+
     /** Replicas are on their way up. */
     final void warming(Collection<GpuId> gpus, Instant at) {
-        for (GpuId gpu : gpus) {
+        for (GpuId each : gpus) {
+            GpuId gpu = first(each);
             if (!available.contains(gpu) && warming.putIfAbsent(gpu, at) == null) {
                 begins(at);
             }
         }
     }
 
-    /** Replicas came up. */
+    /** Replicas came up. One of several GPUs is up once all of them are bound. */
     final void bound(Collection<GpuId> gpus, Instant at) {
-        for (GpuId gpu : gpus) {
-            Instant begun = Optional.ofNullable(warming.remove(gpu)).orElse(at);
-            leaving.remove(gpu);
-            if (!available.contains(gpu)) {
-                beforeChange(at);
-                available.add(gpu);
-                sumUp();
-                cameUp(begun, at);
+        for (GpuId each : gpus) {
+            ReplicaUnits replica = groups.get(each);
+            if (replica != null) {
+                parts.add(each);
             }
+            if (replica == null || parts.containsAll(replica.units())) {
+                up(first(each), at);
+            }
+        }
+    }
+
+    private void up(GpuId gpu, Instant at) {
+        Instant begun = Optional.ofNullable(warming.remove(gpu)).orElse(at);
+        leaving.remove(gpu);
+        if (!available.contains(gpu)) {
+            beforeChange(at);
+            available.add(gpu);
+            sumUp();
+            cameUp(begun, at);
         }
     }
 
     /** Replicas take no new requests any more. */
     final void leaving(Collection<GpuId> gpus, Instant at) {
         beforeChange(at);
-        for (GpuId gpu : gpus) {
+        for (GpuId each : gpus) {
+            GpuId gpu = first(each);
             if (available.remove(gpu)) {
                 leaving.add(gpu);
             }
@@ -125,13 +173,18 @@ abstract class ServiceRun {
         sumUp();
     }
 
-    /** Replicas are gone. */
+    /** Replicas are gone. One of several GPUs is gone as soon as one of them is. */
     final void gone(Collection<GpuId> gpus, Instant at) {
         beforeChange(at);
-        gpus.forEach(warming::remove);
-        gpus.forEach(available::remove);
-        gpus.forEach(leaving::remove);
+        for (GpuId each : gpus) {
+            GpuId gpu = first(each);
+            warming.remove(gpu);
+            available.remove(gpu);
+            leaving.remove(gpu);
+        }
         sumUp();
+        gpus.forEach(groups::remove);
+        gpus.forEach(parts::remove);
         wentAway(at);
     }
 

@@ -281,7 +281,10 @@ public final class World {
                         Optional.ofNullable(decisions.get(report.decision())).map(Decision::action);
                 action.flatMap(Action::asServe)
                         .filter(serve -> !serve.warm())
-                        .ifPresent(serve -> service.warming(serve.gpus(), report.at()));
+                        .ifPresent(serve -> {
+                            service.join(serve.replicas());
+                            service.warming(serve.gpus(), report.at());
+                        });
                 action.flatMap(Action::asIdle).ifPresent(idle -> service.leaving(idle.gpus(), report.at()));
             }
             case BOUND -> service.bound(report.gpus(), report.at());

@@ -249,7 +249,6 @@ final class ActuationState {
         holdings.join(replicas);
     }
 
-    /** The replicas of several units that GPUs are parts of. */
     List<ReplicaUnits> replicas(Collection<GpuId> gpus) {
         return holdings.replicas(gpus);
     }

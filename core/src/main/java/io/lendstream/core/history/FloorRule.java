@@ -8,6 +8,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -45,9 +46,14 @@ final class FloorRule implements HistoryRule {
         Set<ServiceId> planned = new HashSet<>();
         state.slices().ifPresent(plan -> planned.addAll(plan.services()));
         for (GpuState gpu : state.gpus().values()) {
-            Optional<ServiceId> service = warmReplicaOf(gpu.owner());
+            Optional<ServiceId> service = gpu.part().isPresent() ? Optional.empty() : warmReplicaOf(gpu.owner());
             service.ifPresent(name -> warm.merge(name, 1, Integer::sum));
             service.filter(name -> !gpu.isWhole()).ifPresent(planned::add);
+        }
+        for (ReplicaGroup group : ReplicaGroup.all(state.clusterIndex())) {
+            if (group.isWarm()) {
+                warm.merge(group.service(), 1, Integer::sum);
+            }
         }
         for (ServiceState service : state.services().values()) {
             ServiceId name = service.spec().service();

@@ -15,6 +15,7 @@ enum Rule {
     FENCE("fence"),
     FLOOR("floor"),
     GANG("gang"),
+    GROUP("group"),
     INSTANCES("instances"),
     KIND("kind"),
     LEASES("leases"),

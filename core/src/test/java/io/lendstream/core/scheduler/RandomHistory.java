@@ -20,6 +20,7 @@ import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Preemption;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
@@ -74,10 +75,25 @@ final class RandomHistory {
     /** Whether jobs have shapes, and nodes racks. */
     private final boolean shapes;
 
+    /** Whether services have replicas of several units; then their units are reported one by one. */
+    private final boolean groups;
+
     private int jobs;
 
     private RandomHistory(
             long seed, ClusterModel model, List<String> products, boolean needs, List<QueueId> queues, boolean shapes) {
+        this(seed, model, products, needs, queues, shapes, false);
+    }
+
+    private RandomHistory(
+            long seed,
+            ClusterModel model,
+            List<String> products,
+            boolean needs,
+            List<QueueId> queues,
+            boolean shapes,
+            boolean groups) {
+        this.groups = groups;
         this.products = products;
         this.needs = needs;
         this.shapes = shapes;
@@ -130,6 +146,13 @@ final class RandomHistory {
     /** The same where most jobs have a shape, and the racks of nodes change now and then. */
     static RandomHistory shaped(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
         return new RandomHistory(seed, model, products, products.size() > 1, queues, true).told();
+    }
+
+    /** The same where an actuator describes itself, and most services have replicas of several units. */
+    static RandomHistory grouped(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
+        RandomHistory history = new RandomHistory(seed, model, products, false, queues, false, true);
+        history.story.actuator("one", Abilities.USUAL);
+        return history.told();
     }
 
     /** The same where one actuator describes itself at the beginning. */
@@ -213,10 +236,25 @@ final class RandomHistory {
     private void service(String name) {
         int floor = random.nextInt(2);
         InferenceService service = story.serviceRecord(name, floor);
+        if (groups && random.nextInt(4) > 0) {
+            InferenceService inShapes = service.inShapes(drawnShapes());
+            story.tell(isQueued() ? inShapes.in(pick(queues)) : inShapes);
+            return;
+        }
         boolean isSmall = products.isEmpty() || scheduler.settings().repartition() || random.nextBoolean();
         InferenceService sized = isSmall ? service : service.onSlicesOf(20L << 30);
         InferenceService onKinds = needs && random.nextBoolean() ? sized.onKinds(drawnCapacities()) : sized;
         story.tell(isQueued() ? onKinds.in(pick(queues)) : onKinds);
+    }
+
+    private List<ReplicaShape> drawnShapes() {
+        List<ReplicaShape> shapes = new ArrayList<>();
+        for (int i = 0; i < 1 + random.nextInt(2); i++) {
+            int gpus = 1 + random.nextInt(3);
+            int wide = random.nextInt(4) == 0 ? 2 : 1;
+            shapes.add(ReplicaShape.of("shape-" + i, gpus, wide, 5.0 * gpus * wide, Duration.ofSeconds(8)));
+        }
+        return shapes;
     }
 
     /** Never drawn where there are no queues, so that the other histories stay the same. */
@@ -463,7 +501,7 @@ final class RandomHistory {
                 answers = List.of(
                         story.report(decision.id(), outcome, decision.action().gpus(), Optional.empty()));
             }
-            for (ActuationReport report : answers) {
+            for (ActuationReport report : groups ? apart(answers) : answers) {
                 if (random.nextInt(25) > 0) {
                     reports.add(report);
                     if (random.nextInt(20) == 0) {
@@ -472,6 +510,29 @@ final class RandomHistory {
                 }
             }
         }
+    }
+
+    /** The same reports, each on one unit at most. */
+    private static List<ActuationReport> apart(List<ActuationReport> reports) {
+        List<ActuationReport> apart = new ArrayList<>();
+        for (ActuationReport report : reports) {
+            if (report.gpus().size() < 2) {
+                apart.add(report);
+            }
+            for (GpuId gpu : report.gpus().size() < 2 ? List.<GpuId>of() : report.gpus()) {
+                apart.add(new ActuationReport(
+                        report.domain(),
+                        report.decision(),
+                        report.actuator(),
+                        report.at(),
+                        report.outcome(),
+                        List.of(gpu),
+                        report.tenant(),
+                        report.timings(),
+                        report.reason()));
+            }
+        }
+        return apart;
     }
 
     private void deliver(ActuationReport report) {

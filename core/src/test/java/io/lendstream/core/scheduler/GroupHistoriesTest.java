@@ -1,0 +1,78 @@
+package io.lendstream.core.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.StartTimes;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.history.Violation;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.seeds.Seeds;
+import io.lendstream.core.state.ClusterState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Replicas of several GPUs in random histories, with reports that are lost, repeated and late. */
+class GroupHistoriesTest {
+    private static final List<String> PRODUCTS = List.of("NVIDIA A100-SXM4-80GB", "NVIDIA L4");
+
+    private static RandomHistory history(long seed) {
+        List<QueueId> queues = seed % 3 == 0 ? List.of(new QueueId("team-a"), new QueueId("team-b")) : List.of();
+        return seed % 2 == 0
+                ? RandomHistory.grouped(seed, ClusterModel.KINDS, PRODUCTS, queues)
+                : RandomHistory.grouped(seed, ClusterModel.ALIKE, List.of(), queues);
+    }
+
+    @Seeds(300)
+    void noReplicaWorksHalfBound(long seed) {
+        RandomHistory history = history(seed);
+        HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
+        history.log().forEach(checker::take);
+
+        assertThat(checker.verdict(history.decisions(), List.of()).violations())
+                .extracting(Violation::rule)
+                .doesNotContain(
+                        "group", "floor", "quota", "kind", "one owner", "gang", "bind before release", "replay");
+    }
+
+    /** The same log, with each service in a shape of one GPU that says what the service says. */
+    @Seeds(60)
+    void aShapeOfOneGpuDecidesAsNoShape(long seed) {
+        RandomHistory history = RandomHistory.of(seed, ClusterModel.KINDS, PRODUCTS);
+        List<Decision> decisions = new ArrayList<>();
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent each : history.log()) {
+            Event event =
+                    each.event().asService().<Event>map(GroupHistoriesTest::inShape).orElse(each.event());
+            Step step = history.scheduler()
+                    .step(
+                            state,
+                            new DomainEvent(
+                                    each.domain(), each.epoch(), each.sequence(), each.at(), Optional.empty(), event));
+            state = step.state();
+            decisions.addAll(step.decisions());
+        }
+
+        assertThat(decisions).isEqualTo(history.decisions());
+    }
+
+    private static InferenceService inShape(InferenceService service) {
+        return service.inShapes(List.of(new ReplicaShape(
+                "one",
+                ReplicaRole.ALL,
+                1,
+                1,
+                Optional.of(service.replicaCapacityPerSecond()),
+                service.capacities(),
+                StartTimes.of(service.warmUp()),
+                service.sliceMemoryBytes(),
+                Optional.empty())));
+    }
+}

@@ -124,6 +124,7 @@ public final class Limits {
             Map.entry("TrainingProgress.replicas", UNITS),
             Map.entry("TrainingProgress.accumulation", UNITS),
             Map.entry("KindCapacity.warmUp", DAY),
+            Map.entry("GroupPart.units", new Whole(1, MILLION)),
             Map.entry("ReplicaShape.cold", DAY),
             Map.entry("ReplicaShape.asleep", DAY),
             Map.entry("ReplicaShape.gpusPerNode", new Whole(1, 1000)),

@@ -53,10 +53,20 @@ record RunningReplicas(List<GpuState> units) {
         return units.stream().filter(unit -> state.test(unit.owner())).toList();
     }
 
+    /** Each unit is a replica, unless it is a part of one of several units. */
+    private static long replicas(List<GpuState> some) {
+        return some.stream()
+                .map(unit -> unit.part()
+                        .map(part -> part.replica().value())
+                        .orElse(unit.gpuId().value()))
+                .distinct()
+                .count();
+    }
+
     private String counted(List<GpuState> some) {
         boolean allWhole = units.stream().allMatch(GpuState::isWhole);
         if (allWhole || some.isEmpty()) {
-            return Integer.toString(some.size());
+            return Long.toString(replicas(some));
         }
         int whole = (int) some.stream().filter(GpuState::isWhole).count();
         List<String> parts = new ArrayList<>();

@@ -9,8 +9,11 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReplicaId;
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Granularity;
@@ -170,6 +173,17 @@ class FaultySchedulerTest {
 
         assertThat(broken(step -> owned(step, serving(), releasing(chat, step))))
                 .isEmpty();
+    }
+
+    /** It does not count for the floor either, because a replica works only whole. */
+    @Test
+    @Breaks("group")
+    void noticesAReplicaThatServesWithSomeOfItsUnits() {
+        GroupPart part = new GroupPart(ReplicaId.of(DECISION, 0), "tp2", ReplicaRole.ALL, 2, true);
+
+        assertThat(broken(step -> with(
+                        step, step.state().gpus().require(new GpuId(serving())).in(part))))
+                .containsExactlyInAnyOrder("floor", "group");
     }
 
     @Test

@@ -115,7 +115,10 @@ final class EventGist implements Event.Cases<String> {
                         service.capacities().stream()
                                 .map(each -> ", %.1f on %s"
                                         .formatted(service.capacityOn(Optional.of(each.kind())), each.kind()))
-                                .collect(Collectors.joining()));
+                                .collect(Collectors.joining())
+                                + service.hardware().shapes().stream()
+                                        .map(shape -> ", shape " + shape.inWords())
+                                        .collect(Collectors.joining()));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.GpuId;
@@ -79,8 +80,19 @@ final class EventText implements Action.Cases<String> {
 
     @Override
     public String serve(Action.Serve serve) {
-        return "serve %s on %s%s"
-                .formatted(serve.service(), list(serve.gpus()), serve.warm() ? " with warm replicas" : "");
+        return "serve %s on %s%s%s"
+                .formatted(
+                        serve.service(),
+                        list(serve.gpus()),
+                        serve.warm() ? " with warm replicas" : "",
+                        shapes(serve.replicas()));
+    }
+
+    /** The shapes of replicas of several GPUs, such as {@code  in shapes tp4, tp4}. */
+    private static String shapes(List<ReplicaUnits> replicas) {
+        return replicas.isEmpty()
+                ? ""
+                : " in shapes " + replicas.stream().map(ReplicaUnits::shape).collect(Collectors.joining(", "));
     }
 
     @Override

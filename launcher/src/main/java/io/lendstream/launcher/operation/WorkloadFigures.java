@@ -74,7 +74,17 @@ final class WorkloadFigures {
     }
 
     private long replicas(ServiceState service, Set<String> labels) {
-        return leases(service, labels).count();
+        return count(leases(service, labels).toList());
+    }
+
+    /** The replicas on some GPUs: each GPU is one, unless it is a part of one of several GPUs. */
+    private static long count(List<Lease> leases) {
+        return leases.stream()
+                .map(lease -> lease.part()
+                        .map(part -> part.replica().value())
+                        .orElse(lease.gpuId().value()))
+                .distinct()
+                .count();
     }
 
     private Stream<Lease> leases(ServiceState service, Set<String> labels) {

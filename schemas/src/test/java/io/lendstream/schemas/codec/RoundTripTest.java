@@ -3,6 +3,7 @@ package io.lendstream.schemas.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobShape;
@@ -11,7 +12,10 @@ import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeFacts;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.StartTimes;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
@@ -125,6 +129,45 @@ final class RoundTripTest {
 
         assertThat(Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(bytes, schema, schema)))
                 .isEqualTo(service);
+    }
+
+    @Test
+    void shapesOfReplicasComeBack() throws IOException {
+        InferenceService service = Scenario.of("deepboot")
+                .serviceRecord("chat", 1)
+                .inShapes(List.of(
+                        ReplicaShape.of("tp4", 4, 1, 20, Duration.ofSeconds(90))
+                                .onKinds(List.of(KindCapacity.of(new KindId("A100-SXM4-80GB"), 30)))
+                                .withMemory(70L << 30),
+                        new ReplicaShape(
+                                "wide",
+                                ReplicaRole.ALL,
+                                8,
+                                2,
+                                Optional.empty(),
+                                List.of(),
+                                new StartTimes(Duration.ofMinutes(5), Optional.of(Duration.ofSeconds(4))),
+                                Optional.empty(),
+                                Optional.of(TopologyLevel.RACK))));
+        byte[] bytes = AvroBytes.write(Codecs.encode(TopicCatalogue.SERVICES, service));
+        Schema schema = Codecs.schema(TopicCatalogue.SERVICES);
+
+        assertThat(Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(bytes, schema, schema)))
+                .isEqualTo(service);
+    }
+
+    @Seeds(100)
+    void servicesThatWereWrittenBeforeThereWereShapesHaveReplicasOfOneGpu(long seed) throws IOException {
+        InferenceService service =
+                new AnyRecord(seed).of(InferenceService.class).inShapes(List.of());
+        Schema now = Codecs.schema(TopicCatalogue.SERVICES);
+        Schema before = without(now, "shapes");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.SERVICES, service), before));
+
+        InferenceService read = Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(old, before, now));
+
+        assertThat(read).isEqualTo(service);
+        assertThat(read.hasGroups()).isFalse();
     }
 
     @Seeds(100)

@@ -191,9 +191,13 @@ public final class Replay {
                                 : "; refused, because their queue or the nodes can never hold them: " + refused);
     }
 
-    /** The description of the actuator; none if it can do what is usual, as in logs without one. */
+    /**
+     * The description of the actuator; none if it can do what is usual, as in logs without one, and no service declares
+     * shapes, which only an actuator that describes itself is asked for.
+     */
     private Optional<ActuatorDescription> description() {
-        return settings.abilities().equals(Abilities.USUAL)
+        boolean hasShapes = workload.loads().stream().anyMatch(load -> load.service().hasGroups());
+        return settings.abilities().equals(Abilities.USUAL) && !hasShapes
                 ? Optional.empty()
                 : Optional.of(new ActuatorDescription(
                         ACTUATOR, settings.domain(), now, "simulated", List.of(), settings.abilities()));

@@ -1,0 +1,99 @@
+package io.lendstream.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReplicaId;
+import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.decision.ReplicaUnits;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.simulator.workload.Demand;
+import io.lendstream.simulator.workload.Workload;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** A replica of two GPUs in the simulated world answers only if both are bound. */
+class GroupReplicasTest {
+    private static final Instant START = Workload.EPOCH;
+    private static final GpuId ONE = new GpuId("g0");
+    private static final GpuId TWO = new GpuId("g1");
+    private static final GpuPlaces PLACES =
+            new GpuPlaces(Map.of(ONE, new NodeId("n"), TWO, new NodeId("n")), Map.of());
+
+    private final RateRun run = new RateRun(
+            new InferenceService(
+                            new ServiceId("chat"),
+                            new DomainId("d"),
+                            START,
+                            List.of(),
+                            Duration.ofSeconds(10),
+                            10,
+                            Optional.empty(),
+                            0,
+                            Duration.ofSeconds(8))
+                    .inShapes(List.of(ReplicaShape.of("tp2", 2, 1, 30, Duration.ofSeconds(8)))),
+            new Demand.Rates(START, Duration.ofMinutes(1), Collections.nCopies(10, 1.0), 0, 0.05),
+            WorldSettings.of(1),
+            PLACES,
+            new GpuMeter(1000),
+            START);
+
+    private static Instant at(int second) {
+        return START.plusSeconds(second);
+    }
+
+    private static ReplicaUnits replica(int decision) {
+        return new ReplicaUnits(
+                ReplicaId.of(new DecisionId(new DomainId("d"), 1, decision), 0),
+                "tp2",
+                ReplicaRole.ALL,
+                List.of(ONE, TWO));
+    }
+
+    @Test
+    void answersOnceAllItsGpusAreBound() {
+        run.join(List.of(replica(1)));
+        run.warming(List.of(ONE, TWO), at(1));
+        assertThat(run.warmingReplicas()).isEqualTo(1);
+
+        run.bound(List.of(TWO), at(5));
+        assertThat(run.capacityPerSecond()).isZero();
+        run.bound(List.of(ONE), at(6));
+
+        assertThat(run.replicas()).isEqualTo(1);
+        assertThat(run.capacityPerSecond()).isEqualTo(30);
+    }
+
+    @Test
+    void answersNothingAfterItHasLostAGpu() {
+        run.join(List.of(replica(1)));
+        run.bound(List.of(ONE, TWO), at(5));
+
+        run.gone(List.of(TWO), at(9));
+        run.bound(List.of(ONE), at(10));
+
+        assertThat(run.replicas()).isZero();
+        assertThat(run.capacityPerSecond()).isZero();
+    }
+
+    @Test
+    void theEndOfAnOldReplicaDoesNotEndANewOneOnTheSameGpu() {
+        run.join(List.of(replica(1)));
+        run.bound(List.of(ONE, TWO), at(5));
+        run.gone(List.of(ONE, TWO), at(9));
+        run.join(List.of(replica(2)));
+        run.bound(List.of(ONE, TWO), at(15));
+
+        assertThat(run.replicas()).isEqualTo(1);
+    }
+}

@@ -59,8 +59,7 @@ public record ReplicaShape(
 
     /** The same on some kinds of GPU. */
     public ReplicaShape onKinds(List<KindCapacity> kinds) {
-        return new ReplicaShape(
-                name, role, gpusPerNode, nodes, perSecond, kinds, starts, memoryBytes, within);
+        return new ReplicaShape(name, role, gpusPerNode, nodes, perSecond, kinds, starts, memoryBytes, within);
     }
 
     /** The same where a replica needs so much memory on each GPU. */
@@ -144,6 +143,8 @@ public record ReplicaShape(
 
     /** For people, such as {@code tp8 (2 x 4 GPUs)}. */
     public String inWords() {
-        return nodes == 1 ? "%s (%d GPUs)".formatted(name, gpusPerNode) : "%s (%d x %d GPUs)".formatted(name, nodes, gpusPerNode);
+        return nodes == 1
+                ? "%s (%d GPUs)".formatted(name, gpusPerNode)
+                : "%s (%d x %d GPUs)".formatted(name, nodes, gpusPerNode);
     }
 }

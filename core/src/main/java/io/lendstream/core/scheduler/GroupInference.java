@@ -42,22 +42,6 @@ final class GroupInference {
         this.settings = settings;
     }
 
-    /**
-     * Whether some service declares shapes that decisions may ask for: actuators that do not describe themselves would
-     * start a replica on each unit.
-     */
-    static boolean areAny(StepBuilder builder) {
-        if (builder.entities().scopes().isEmpty()) {
-            return false;
-        }
-        for (ServiceState service : builder.services().values()) {
-            if (service.spec().hasGroups()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** Whether a service has exactly the replicas that it needs, so that this rate update cannot cause a decision. */
     boolean isContent(ServiceState service) {
         GroupNeed need = GroupNeed.of(builder, policy, settings, service);
@@ -141,7 +125,7 @@ final class GroupInference {
         idle.addAll(leftOut);
         for (ReplicaGroup group : idle) {
             GpuState first = group.units().get(0);
-            if (!Inference.swings(first, builder.now())) {
+            if (!ReplicaChanges.swings(first, builder.now())) {
                 new GroupChanges(builder, settings)
                         .protect(group, builder.now().plus(policy.protectFor(first.warmHits())));
             }

@@ -1,6 +1,5 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ReplicaShape;
@@ -12,7 +11,9 @@ import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -194,52 +195,54 @@ final class GroupSupply {
     /** Frees the units that replicas wait for, and promises them to the service. */
     private void free(ServiceState service, ReplicaNeed need, List<UnitSet> sets) {
         ServiceId name = service.spec().service();
-        String who = name + ", which " + GroupReasons.shortage(builder, service, need, " (", ")");
         Map<ServiceId, List<GpuId>> sleeping = new TreeMap<>();
         List<GpuId> loans = new ArrayList<>();
         Set<GpuId> units = promised.computeIfAbsent(name, any -> new TreeSet<>());
         for (UnitSet set : sets) {
-            for (GpuState each : set.units()) {
-                GpuState unit = builder.gpu(each.gpuId());
-                units.add(unit.gpuId());
-                if (unit.owner().isSleeping()) {
-                    sleeping.computeIfAbsent(unit.owner().replicaOf().orElseThrow(), any -> new ArrayList<>())
-                            .add(unit.gpuId());
-                } else if (unit.owner().isLent()) {
-                    loans.add(unit.gpuId());
+            for (GpuId id : set.gpus()) {
+                Owner owner = builder.gpu(id).owner();
+                units.add(id);
+                if (owner.isSleeping()) {
+                    sleeping.computeIfAbsent(owner.replicaOf().orElseThrow(), any -> new ArrayList<>())
+                            .add(id);
+                } else if (owner.isLent()) {
+                    loans.add(id);
                 }
             }
         }
-        sleeping.forEach((other, gpus) -> new ReplicaChanges(builder, settings)
-                .stop(
-                        other,
-                        gpus,
-                        GroupReasons.because(
+        String shortage = GroupReasons.shortage(builder, service, need, " (", ")");
+        sleeping.forEach((other, gpus) -> stopSleeping(service, need, other, gpus, shortage));
+        if (!loans.isEmpty()) {
+            takeBack(service, need, loans, shortage);
+        }
+        Tenant tenant = new Tenant.Service(name);
+        // The units are out of service by then if their release was not reported.
+        Instant until =
+                builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
+        units.forEach(unit -> builder.promises().add(unit, tenant, until));
+    }
+
+    private void stopSleeping(
+            ServiceState service, ReplicaNeed need, ServiceId other, List<GpuId> gpus, String shortage) {
+        String text = "%s %s%s, which %s"
+                .formatted(other, Wording.idles(gpus.size()), service.spec().service(), shortage);
+        Map<String, Double> numbers = Map.of("idled", (double) gpus.size());
+        new ReplicaChanges(builder, settings)
+                .stop(other, gpus, GroupReasons.because(builder, policy, service, need, text, numbers));
+    }
+
+    private void takeBack(ServiceState service, ReplicaNeed need, List<GpuId> loans, String shortage) {
+        String cause = ": %s %s; policy %s loses least by the loans of these nodes"
+                .formatted(service.spec().service(), shortage, policy.info().name());
+        new JobChanges(builder, settings)
+                .takeBack(
+                        loans,
+                        back -> GroupReasons.because(
                                 builder,
                                 policy,
                                 service,
                                 need,
-                                other + " " + Wording.idles(gpus.size()) + who,
-                                Map.of("idled", (double) gpus.size()))));
-        if (!loans.isEmpty()) {
-            String cause = ": %s %s; %s on the nodes where policy %s loses least by it"
-                    .formatted(
-                            name,
-                            GroupReasons.shortage(builder, service, need, " (", ")"),
-                            Reason.counted(loans.size(), "loan"),
-                            policy.info().name());
-            new JobChanges(builder, settings)
-                    .takeBack(
-                            loans,
-                            back -> GroupReasons.because(
-                                    builder,
-                                    policy,
-                                    service,
-                                    need,
-                                    back.inWords() + cause,
-                                    back.numbers(Map.of())));
-        }
-        Tenant tenant = new Tenant.Service(name);
-        units.forEach(unit -> builder.promises().add(unit, tenant, QuotaAsks.until(builder, settings)));
+                                back.inWords() + cause,
+                                back.numbers(Map.of())));
     }
 }

@@ -26,15 +26,6 @@ import java.util.Optional;
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, ATS for inference</a>
  */
 final class Inference {
-    /** Wake-ups of a protected replica in a row from which its demand counts as swinging. */
-    private static final int SWINGS = 3;
-
-    /**
-     * The shortest time that a replica works if its demand swings, so that fast swings are not a decision each. A
-     * rising need is still served at once.
-     */
-    private static final Duration SHORTEST_WORK = Duration.ofSeconds(10);
-
     /** The order in which warm replicas that are alike are woken. */
     private static final Comparator<GpuState> WARMEST = Comparator.<GpuState>comparingInt(
                     gpu -> gpu.owner().isProtected() ? 0 : 1)
@@ -177,19 +168,40 @@ final class Inference {
                 (isUp ? onInstances : coming).merge(name, planned, Double::sum);
             }
         }
-        Map<ServiceId, Integer> missing = new LinkedHashMap<>();
         Map<ServiceId, ReplicaNeed> needs = new LinkedHashMap<>();
+        Map<ServiceId, Integer> missing = adjust(services, onInstances, coming, needs);
+        builder.listener().needed(needs);
+        groups.supply(true);
+        if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
+            supply.supply(missing, needs, someSleep);
+        }
+        groups.supply(false);
+    }
+
+    /**
+     * Wakes warm replicas, or protects surplus ones; returns the replicas that services without shapes still miss.
+     *
+     * @param up requests per second that instances answer, by service
+     * @param coming the same of units that come up
+     * @param needs takes the needs
+     */
+    private Map<ServiceId, Integer> adjust(
+            Iterable<ServiceState> services,
+            Map<ServiceId, Double> up,
+            Map<ServiceId, Double> coming,
+            Map<ServiceId, ReplicaNeed> needs) {
+        Map<ServiceId, Integer> missing = new LinkedHashMap<>();
         for (ServiceState service : services) {
             ServiceId name = service.spec().service();
             if (service.spec().hasGroups()) {
                 groups.adjust(service, needs);
                 continue;
             }
-            double up = onInstances.getOrDefault(name, 0.0);
-            double soon = up + coming.getOrDefault(name, 0.0);
+            double there = up.getOrDefault(name, 0.0);
+            double soon = there + coming.getOrDefault(name, 0.0);
             int short_ = KindNeed.isFor(builder, service)
-                    ? adjustByKind(service, up, soon, needs)
-                    : adjustAlike(service, up, soon, needs);
+                    ? adjustByKind(service, there, soon, needs)
+                    : adjustAlike(service, there, soon, needs);
             if (short_ > 0) {
                 missing.put(name, short_);
             }
@@ -197,12 +209,7 @@ final class Inference {
                 groups.leaveOut(service, short_ <= 0);
             }
         }
-        builder.listener().needed(needs);
-        groups.supply(true);
-        if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
-            supply.supply(missing, needs, someSleep);
-        }
-        groups.supply(false);
+        return missing;
     }
 
     /** The time from a decision to a replica that answers, in the worst usual case: notice, then warm-up. */
@@ -325,17 +332,12 @@ final class Inference {
 
     private void protect(ServiceId service, List<GpuState> idle) {
         for (GpuState gpu : idle) {
-            if (swings(gpu, builder.now())) {
+            if (ReplicaChanges.swings(gpu, builder.now())) {
                 continue;
             }
             Instant until = builder.now().plus(policy.protectFor(gpu.warmHits()));
             builder.own(gpu.gpuId(), new Owner.Protected(service, until, gpu.warmHits()));
         }
-    }
-
-    /** Whether the demand for a replica swings, so that it works a little longer. */
-    static boolean swings(GpuState gpu, Instant now) {
-        return gpu.warmHits() >= SWINGS && gpu.since().plus(SHORTEST_WORK).isAfter(now);
     }
 
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {

@@ -22,7 +22,7 @@ record InferencePool(StepBuilder builder) {
     /** Free GPUs that can be reached and that services may have, node by node; those of bundles in use first. */
     Iterator<GpuState> free() {
         AbilityGuard guard = new AbilityGuard(builder);
-        if (GroupInference.areAny(builder)) {
+        if (builder.entities().startsGroups()) {
             return tightest(guard);
         }
         if (!guard.isOn()) {

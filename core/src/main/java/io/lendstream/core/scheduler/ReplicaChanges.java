@@ -21,6 +21,15 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
     /** Time to drain a sleeping replica before it is stopped by force. */
     static final Duration DRAIN = Duration.ofSeconds(30);
 
+    /** Wake-ups of a protected replica in a row from which its demand counts as swinging. */
+    private static final int SWINGS = 3;
+
+    /**
+     * The shortest time that a replica works if its demand swings, so that fast swings are not a decision each. A
+     * rising need is still served at once.
+     */
+    private static final Duration SHORTEST_WORK = Duration.ofSeconds(10);
+
     /** Starts replicas on units that are free. */
     void start(ServiceState service, List<GpuId> gpus, Reason reason) {
         Instant deadline = builder.now().plus(bindTime(service, gpus));
@@ -87,5 +96,10 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
         return gpus.stream()
                 .filter(gpu -> builder.gpu(gpu).part().isEmpty())
                 .toList();
+    }
+
+    /** Whether the demand for a replica swings, so that it works a little longer. */
+    static boolean swings(GpuState gpu, Instant now) {
+        return gpu.warmHits() >= SWINGS && gpu.since().plus(SHORTEST_WORK).isAfter(now);
     }
 }

@@ -189,7 +189,7 @@ class WorkDue {
                 && !it.step().changesPlans()
                 && !isPlanDue(it)
                 && !it.isAllDue()
-                && !GroupInference.areAny(it.step());
+                && !it.step().entities().startsGroups();
         return !mayBeLeftOut || doSomeWait(it);
     }
 
@@ -224,7 +224,7 @@ class WorkDue {
                 && !it.step().matters()
                 && !it.isAllDue()
                 && it.step().clusterIndex().gpus().sleeping().isEmpty()
-                && !GroupInference.areAny(it.step())
+                && !it.step().entities().startsGroups()
                 && new InferencePool(it.step()).coming().isEmpty()
                 && !isPlanDue(it);
     }

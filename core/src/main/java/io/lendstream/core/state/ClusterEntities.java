@@ -56,6 +56,14 @@ public record ClusterEntities(
                 ClusterIndex.of(nodes.values(), gpus.values(), services.values(), jobs.values()));
     }
 
+    /**
+     * Whether some service declares shapes that decisions may ask for: an actuator that does not describe itself would
+     * start a replica on each unit.
+     */
+    public boolean startsGroups() {
+        return !clusterIndex.shaped().isEmpty() && !scopes.isEmpty();
+    }
+
     /** With a node that is new or has changed. */
     public ClusterEntities with(NodeState node) {
         NodeId id = node.node().nodeId();

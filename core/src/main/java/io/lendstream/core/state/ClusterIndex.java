@@ -12,15 +12,22 @@ import java.util.Optional;
  * @param trainingCapacity the GPUs that training has or may get
  * @param heard nodes, by when they were last sampled
  * @param silent services, by the time at which their demand becomes unknown without new records
+ * @param shaped services that declare shapes
  */
 public record ClusterIndex(
         GpuIndex gpus,
         JobIndex jobs,
         TrainingCapacity trainingCapacity,
         PersistentMap<DueKey<NodeId>, NodeState> heard,
-        PersistentMap<DueKey<ServiceId>, ServiceId> silent) {
+        PersistentMap<DueKey<ServiceId>, ServiceId> silent,
+        PersistentMap<ServiceId, ServiceId> shaped) {
     private static final ClusterIndex EMPTY = new ClusterIndex(
-            GpuIndex.EMPTY, JobIndex.EMPTY, TrainingCapacity.EMPTY, PersistentMap.empty(), PersistentMap.empty());
+            GpuIndex.EMPTY,
+            JobIndex.EMPTY,
+            TrainingCapacity.EMPTY,
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty());
 
     /** The index of a state. */
     static ClusterIndex of(
@@ -46,12 +53,13 @@ public record ClusterIndex(
 
     /** With the new state of a GPU in place of the old one; empty before it came or after it left. */
     ClusterIndex withGpu(Optional<GpuState> before, Optional<GpuState> after) {
-        return new ClusterIndex(gpus.with(before, after), jobs, trainingCapacity.withGpu(before, after), heard, silent);
+        return new ClusterIndex(
+                gpus.with(before, after), jobs, trainingCapacity.withGpu(before, after), heard, silent, shaped);
     }
 
     /** With the new state of a job in place of the old one; empty before it came or after it left. */
     ClusterIndex withJob(Optional<JobState> before, Optional<JobState> after) {
-        return new ClusterIndex(gpus, jobs.with(before, after), trainingCapacity, heard, silent);
+        return new ClusterIndex(gpus, jobs.with(before, after), trainingCapacity, heard, silent, shaped);
     }
 
     /** With the new state of a node in place of the old one; empty before it came or after it left. */
@@ -61,7 +69,8 @@ public record ClusterIndex(
                 jobs,
                 trainingCapacity.withNode(before, after),
                 moved(heard, before.flatMap(ClusterIndex::lastSample), after.flatMap(ClusterIndex::lastSample), after),
-                silent);
+                silent,
+                shaped);
     }
 
     /** With the new state of a service in place of the old one; empty before it came. */
@@ -71,7 +80,16 @@ public record ClusterIndex(
                 jobs,
                 trainingCapacity,
                 heard,
-                moved(silent, before.map(ClusterIndex::unknown), Optional.of(unknown(after))));
+                moved(silent, before.map(ClusterIndex::unknown), Optional.of(unknown(after))),
+                shapedWith(after));
+    }
+
+    private PersistentMap<ServiceId, ServiceId> shapedWith(ServiceState after) {
+        ServiceId service = after.spec().service();
+        if (after.spec().hasGroups()) {
+            return shaped.contains(service) ? shaped : shaped.put(service, service);
+        }
+        return shaped.isEmpty() ? shaped : shaped.remove(service);
     }
 
     static <K extends Comparable<? super K>, V> PersistentMap<K, V> moved(

@@ -146,7 +146,14 @@ public final class LendingReview {
         Rehearsal.Notes notes = rehearsal.notes();
         for (Promise promise : state.promises()) {
             if (promise.unit().equals(id)) {
-                String text = "it is promised to %s, which waits for other GPUs of the nominal quota of its queue";
+                boolean isForGroup = promise.tenant()
+                        .serviceId()
+                        .flatMap(state.services()::get)
+                        .filter(service -> service.spec().hasGroups())
+                        .isPresent();
+                String text = isForGroup
+                        ? "it is promised to %s, a replica of which waits for its other GPUs"
+                        : "it is promised to %s, which waits for other GPUs of the nominal quota of its queue";
                 return Optional.of(lasting(id, Cause.NEEDED, text.formatted(promise.tenant())));
             }
         }

@@ -32,6 +32,7 @@ final class ActuatorChecks {
         SeenActuators seen = new SeenActuators();
         reading.values(TopicCatalogue.NODES, seen::take);
         reading.values(TopicCatalogue.ACTUATORS, seen::take);
+        reading.values(TopicCatalogue.SERVICES, seen::take);
         return seen.finding();
     }
 

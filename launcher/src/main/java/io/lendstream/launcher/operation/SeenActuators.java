@@ -2,9 +2,11 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ActuatorScopes;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,6 +24,9 @@ final class SeenActuators {
     private final NavigableMap<DomainId, NavigableMap<String, ActuatorDescription>> actuators = new TreeMap<>();
     private final NavigableMap<DomainId, SortedSet<NodeId>> nodes = new TreeMap<>();
 
+    /** Services that declare shapes, by domain. */
+    private final NavigableMap<DomainId, SortedSet<ServiceId>> shaped = new TreeMap<>();
+
     void tell(Event event) {
         event.asDescription().ifPresent(this::take);
         event.asNode().ifPresent(this::take);
@@ -35,6 +40,15 @@ final class SeenActuators {
 
     void take(Node node) {
         nodes.computeIfAbsent(node.domain(), any -> new TreeSet<>()).add(node.nodeId());
+    }
+
+    void take(InferenceService service) {
+        SortedSet<ServiceId> theirs = shaped.computeIfAbsent(service.domain(), any -> new TreeSet<>());
+        if (service.plain().hasGroups()) {
+            theirs.add(service.service());
+        } else {
+            theirs.remove(service.service());
+        }
     }
 
     private static ActuatorDescription newer(ActuatorDescription one, ActuatorDescription other) {
@@ -82,6 +96,17 @@ final class SeenActuators {
         return disputes;
     }
 
+    /** Services with shapes in domains without an actuator that has described itself. */
+    private List<ServiceId> waiting() {
+        List<ServiceId> waiting = new ArrayList<>();
+        shaped.forEach((domain, services) -> {
+            if (!actuators.containsKey(domain)) {
+                waiting.addAll(services);
+            }
+        });
+        return waiting;
+    }
+
     /** Whether each node has one actuator, as far as actuators have described themselves. */
     Finding finding() {
         List<String> disputes = disputes();
@@ -90,6 +115,14 @@ final class SeenActuators {
                     "scopes",
                     Diagnosis.some(disputes, Function.identity()),
                     "set actuator.nodes of each actuator so that no node has two, and restart it. These nodes get no new jobs and replicas until then. To forget an actuator that was removed, start it once more under its name with actuator.nodes=none");
+        }
+        List<ServiceId> waiting = waiting();
+        if (!waiting.isEmpty()) {
+            return Finding.warn(
+                    "scopes",
+                    "services have shapes, and no actuator of their domain has described itself: "
+                            + Diagnosis.some(waiting, ServiceId::value),
+                    "start actuators of this version; the scheduler starts replicas of several GPUs only through actuators that have described themselves");
         }
         List<ActuatorDescription> known = all();
         return Finding.ok(

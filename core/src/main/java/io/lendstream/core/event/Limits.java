@@ -290,10 +290,10 @@ public final class Limits {
                                     range.least(),
                                     range.elastic() ? range.maxGpus() : range.requestedGpus()));
         });
-        event.asService().ifPresent(Limits::check);
+        event.asService().ifPresent(Limits::checkShapes);
     }
 
-    private static void check(InferenceService service) {
+    private static void checkShapes(InferenceService service) {
         service.hardware().repeated().ifPresent(name -> {
             throw new IllegalArgumentException("service %s has two shapes with the name %s; give each its own name"
                     .formatted(service.service(), name));

@@ -144,7 +144,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
      */
     public ReplicaNeed need(
             ServiceState service, Instant now, Collection<KindId> ofDomain, List<Optional<KindId>> ofReplicas) {
-        if (service.spec().takesKindsAsAlike() || ofDomain.isEmpty()) {
+        if (service.spec().takesKindsAsAlike() || service.spec().hasGroups() || ofDomain.isEmpty()) {
             return need(service, now);
         }
         ServiceState counted =

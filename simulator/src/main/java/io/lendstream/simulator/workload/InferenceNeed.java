@@ -131,8 +131,19 @@ public record InferenceNeed(
         return need;
     }
 
-    /** Requests per second of a replica, on the kind of GPU where it answers most if it does not take them as alike. */
+    /**
+     * Requests per second of a GPU, on the kind where a replica answers most if it does not take them as alike; in the
+     * shape where a GPU answers most.
+     */
     private static double capacity(InferenceService service) {
+        if (service.hasGroups()) {
+            return service.hardware().planned().stream()
+                    .mapToDouble(
+                            shape -> shape.likelyCapacityOn(Optional.empty(), service.replicaCapacityPerSecond())
+                                    / shape.units())
+                    .max()
+                    .orElse(service.replicaCapacityPerSecond());
+        }
         return service.capacities().stream()
                 .mapToDouble(each -> service.likelyCapacityOn(Optional.of(each.kind())))
                 .max()

@@ -10,7 +10,8 @@ import java.util.Optional;
 
 /**
  * Reads {@code --services}: a line a service, with a series of its request rate in an {@code epoch_s,value} file beside
- * it; a column {@code queue} names its queue, and {@code kindCapacities} and {@code kindWarmUps} its kinds of GPU.
+ * it; a column {@code queue} names its queue, {@code kindCapacities} and {@code kindWarmUps} its kinds of GPU, and
+ * {@code replicaShapes} the shapes of its replicas, see {@link ListedReplicas}.
  *
  * <p>A series begins with the workload, whatever its own first second; its value times {@code scale} is requests per
  * second. A missing value repeats the one before it.
@@ -48,7 +49,11 @@ final class RateServicesReader {
                     0,
                     Duration.ofMillis(Math.round(1000 * row.number("warmUpSeconds", 0))));
             loads.add(new ServiceLoad(
-                    row.queue().map(spec::in).orElse(spec).onKinds(ListedKinds.capacities(row)),
+                    row.queue()
+                            .map(spec::in)
+                            .orElse(spec)
+                            .onKinds(ListedKinds.capacities(row))
+                            .inShapes(ListedReplicas.shapes(row)),
                     rates(series, scene, row.number("scale", 0), row.number("secondsPerRequest", 0))));
         }
         return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), loads);

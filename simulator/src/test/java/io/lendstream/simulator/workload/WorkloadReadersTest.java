@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedGpu;
@@ -255,6 +256,30 @@ class WorkloadReadersTest {
                         KindCapacity.of(SimulatedGpu.T4.kind(), 5).warmingUpIn(Duration.ofSeconds(30)),
                         KindCapacity.of(SimulatedGpu.A100.kind(), 20));
         assertThat(loads.get(1).service().takesKindsAsAlike()).isTrue();
+    }
+
+    @Test
+    void aServiceMayHaveReplicasOfSeveralGpus() throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n600,120\n660,60\n");
+        Path services = Files.writeString(folder.resolve("services.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,replicaShapes
+                llm,rates.csv,0.05,20,500,8,0.5,tp4:4x1:20:90;wide:8x2:60:300
+                web,rates.csv,0.05,20,500,8,0.5,
+                """);
+        Path other = Files.writeString(folder.resolve("other.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,replicaShapes
+                llm,rates.csv,0.05,20,500,8,0.5,tp4:4:20:90
+                """);
+
+        List<ServiceLoad> loads = Workloads.load(services.toString(), scene).loads();
+
+        assertThat(loads.get(0).service().hardware().shapes())
+                .containsExactly(
+                        ReplicaShape.of("tp4", 4, 1, 20, Duration.ofSeconds(90)),
+                        ReplicaShape.of("wide", 8, 2, 60, Duration.ofSeconds(300)));
+        assertThat(loads.get(1).service().hasGroups()).isFalse();
+        assertThatThrownBy(() -> Workloads.load(other.toString(), scene))
+                .hasMessageContaining("column replicaShapes: found 'tp4:4:20:90', expected NAME:GPUSxNODES");
     }
 
     @Test

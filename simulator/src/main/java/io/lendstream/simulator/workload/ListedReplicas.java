@@ -1,0 +1,67 @@
+package io.lendstream.simulator.workload;
+
+import io.lendstream.core.event.ReplicaShape;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The column {@code replicaShapes} of a list of services: the shapes of replicas of several GPUs, preferred ones first,
+ * between semicolons. Each is {@code NAME:GPUSxNODES:PER_SECOND:COLD_SECONDS}, such as {@code tp4:4x1:20:90}.
+ */
+final class ListedReplicas {
+    private static final String COLUMN = "replicaShapes";
+    private static final int MOST_UNITS = 1000;
+    private static final double MOST_PER_SECOND = 1e9;
+    private static final double DAY_SECONDS = 86_400;
+
+    private ListedReplicas() {}
+
+    /** The shapes of a line; none if each replica has one GPU. */
+    static List<ReplicaShape> shapes(CsvRow row) {
+        List<ReplicaShape> shapes = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        String text = row.text(COLUMN);
+        for (String part : text.isEmpty() ? List.<String>of() : List.of(text.split(";", -1))) {
+            ReplicaShape shape = shape(row, part.strip());
+            if (!names.add(shape.name())) {
+                throw bad(row);
+            }
+            shapes.add(shape);
+        }
+        return shapes;
+    }
+
+    private static ReplicaShape shape(CsvRow row, String part) {
+        List<String> fields = List.of(part.split(":", -1));
+        List<String> units = fields.size() == 4 ? List.of(fields.get(1).split("x", -1)) : List.of();
+        if (units.size() != 2 || fields.get(0).isBlank()) {
+            throw bad(row);
+        }
+        return ReplicaShape.of(
+                fields.get(0),
+                (int) number(row, units.get(0), 1, MOST_UNITS),
+                (int) number(row, units.get(1), 1, MOST_UNITS),
+                number(row, fields.get(2), 0.001, MOST_PER_SECOND),
+                Duration.ofMillis(Math.round(1000 * number(row, fields.get(3), 0, DAY_SECONDS))));
+    }
+
+    private static double number(CsvRow row, String text, double least, double most) {
+        try {
+            double number = Double.parseDouble(text.strip());
+            if (number >= least && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // said below
+        }
+        throw bad(row);
+    }
+
+    private static IllegalArgumentException bad(CsvRow row) {
+        return row.bad(
+                COLUMN, "NAME:GPUSxNODES:PER_SECOND:COLD_SECONDS between semicolons, such as tp4:4x1:20:90, each name once");
+    }
+}

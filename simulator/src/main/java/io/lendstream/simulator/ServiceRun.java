@@ -36,7 +36,7 @@ abstract class ServiceRun {
     private double mixedPerSecond;
 
     ServiceRun(InferenceService service, WorldSettings settings, GpuPlaces places, Instant start) {
-        this.service = service;
+        this.service = service.plain();
         this.settings = settings;
         this.places = places;
         this.reportedTo = start;

@@ -20,7 +20,7 @@ final class DeclaredTenants {
     }
 
     void know(InferenceService service) {
-        services.put(new InDomain<>(service.domain(), service.service()), service);
+        services.put(new InDomain<>(service.domain(), service.service()), service.plain());
     }
 
     void forget(DomainId domain, JobId job) {

@@ -74,6 +74,7 @@ final class DeclarationIntake {
         service.ifPresent(known -> {
             inventory.know(known);
             processor.actuation().know(known);
+            description.know(known);
         });
     }
 

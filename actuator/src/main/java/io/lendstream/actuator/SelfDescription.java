@@ -2,6 +2,7 @@ package io.lendstream.actuator;
 
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
@@ -26,6 +27,7 @@ final class SelfDescription {
     private final ActuatorSettings settings;
     private final Set<DomainId> known = new HashSet<>();
     private final Set<DomainId> open = new TreeSet<>();
+    private boolean hasShapes;
 
     SelfDescription(ActuatorSettings settings) {
         this.settings = settings;
@@ -37,6 +39,11 @@ final class SelfDescription {
         if (isOurs && !settings.dryRun() && known.add(node.domain())) {
             open.add(node.domain());
         }
+    }
+
+    /** A service; if it declares shapes, only an actuator that describes itself is asked for its replicas. */
+    void know(InferenceService service) {
+        hasShapes |= service.plain().hasGroups();
     }
 
     private boolean isLeaving() {
@@ -65,6 +72,6 @@ final class SelfDescription {
      */
     List<ActuatorDescription> dueIfUnusual(Instant now) {
         boolean isUsual = settings.nodes().isEmpty() && settings.abilities().equals(Abilities.USUAL);
-        return isUsual ? List.of() : due(now);
+        return isUsual && !hasShapes ? List.of() : due(now);
     }
 }

@@ -1,5 +1,6 @@
 package io.lendstream.actuator.jobs;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lendstream.core.id.GpuId;
@@ -31,9 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts and stops replicas of services on this node, one process tree on the GPUs of each. Calls return at once; results go
- * to the listener. Tenants are saved on disk before they run: a host on the directory of a killed one takes its
- * replicas over. Closing a host leaves them running.
+ * Starts and stops replicas of services on this node, one process tree on the GPUs of each. Calls return at once;
+ * results go to the listener. Tenants are saved on disk before they run: a host on the directory of a killed one takes
+ * its replicas over. Closing a host leaves them running.
  */
 public final class ReplicaHost implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaHost.class);
@@ -62,8 +63,9 @@ public final class ReplicaHost implements AutoCloseable {
      * The saved state of a replica.
      *
      * @param gpu its first GPU
-     * @param others its other GPUs; absent in files of earlier versions
+     * @param others its other GPUs; absent if it has none, as in files of earlier versions
      */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     record Kept(String service, String gpu, String name, String ready, @Nullable List<String> others) {
         private List<GpuId> gpus() {
             List<GpuId> gpus = new ArrayList<>(List.of(new GpuId(gpu)));
@@ -146,7 +148,7 @@ public final class ReplicaHost implements AutoCloseable {
             String name = UUID.randomUUID().toString();
             String ready =
                     program.ready().map(url -> url.replace("{index}", number)).orElse("");
-            Kept kept = new Kept(service.value(), gpus.get(0), name, ready, gpus.subList(1, gpus.size()));
+            Kept kept = new Kept(service.value(), gpus.get(0), name, ready, others(gpus));
             try {
                 write(Optional.of(kept));
                 WorkerProcess process =
@@ -179,6 +181,10 @@ public final class ReplicaHost implements AutoCloseable {
                 there.process.terminate();
             }
         });
+    }
+
+    private static @Nullable List<String> others(List<String> gpus) {
+        return gpus.size() < 2 ? null : List.copyOf(gpus.subList(1, gpus.size()));
     }
 
     /** The replica on a GPU, which may have other GPUs too. */

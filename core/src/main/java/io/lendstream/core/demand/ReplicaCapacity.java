@@ -35,8 +35,8 @@ public record ReplicaCapacity(double perSecond, int floor) implements ReplicaCou
         List<ReplicaShape> shapes = declared.hardware().planned();
         if (!shapes.isEmpty()) {
             ReplicaShape first = shapes.get(0);
-            double perReplica = first.capacityOn(Optional.empty(), declared.replicaCapacityPerSecond());
-            return new ReplicaCapacity(perReplica / first.units(), declared.floorGpus());
+            double perSecond = first.capacityOn(Optional.empty(), declared.replicaCapacityPerSecond());
+            return new ReplicaCapacity(perSecond / first.units(), declared.floorGpus());
         }
         return new ReplicaCapacity(declared.replicaCapacityPerSecond(), declared.floorReplicas());
     }

@@ -29,6 +29,9 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
 
     /** The shapes that this version plans. */
     public List<ReplicaShape> planned() {
+        if (shapes.isEmpty()) {
+            return shapes; // asked at every rate
+        }
         return shapes.stream().filter(shape -> shape.role() == ReplicaRole.ALL).toList();
     }
 

@@ -164,9 +164,10 @@ class GroupsTest {
 
     @Test
     void aFloorCountsReplicas() {
-        Scenario story = declared(node(4), 2, TP2).rate("chat", 0).settled();
+        Scenario story = declared(node(4), 2, TP2).settled();
 
         assertThat(story.count("serving")).isEqualTo(4);
+        assertThat(serve(story).replicas()).hasSize(2);
     }
 
     /** Its actuator would start a replica on each GPU. */

@@ -270,7 +270,10 @@ public record InferenceService(
     /** GPUs of its floor, in the shape that it prefers. */
     public int floorGpus() {
         List<ReplicaShape> planned = hardware.planned();
-        return planned.isEmpty() ? floorReplicas : floorReplicas * planned.get(0).units();
+        return planned.isEmpty()
+                ? floorReplicas
+                : (int) Math.min(
+                        Integer.MAX_VALUE, (long) floorReplicas * planned.get(0).units());
     }
 
     /** Whether it takes all kinds of GPU as alike. */

@@ -294,6 +294,7 @@ public final class Limits {
     }
 
     private static void checkShapes(InferenceService service) {
+        service.hardware().shapes().forEach(shape -> name("shape", shape.name()));
         service.hardware().repeated().ifPresent(name -> {
             throw new IllegalArgumentException("service %s has two shapes with the name %s; give each its own name"
                     .formatted(service.service(), name));

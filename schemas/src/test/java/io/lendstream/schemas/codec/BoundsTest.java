@@ -7,7 +7,9 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
@@ -101,6 +103,26 @@ class BoundsTest {
                         .get(0)
                         .warmUp())
                 .contains(Duration.ofDays(1));
+    }
+
+    @Test
+    void shapesThatCannotBeAreRefused() {
+        InferenceService service = story.serviceRecord("chat", 1);
+        ReplicaShape one = ReplicaShape.of("tp2", 2, 1, 20, Duration.ofSeconds(30));
+        ReplicaShape wide = ReplicaShape.of("wide", 2, 2, 20, Duration.ofSeconds(30));
+
+        assertRefused(
+                TopicCatalogue.SERVICES,
+                Codecs.encode(TopicCatalogue.SERVICES, service.onSlicesOf(1L << 30).inShapes(List.of(one))),
+                "service chat has shapes and sliceMemoryBytes");
+        assertRefused(
+                TopicCatalogue.SERVICES,
+                Codecs.encode(TopicCatalogue.SERVICES, service.inShapes(List.of(one, one))),
+                "service chat has two shapes with the name tp2");
+        assertRefused(
+                TopicCatalogue.SERVICES,
+                Codecs.encode(TopicCatalogue.SERVICES, service.inShapes(List.of(wide.within(TopologyLevel.NODE)))),
+                "shape wide (2 x 2 GPUs) of service chat has several nodes within one node");
     }
 
     @Test

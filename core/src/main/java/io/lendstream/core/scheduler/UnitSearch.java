@@ -149,17 +149,24 @@ final class UnitSearch {
         sorted.sort(Candidate.CHEAPEST);
         List<Candidate> units = sorted.subList(0, count);
         long loans = 0;
-        int[] sources = new int[Source.values().length];
         for (Candidate unit : units) {
             loans += unit.cost;
-            sources[unit.source.ordinal()]++;
-        }
-        int free = 0;
-        for (Candidate unit : there) {
-            free += unit.source == Source.FREE ? 1 : 0;
         }
         return new Offer(
-                node, units, loans, sources[Source.SLEEPING.ordinal()], sources[Source.COMING.ordinal()], free);
+                node,
+                units,
+                loans,
+                count(units, Source.SLEEPING),
+                count(units, Source.COMING),
+                count(there, Source.FREE));
+    }
+
+    private static int count(List<Candidate> units, Source source) {
+        int count = 0;
+        for (Candidate unit : units) {
+            count += unit.source == source ? 1 : 0;
+        }
+        return count;
     }
 
     /** The cheaper one of two lists of as many nodes; the first if they cost the same. */

@@ -1,15 +1,22 @@
 package io.lendstream.core.afe;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * The time that a job loses when it starts and when its GPUs change.
  *
  * @param first a start from nothing, or a restart on other GPUs
  * @param next a change in place with AFE
+ * @param pausing a pause in host memory; empty if the job cannot be paused
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
  */
-public record RescaleCosts(Duration first, Duration next) {
+public record RescaleCosts(Duration first, Duration next, Optional<PauseCosts> pausing) {
+    /** Of a job that cannot be paused. */
+    public RescaleCosts(Duration first, Duration next) {
+        this(first, next, Optional.empty());
+    }
+
     public RescaleCosts {
         if (first.isNegative() || next.isNegative()) {
             throw new IllegalArgumentException(
@@ -24,13 +31,27 @@ public record RescaleCosts(Duration first, Duration next) {
      */
     public RescaleCosts with(Duration measured, boolean inPlace) {
         return inPlace
-                ? new RescaleCosts(first, next.plus(measured).dividedBy(2))
-                : new RescaleCosts(first.plus(measured).dividedBy(2), next);
+                ? new RescaleCosts(first, next.plus(measured).dividedBy(2), pausing)
+                : new RescaleCosts(first.plus(measured).dividedBy(2), next, pausing);
     }
 
     /** Those of a job that cannot be changed in place: every change is a restart. */
     public RescaleCosts withoutAfe() {
-        return new RescaleCosts(first, first);
+        return new RescaleCosts(first, first, pausing);
+    }
+
+    /** Those of a job that can be paused. */
+    public RescaleCosts pausing(PauseCosts costs) {
+        return new RescaleCosts(first, next, Optional.of(costs));
+    }
+
+    /**
+     * Those of a job that is paused. It starts again by a resume; on which node is not known before, so the start counts
+     * as one elsewhere.
+     */
+    public RescaleCosts whilePaused() {
+        return pausing.map(costs -> new RescaleCosts(costs.resumeElsewhere(), next, pausing))
+                .orElse(this);
     }
 
     /**

@@ -7,5 +7,10 @@ public enum Mechanism {
     /** In place: survivors stay, newcomers join (auto-fast elastic training). */
     AFE,
     /** Checkpoint, stop, start again on the new GPUs. */
-    RESTART
+    RESTART,
+    /**
+     * Without GPUs: the job leaves them, and its state stays in the host memory of its node. With GPUs: it goes on from
+     * there, on GPUs of that node.
+     */
+    PAUSE
 }

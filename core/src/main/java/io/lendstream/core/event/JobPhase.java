@@ -9,7 +9,9 @@ public enum JobPhase {
     RESCALING,
     FINISHED,
     FAILED,
-    CANCELLED;
+    CANCELLED,
+    /** Without GPUs; its state is in the host memory of its node. */
+    PAUSED;
 
     /** Whether the job will not run again. */
     public boolean isOver() {

@@ -1,5 +1,6 @@
 package io.lendstream.core.event;
 
+import io.lendstream.core.afe.PauseCosts;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
@@ -53,6 +54,7 @@ public final class Limits {
     private static final Set<Class<?>> PARTS_OF_EVENTS = Set.of(
             BatchRange.class,
             RescaleCosts.class,
+            PauseCosts.class,
             GoodputProfile.class,
             ThroughputParameters.class,
             GradientNoise.class,
@@ -93,6 +95,7 @@ public final class Limits {
     private static final Whole TIMES = new Whole(EARLIEST.toEpochMilli(), LATEST.toEpochMilli());
     private static final Whole INTS = new Whole(-1000 * MILLION, 1000 * MILLION);
     private static final Whole LONGS = new Whole(-1_000_000_000 * MILLION, 1_000_000_000 * MILLION);
+    private static final Whole NATURALS = new Whole(0, LONGS.most);
     private static final Real REALS = new Real(-1e18, 1e18);
     private static final Real AT_LEAST_ZERO = new Real(0, 1e18);
     private static final Real GPUS = new Real(0, MILLION);
@@ -134,6 +137,17 @@ public final class Limits {
             Map.entry("TrainingJob.memoryBytes", new Whole(1, LONGS.most)),
             Map.entry("RescaleCosts.first", DAY),
             Map.entry("RescaleCosts.next", DAY),
+            Map.entry("PauseCosts.pause", DAY),
+            Map.entry("PauseCosts.resumeHere", DAY),
+            Map.entry("PauseCosts.resumeElsewhere", DAY),
+            Map.entry("PauseCosts.hostMemoryBytes", NATURALS),
+            Map.entry("TrainingJob.cpuMillisPerGpu", new Whole(1, LONGS.most)),
+            Map.entry("TrainingJob.memoryBytesPerGpu", new Whole(1, LONGS.most)),
+            Map.entry("Node.cpuMillis", new Whole(1, LONGS.most)),
+            Map.entry("Node.memoryBytes", new Whole(1, LONGS.most)),
+            Map.entry("HostShare.cpuMillis", NATURALS),
+            Map.entry("HostShare.memoryBytes", NATURALS),
+            Map.entry("PausedAt.hostMemoryBytes", NATURALS),
             Map.entry("DemandForecast.step", DAY),
             Map.entry("GpuInstance.start", UNITS),
             Map.entry("GpuInstance.size", UNITS),

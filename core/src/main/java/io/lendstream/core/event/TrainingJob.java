@@ -22,6 +22,7 @@ import java.util.Optional;
  *     the job may be lent a MIG instance with as much while it would wait otherwise
  * @param kindNeeds the kinds of GPU that it may use, and its speed on them
  * @param shape the numbers of GPUs that it may have, and how near to each other they are
+ * @param hostNeed the CPU and host memory that it needs for each GPU
  */
 public record TrainingJob(
         JobId job,
@@ -34,9 +35,10 @@ public record TrainingJob(
         String driver,
         Optional<Long> sliceMemoryBytes,
         @Flat KindNeeds kindNeeds,
-        @Flat JobShape shape)
+        @Flat JobShape shape,
+        @Flat HostNeed hostNeed)
         implements Event {
-    /** A job that may use any kind of GPU, and any number in its range. */
+    /** A job that may use any kind of GPU, and any number in its range, with the usual share of its nodes. */
     public TrainingJob(
             JobId job,
             DomainId domain,
@@ -58,7 +60,8 @@ public record TrainingJob(
                 driver,
                 sliceMemoryBytes,
                 KindNeeds.ANY,
-                JobShape.ANY);
+                JobShape.ANY,
+                HostNeed.USUAL);
     }
 
     public TrainingJob {
@@ -141,7 +144,8 @@ public record TrainingJob(
                 driver,
                 sliceMemoryBytes,
                 kindNeeds,
-                shape);
+                shape,
+                hostNeed);
     }
 
     /** The same job, which also runs on a MIG instance of so much memory. */
@@ -157,7 +161,8 @@ public record TrainingJob(
                 driver,
                 Optional.of(memoryBytes),
                 kindNeeds,
-                shape);
+                shape,
+                hostNeed);
     }
 
     /** The same job with other needs of kinds. */
@@ -173,7 +178,8 @@ public record TrainingJob(
                 driver,
                 sliceMemoryBytes,
                 needs,
-                shape);
+                shape,
+                hostNeed);
     }
 
     /** The same job in another shape. */
@@ -189,7 +195,42 @@ public record TrainingJob(
                 driver,
                 sliceMemoryBytes,
                 kindNeeds,
-                other);
+                other,
+                hostNeed);
+    }
+
+    /** The same job with another need of CPU and host memory. */
+    public TrainingJob needing(HostNeed need) {
+        return new TrainingJob(
+                job,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                precedence,
+                traits,
+                driver,
+                sliceMemoryBytes,
+                kindNeeds,
+                shape,
+                need);
+    }
+
+    /** The same job with other costs of a change. */
+    public TrainingJob costing(RescaleCosts costs) {
+        return new TrainingJob(
+                job,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                precedence,
+                new Traits(traits.batch(), traits.profile(), costs),
+                driver,
+                sliceMemoryBytes,
+                kindNeeds,
+                shape,
+                hostNeed);
     }
 
     /** The same job, which names the kinds that count instead of others. */
@@ -246,7 +287,8 @@ public record TrainingJob(
                 driver,
                 sliceMemoryBytes,
                 kindNeeds,
-                shape);
+                shape,
+                hostNeed);
     }
 
     /** The time by which it must end; empty if its owner only wishes one, or has none. */

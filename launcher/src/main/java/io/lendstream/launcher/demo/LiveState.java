@@ -176,7 +176,7 @@ final class LiveState {
             case RUNNING, RESCALING -> "running";
             case FINISHED -> "done";
             case FAILED, CANCELLED -> "failed";
-            case QUEUED, UNKNOWN -> "queued";
+            case QUEUED, PAUSED, UNKNOWN -> "queued";
         };
     }
 

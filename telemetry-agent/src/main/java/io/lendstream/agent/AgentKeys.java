@@ -31,6 +31,18 @@ public final class AgentKeys {
             "",
             "Labels of this node that the scheduler may read: KEY=VALUE between commas, such as topology.example.com/rack=r12. See scheduler.topology.rack.",
             NodeLabels::parse);
+    public static final Key<Optional<Integer>> CPUS = Key.count(
+                    "agent.cpus",
+                    0,
+                    100_000,
+                    0,
+                    "CPUs that jobs may use on this node; empty for all of the machine, 0 to leave them out of the inventory. A simulated node has none unless it is set.")
+            .optional();
+    public static final Key<Optional<Long>> HOST_MEMORY = Key.bytes(
+                    "agent.host-memory",
+                    "0B",
+                    "Host memory that jobs may use on this node; empty for all of the machine, 0B to leave it out of the inventory. A simulated node has none unless it is set.")
+            .optional();
     public static final Key<Duration> INVENTORY_EVERY =
             Key.period("agent.inventory-every", "30s", "Interval of the inventory if nothing changes.");
     public static final Key<List<String>> NVML_LIBRARIES = Key.words(
@@ -143,6 +155,8 @@ public final class AgentKeys {
             NODE,
             POOL,
             LABELS,
+            CPUS,
+            HOST_MEMORY,
             INVENTORY_EVERY,
             NVML_LIBRARIES,
             DCGM_URL,

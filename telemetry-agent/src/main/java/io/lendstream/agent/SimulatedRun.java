@@ -2,7 +2,9 @@ package io.lendstream.agent;
 
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.simulated.SimulatedHost;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.core.simulated.SimulatedTopology;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.ServiceContext;
 import io.lendstream.service.kafka.Connection;
@@ -37,12 +39,15 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
         return new SimulatedRun(
                 settings,
                 new SimulatedNodes.Layout(
-                        new DomainId(settings.get(AgentKeys.DOMAIN)),
-                        nodes,
-                        settings.get(AgentKeys.GPUS_PER_NODE),
-                        training,
-                        cuttable,
-                        settings.get(AgentKeys.SEED)));
+                                new DomainId(settings.get(AgentKeys.DOMAIN)),
+                                nodes,
+                                settings.get(AgentKeys.GPUS_PER_NODE),
+                                training,
+                                cuttable,
+                                settings.get(AgentKeys.SEED))
+                        .with(SimulatedTopology.NONE.with(SimulatedHost.of(
+                                settings.get(AgentKeys.CPUS).orElse(0),
+                                settings.get(AgentKeys.HOST_MEMORY).orElse(0L)))));
     }
 
     /**

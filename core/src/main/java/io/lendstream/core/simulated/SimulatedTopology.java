@@ -7,17 +7,24 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The racks and NVLink domains of simulated nodes, as labels say them. Neighbours share one.
+ * What simulated nodes report beside their GPUs: their racks and NVLink domains, as labels say them, and their hosts.
+ * Neighbours share a rack or a domain.
  *
  * @param nodesPerNvlinkDomain how many nodes an NVLink domain has; 0 for no label
  * @param nodesPerRack how many nodes a rack has; 0 for no label
+ * @param host the CPU and host memory of each node
  */
-public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack) {
+public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack, SimulatedHost host) {
     /** Nodes without labels. */
     public static final SimulatedTopology NONE = new SimulatedTopology(0, 0);
 
     private static final String NVLINK_DOMAIN = "lendstream.io/nvlink-domain";
     private static final String RACK = "lendstream.io/rack";
+
+    /** Nodes that report nothing of their hosts. */
+    public SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack) {
+        this(nodesPerNvlinkDomain, nodesPerRack, SimulatedHost.NONE);
+    }
 
     public SimulatedTopology {
         if (nodesPerNvlinkDomain < 0 || nodesPerRack < 0) {
@@ -27,7 +34,12 @@ public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack) {
         }
     }
 
-    /** The labels of a node by its number. */
+    /** The same with nodes that report their CPU and host memory. */
+    public SimulatedTopology with(SimulatedHost other) {
+        return new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack, other);
+    }
+
+    /** The labels of a node by its number, and its host. */
     NodeFacts facts(int number) {
         Map<String, String> labels = new TreeMap<>();
         if (nodesPerNvlinkDomain > 0) {
@@ -36,7 +48,7 @@ public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack) {
         if (nodesPerRack > 0) {
             labels.put(RACK, "rack-" + number / nodesPerRack);
         }
-        return labels.isEmpty() ? NodeFacts.NONE : new NodeFacts(labels);
+        return host.with(labels.isEmpty() ? NodeFacts.NONE : new NodeFacts(labels));
     }
 
     /** The labels that name the domains. */

@@ -168,6 +168,19 @@ class SimulatedNodesTest {
     }
 
     @Test
+    void nodesReportTheirHostsIfTheLayoutHasThem() {
+        SimulatedTopology topology = new SimulatedTopology(0, 2).with(SimulatedHost.of(64, 512L << 30));
+        SimulatedNodes hosts =
+                new SimulatedNodes(new SimulatedNodes.Layout(DOMAIN, 2, 1, 1, 0).with(topology), START, PERIOD, "boot");
+
+        assertThat(hosts.inventory()).allSatisfy(node -> {
+            assertThat(node.facts().cpuMillis()).contains(64_000L);
+            assertThat(node.facts().memoryBytes()).contains(512L << 30);
+            assertThat(node.facts().labels()).isNotEmpty();
+        });
+    }
+
+    @Test
     void kindsThatDoNotFitTheNodesAreRefused() {
         SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, 2, 4, 1, 0);
 

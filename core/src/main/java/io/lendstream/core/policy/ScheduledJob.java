@@ -136,7 +136,8 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public RescaleCosts costs() {
-        return afe ? state.costs() : state.costs().withoutAfe();
+        RescaleCosts costs = state.paused().isPresent() ? state.costs().whilePaused() : state.costs();
+        return afe ? costs : costs.withoutAfe();
     }
 
     @Override

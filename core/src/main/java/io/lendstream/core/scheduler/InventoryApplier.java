@@ -10,6 +10,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobIndex;
+import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
@@ -34,7 +35,9 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         boolean isRelabelled = before.filter(known -> !known.node().facts().equals(node.facts()))
                 .isPresent();
         JobIndex jobs = builder.clusterIndex().jobs();
-        boolean mayMatter = !jobs.shaped().isEmpty() || !jobs.refused().isEmpty();
+        boolean mayMatter = !jobs.shaped().isEmpty()
+                || !jobs.refused().isEmpty()
+                || node.facts().hasHost();
         if (isRelabelled && mayMatter) {
             builder.invalidatePlan();
         }
@@ -121,6 +124,11 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
     void take(NodeLeft left) {
         NodeId node = left.nodeId();
         builder.remove(node);
+        for (JobState job : builder.clusterIndex().jobs().paused().values()) {
+            if (job.paused().filter(at -> at.node().equals(node)).isPresent()) {
+                builder.put(job.notPaused());
+            }
+        }
         for (GpuState gpu : new UnitsByNode(builder).on(node)) {
             gone(gpu, "its node left");
         }

@@ -39,6 +39,16 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
             case FAILED, TIMED_OUT -> settle(job, report.decision(), Optional.empty());
             default -> {}
         }
+        if (report.outcome() == Outcome.FAILED || report.outcome() == Outcome.FORCED) {
+            notPaused(job); // it was killed
+        }
+    }
+
+    private void notPaused(JobId name) {
+        builder.jobs()
+                .get(name)
+                .filter(job -> job.paused().isPresent())
+                .ifPresent(job -> builder.put(job.notPaused()));
     }
 
     /** A change over several actuators is in force when all have said so. */

@@ -1,5 +1,6 @@
 package io.lendstream.core.state;
 
+import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
@@ -13,6 +14,7 @@ import java.util.Optional;
  * @param heard nodes, by when they were last sampled
  * @param silent services, by the time at which their demand becomes unknown without new records
  * @param shaped services that declare shapes
+ * @param hosts the facts about nodes whose CPU or host memory is known
  */
 public record ClusterIndex(
         GpuIndex gpus,
@@ -20,7 +22,8 @@ public record ClusterIndex(
         TrainingCapacity trainingCapacity,
         PersistentMap<DueKey<NodeId>, NodeState> heard,
         PersistentMap<DueKey<ServiceId>, ServiceId> silent,
-        PersistentMap<ServiceId, ServiceId> shaped) {
+        PersistentMap<ServiceId, ServiceId> shaped,
+        PersistentMap<NodeId, NodeFacts> hosts) {
     private static final ClusterIndex EMPTY = new ClusterIndex(
             GpuIndex.EMPTY,
             JobIndex.EMPTY,
@@ -54,12 +57,12 @@ public record ClusterIndex(
     /** With the new state of a GPU in place of the old one; empty before it came or after it left. */
     ClusterIndex withGpu(Optional<GpuState> before, Optional<GpuState> after) {
         return new ClusterIndex(
-                gpus.with(before, after), jobs, trainingCapacity.withGpu(before, after), heard, silent, shaped);
+                gpus.with(before, after), jobs, trainingCapacity.withGpu(before, after), heard, silent, shaped, hosts);
     }
 
     /** With the new state of a job in place of the old one; empty before it came or after it left. */
     ClusterIndex withJob(Optional<JobState> before, Optional<JobState> after) {
-        return new ClusterIndex(gpus, jobs.with(before, after), trainingCapacity, heard, silent, shaped);
+        return new ClusterIndex(gpus, jobs.with(before, after), trainingCapacity, heard, silent, shaped, hosts);
     }
 
     /** With the new state of a node in place of the old one; empty before it came or after it left. */
@@ -70,7 +73,8 @@ public record ClusterIndex(
                 trainingCapacity.withNode(before, after),
                 moved(heard, before.flatMap(ClusterIndex::lastSample), after.flatMap(ClusterIndex::lastSample), after),
                 silent,
-                shaped);
+                shaped,
+                hosts(before, after));
     }
 
     /** With the new state of a service in place of the old one; empty before it came. */
@@ -81,7 +85,8 @@ public record ClusterIndex(
                 trainingCapacity,
                 heard,
                 moved(silent, before.map(ClusterIndex::unknown), Optional.of(unknown(after))),
-                shapedWith(after));
+                shapedWith(after),
+                hosts);
     }
 
     private PersistentMap<ServiceId, ServiceId> shapedWith(ServiceState after) {
@@ -90,6 +95,19 @@ public record ClusterIndex(
             return shaped.contains(service) ? shaped : shaped.put(service, service);
         }
         return shaped.isEmpty() ? shaped : shaped.remove(service);
+    }
+
+    /** A sample leaves the inventory of its node as it is. */
+    private PersistentMap<NodeId, NodeFacts> hosts(Optional<NodeState> before, Optional<NodeState> after) {
+        NodeFacts was = before.isPresent() ? before.get().node().facts() : NodeFacts.NONE;
+        NodeFacts is = after.isPresent() ? after.get().node().facts() : NodeFacts.NONE;
+        if (was == is || (!was.hasHost() && !is.hasHost())) {
+            return hosts;
+        }
+        if (after.isPresent() && is.hasHost()) {
+            return hosts.put(after.get().node().nodeId(), is);
+        }
+        return before.isPresent() ? hosts.remove(before.get().node().nodeId()) : hosts;
     }
 
     static <K extends Comparable<? super K>, V> PersistentMap<K, V> moved(

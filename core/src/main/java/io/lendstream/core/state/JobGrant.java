@@ -11,10 +11,17 @@ import java.util.Optional;
  * @param allocation as last decided: GPUs that it holds or is about to
  * @param sliceShare where that is a MIG instance, the share of a GPU that it is
  * @param target GPUs that the plan wants it to hold; equals the allocation's when nothing is to change
+ * @param paused the host memory that it has without GPUs; empty if it is not paused
  */
-public record JobGrant(Allocation allocation, Optional<Double> sliceShare, List<GpuId> target) {
+public record JobGrant(
+        Allocation allocation, Optional<Double> sliceShare, List<GpuId> target, Optional<PausedAt> paused) {
     public JobGrant {
         target = GpuId.sorted(target);
+    }
+
+    /** The GPUs of a job that is not paused. */
+    JobGrant(Allocation allocation, Optional<Double> sliceShare, List<GpuId> target) {
+        this(allocation, sliceShare, target, Optional.empty());
     }
 
     int gpus() {
@@ -22,26 +29,25 @@ public record JobGrant(Allocation allocation, Optional<Double> sliceShare, List<
     }
 
     JobGrant aiming(List<GpuId> next) {
-        return new JobGrant(allocation, sliceShare, next);
+        return new JobGrant(allocation, sliceShare, next, paused);
     }
 
+    /** A pause ends where the job gets GPUs. */
     JobGrant holding(Allocation next, Optional<Double> share) {
-        return new JobGrant(next, share, target);
+        return new JobGrant(next, share, target, next.gpus().isEmpty() ? paused : Optional.empty());
+    }
+
+    JobGrant paused(Optional<PausedAt> at) {
+        return new JobGrant(allocation, sliceShare, target, at);
     }
 
     JobGrant without(List<GpuId> lost) {
         List<GpuId> rest =
                 allocation.gpus().stream().filter(gpu -> !lost.contains(gpu)).toList();
         return new JobGrant(
-                rest.isEmpty()
-                        ? Allocation.suspended(allocation.mechanism())
-                        : new Allocation(
-                                rest,
-                                allocation.localBatch(),
-                                allocation.accumulation(),
-                                allocation.learningRateScale(),
-                                allocation.mechanism()),
+                rest.isEmpty() ? Allocation.suspended(allocation.mechanism()) : allocation.on(rest),
                 rest.isEmpty() ? Optional.empty() : sliceShare,
-                target.stream().filter(gpu -> !lost.contains(gpu)).toList());
+                target.stream().filter(gpu -> !lost.contains(gpu)).toList(),
+                paused);
     }
 }

@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param unsettled jobs that hold other GPUs than they should and are not being changed
  * @param past jobs that are over and hold nothing, by when they last spoke
  * @param shaped jobs that are not over and not refused, and may not have each number of GPUs anywhere
+ * @param paused jobs that are not over and paused in host memory
  */
 public record JobIndex(
         PersistentMap<QueueKey, JobState> open,
@@ -23,8 +24,10 @@ public record JobIndex(
         PersistentMap<DueKey<JobId>, JobId> changing,
         PersistentMap<JobId, JobState> unsettled,
         PersistentMap<DueKey<JobId>, JobId> past,
-        PersistentMap<JobId, JobState> shaped) {
+        PersistentMap<JobId, JobState> shaped,
+        PersistentMap<JobId, JobState> paused) {
     static final JobIndex EMPTY = new JobIndex(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -46,7 +49,9 @@ public record JobIndex(
                         unsettled, before.flatMap(JobIndex::isUnsettled), after.flatMap(JobIndex::isUnsettled), after),
                 ClusterIndex.moved(past, before.flatMap(JobIndex::lastWord), after.flatMap(JobIndex::lastWord)),
                 ClusterIndex.moved(
-                        shaped, before.flatMap(JobIndex::isShaped), after.flatMap(JobIndex::isShaped), after));
+                        shaped, before.flatMap(JobIndex::isShaped), after.flatMap(JobIndex::isShaped), after),
+                ClusterIndex.moved(
+                        paused, before.flatMap(JobIndex::isPaused), after.flatMap(JobIndex::isPaused), after));
     }
 
     private static Optional<QueueKey> turn(JobState job) {
@@ -79,6 +84,12 @@ public record JobIndex(
 
     private static Optional<JobId> isShaped(JobState job) {
         return job.isOver() || job.isRefused() || job.spec().shape().isAny()
+                ? Optional.empty()
+                : Optional.of(job.spec().job());
+    }
+
+    private static Optional<JobId> isPaused(JobState job) {
+        return job.isOver() || job.paused().isEmpty()
                 ? Optional.empty()
                 : Optional.of(job.spec().job());
     }

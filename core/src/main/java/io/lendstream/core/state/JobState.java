@@ -100,6 +100,11 @@ public record JobState(
         return grant.target();
     }
 
+    /** The host memory that it has without GPUs; empty if it is not paused. */
+    public Optional<PausedAt> paused() {
+        return grant.paused();
+    }
+
     public Optional<DecisionId> changing() {
         return change.changing();
     }
@@ -218,6 +223,16 @@ public record JobState(
         return with(grant, change.doneBy(actuator), usage);
     }
 
+    /** The same after it was told to leave its GPUs and stay in host memory. */
+    public JobState pausing(PausedAt at) {
+        return with(grant.paused(Optional.of(at)), change, usage);
+    }
+
+    /** The same if nothing of it is in host memory any more: its node is lost, or its pause failed. */
+    public JobState notPaused() {
+        return with(grant.paused(Optional.empty()), change, usage);
+    }
+
     /** With GPUs that left it without a decision of ours: a fault, or a lease that ran out. */
     public JobState without(List<GpuId> lost, Instant now) {
         return with(grant.without(lost), change, usage.counted(now, grant));
@@ -230,7 +245,7 @@ public record JobState(
      */
     public JobState settled(Optional<Duration> pause) {
         boolean inPlace = change.changedFrom() > 0 && allocation().mechanism() == Mechanism.AFE;
-        RescaleCosts costs = pause.filter(any -> gpus() > 0)
+        RescaleCosts costs = pause.filter(any -> gpus() > 0 && allocation().mechanism() != Mechanism.PAUSE)
                 .map(measured -> learned.costs().with(measured, inPlace))
                 .orElse(learned.costs());
         return new JobState(
@@ -283,7 +298,7 @@ public record JobState(
                 spec,
                 after,
                 traits,
-                grant,
+                hasLostItsPause(said) ? grant.paused(Optional.empty()) : grant,
                 change,
                 said.phase() == JobPhase.RUNNING
                         ? usage.running(said.parallelism().replicas())
@@ -293,6 +308,13 @@ public record JobState(
                 keepsAnswer ? admission : Optional.empty(),
                 event,
                 goodput.with(spec, traits));
+    }
+
+    /** Whether a report says that nothing of a paused job is in host memory any more. */
+    private boolean hasLostItsPause(TrainingProgress said) {
+        boolean isGone = said.phase().isOver()
+                || (said.phase() == JobPhase.QUEUED && changing().isEmpty());
+        return isGone && grant.paused().isPresent();
     }
 
     private JobState with(JobGrant nextGrant, LastChange nextChange, JobUsage nextUsage) {

@@ -39,6 +39,8 @@ public enum ReasonCode {
     ADMISSION,
     /** Drivers lack an ability that a change needs. */
     ABILITY,
+    /** The CPU or the host memory of nodes. */
+    HOST,
     /** The batch times that servers report. */
     BATCHES,
     /** A service misses its SLO. */

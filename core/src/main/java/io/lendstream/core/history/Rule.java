@@ -16,6 +16,7 @@ enum Rule {
     FLOOR("floor"),
     GANG("gang"),
     GROUP("group"),
+    HOST("host"),
     INSTANCES("instances"),
     KIND("kind"),
     LEASES("leases"),

@@ -141,7 +141,10 @@ final class Approval {
             Optional<String> refusal = quotas.against(
                             new Tenant.Job(name), gained.stream().sorted().toList())
                     .map(QuotaRefusal::inWords)
-                    .or(() -> forbidden(job, allocation.gpus()));
+                    .or(() -> forbidden(job, allocation.gpus()))
+                    .or(() -> new HostRoom(builder)
+                            .against(job, allocation.gpus(), gained)
+                            .map(HostRefusal::inWords));
             if (refusal.isPresent()) {
                 return refusal;
             }

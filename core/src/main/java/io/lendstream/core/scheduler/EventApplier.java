@@ -164,6 +164,9 @@ final class EventApplier implements Event.Cases<Runnable> {
                     if (job.isRefused() || !after.admission().equals(job.admission())) {
                         builder.invalidatePlan(); // it needs an answer
                     }
+                    if (!after.paused().equals(job.paused())) {
+                        builder.invalidatePlan(); // others may have its host memory
+                    }
                 });
     }
 

@@ -127,6 +127,7 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         for (JobState job : builder.clusterIndex().jobs().paused().values()) {
             if (job.paused().filter(at -> at.node().equals(node)).isPresent()) {
                 builder.put(job.notPaused());
+                builder.invalidatePlan();
             }
         }
         for (GpuState gpu : new UnitsByNode(builder).on(node)) {

@@ -3,9 +3,11 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.HostShare;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.KnownGoodput;
 import io.lendstream.core.id.GpuId;
@@ -18,6 +20,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.PausedAt;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -35,15 +38,20 @@ final class JobChanges {
     private final StepBuilder builder;
     private final SchedulerSettings settings;
     private final ShapeGuard shapes;
+    private final HostRoom hosts;
+    private final Pausing pausing;
 
     JobChanges(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
         this.settings = settings;
         this.shapes = new ShapeGuard(builder, settings.model().topology());
+        this.hosts = new HostRoom(builder);
+        this.pausing = new Pausing(builder);
     }
 
     /**
-     * Gives a job exactly these GPUs. GPUs that it gains must be free; GPUs that it loses are released.
+     * Gives a job exactly these GPUs. GPUs that it gains must be free; GPUs that it loses are released. A job that loses
+     * all of them is paused, if it can be.
      *
      * @param by the deadline for the release of lost GPUs
      */
@@ -56,7 +64,8 @@ final class JobChanges {
                 held.stream().filter(gpu -> !wanted.contains(gpu)).sorted().toList();
         List<GpuId> lent = gained.stream().filter(this::isInference).toList();
         Instant until = builder.now().plus(settings.lease());
-        Allocation allocation = allocation(job, gpus);
+        Optional<PausedAt> pause = gpus.isEmpty() && !job.isOver() ? pausing.at(job, by) : Optional.empty();
+        Allocation allocation = pause.isPresent() ? Allocation.suspended(Mechanism.PAUSE) : allocation(job, gpus);
         Action action;
         if (!lent.isEmpty()) {
             action = new Action.Lend(job.spec().job(), lent, until, allocation);
@@ -71,7 +80,7 @@ final class JobChanges {
         DecisionId id = builder.nextId();
         Instant bindBy = builder.now().plus(settings.bindDeadline());
         Instant deadline = gained.isEmpty() ? by : bindBy;
-        builder.decide(deadline, reason, action);
+        builder.decide(deadline, pause.map(at -> Pausing.because(reason, at)).orElse(reason), action);
         for (GpuId gpu : gained) {
             Optional<Instant> lease = isInference(gpu) ? Optional.of(until) : Optional.empty();
             builder.own(gpu, new Owner.Binding(tenant, id, bindBy, lease, 1));
@@ -83,9 +92,65 @@ final class JobChanges {
             builder.own(gpu, new Owner.Releasing(tenant, id, by, by.plus(settings.notice())));
         }
         Instant settledBy = deadline.plus(job.costs().first().multipliedBy(2));
-        builder.put(job.allocated(allocation, sliceShare(gpus), id, settledBy, builder.now())
+        JobState next = job.allocated(allocation, sliceShare(gpus), id, settledBy, builder.now())
                 .awaiting(actuators(gpus, lost))
-                .aiming(gpus));
+                .aiming(gpus);
+        builder.put(pause.map(next::pausing).orElse(next));
+    }
+
+    /**
+     * Gives running jobs the CPU and host memory that their owners have declared since, by a resize that names no GPU.
+     * A hold says where a node does not have them.
+     *
+     * @return whether each job has what it needs
+     */
+    boolean adjustHosts() {
+        boolean all = true;
+        for (JobState job : builder.clusterIndex().jobs().holding().values()) {
+            HostNeed need = job.spec().hostNeed();
+            Optional<HostShare> has = job.allocation().host();
+            boolean isMet = need.isUsual()
+                    || (has.isPresent()
+                            && need.cpuMillisPerGpu().orElse(has.get().cpuMillis()) == has.get().cpuMillis()
+                            && need.memoryBytesPerGpu().orElse(has.get().memoryBytes()) == has.get().memoryBytes());
+            all &= isMet || (job.changing().isEmpty() && adjustHost(job));
+        }
+        return all;
+    }
+
+    private boolean adjustHost(JobState job) {
+        List<GpuId> gpus = job.allocation().gpus();
+        Optional<HostRefusal> refusal = hosts.against(job, gpus, gpus);
+        if (refusal.isPresent()) {
+            builder.decide(
+                    builder.now(),
+                    builder.because(
+                            ReasonCode.HOST,
+                            "the share of %s stays: %s".formatted(job.spec().job(), refusal.get().inWords()),
+                            refusal.get().numbers(),
+                            List.of(job.lastEvent())),
+                    new Action.Hold(Optional.of(job.spec().job()), Optional.empty()));
+            return false;
+        }
+        HostShare share = hosts.share(job, gpus).orElseThrow();
+        Allocation allocation = job.allocation().with(share);
+        DecisionId id = builder.nextId();
+        Instant by = builder.now().plus(settings.bindDeadline());
+        builder.decide(
+                by,
+                builder.because(
+                        ReasonCode.HOST,
+                        "%s gets %.1f CPUs and %.1f GiB of host memory for each GPU, as its owner declares"
+                                .formatted(
+                                        job.spec().job(),
+                                        share.cpuMillis() / 1000.0,
+                                        share.memoryBytes() / (double) (1L << 30)),
+                        Map.of("cpuMillis", (double) share.cpuMillis(), "memoryBytes", (double) share.memoryBytes()),
+                        List.of(job.lastEvent())),
+                new Action.Resize(job.spec().job(), List.of(), allocation));
+        builder.put(job.allocated(allocation, sliceShare(gpus), id, by, builder.now())
+                .awaiting(actuators(gpus, List.of())));
+        return true;
     }
 
     /** The actuators that take part in a change of a job, by name; none if the first report settles it. */
@@ -253,17 +318,19 @@ final class JobChanges {
 
     private Allocation allocation(JobState job, List<GpuId> gpus) {
         boolean inPlace = settings.afe() && job.spec().scaling().elastic() && staysOnKind(job, gpus);
-        Mechanism mechanism = inPlace ? Mechanism.AFE : Mechanism.RESTART;
+        Mechanism usual = inPlace ? Mechanism.AFE : Mechanism.RESTART;
         if (gpus.isEmpty()) {
-            return Allocation.suspended(mechanism);
+            return Allocation.suspended(usual);
         }
+        Mechanism mechanism = pausing.resumesOn(job, gpus) ? Mechanism.PAUSE : usual;
         int nodes = (int)
                 gpus.stream().map(builder::gpu).map(GpuState::nodeId).distinct().count();
         Optional<KindId> kind = kinds(gpus).stream().findFirst();
         KnownGoodput known = job.goodput().on(kind).known();
         GoodputModel.Best best = known.best(nodes, gpus.size());
         double rate = known.model().gain(best.batch().total(gpus.size()));
-        return new Allocation(gpus, best.batch().local(), best.batch().accumulation(), rate, mechanism);
+        return new Allocation(
+                gpus, best.batch().local(), best.batch().accumulation(), rate, mechanism, hosts.share(job, gpus));
     }
 
     /** The kinds of GPUs, as far as they are known. */

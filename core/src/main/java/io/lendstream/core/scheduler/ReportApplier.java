@@ -48,7 +48,10 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         builder.jobs()
                 .get(name)
                 .filter(job -> job.paused().isPresent())
-                .ifPresent(job -> builder.put(job.notPaused()));
+                .ifPresent(job -> {
+                    builder.put(job.notPaused());
+                    builder.invalidatePlan();
+                });
     }
 
     /** A change over several actuators is in force when all have said so. */

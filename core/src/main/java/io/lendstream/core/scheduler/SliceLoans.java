@@ -64,7 +64,7 @@ final class SliceLoans {
             Optional<GpuState> unit = isWaiting(job)
                     ? free.stream()
                             .filter(each -> fits(job, each) && instance(each).share() <= left + ROUNDING)
-                            .filter(each -> !isRefused(job, each))
+                            .filter(each -> !isRefused(job, each) && hasHost(job, each))
                             .findFirst()
                     : Optional.empty();
             if (unit.isPresent()) {
@@ -144,6 +144,11 @@ final class SliceLoans {
             return "%s is not lent it: %s"
                     .formatted(fitting.get().spec().job(), refusal.get().inWords());
         }
+        List<GpuId> units = List.of(unit.gpuId());
+        Optional<HostRefusal> tooSmall = new HostRoom(builder).against(fitting.get(), units, units);
+        if (tooSmall.isPresent()) {
+            return tooSmall.get().inWords();
+        }
         return full.orElseGet(() ->
                 "scheduler.max-share-lent is %s: %.2f inference GPUs may still be lent, and this instance is %.2f of a GPU; raise the setting to lend more"
                         .formatted(settings.changeLimits().maxShareLent(), Math.max(0, room), instance.share()));
@@ -161,6 +166,12 @@ final class SliceLoans {
             refused.add(asked);
         }
         return refused.contains(asked);
+    }
+
+    /** Whether the node of an instance has the CPU and host memory that a job needs. */
+    private boolean hasHost(JobState job, GpuState unit) {
+        List<GpuId> units = List.of(unit.gpuId());
+        return new HostRoom(builder).against(job, units, units).isEmpty();
     }
 
     private Optional<QuotaRefusal> refusal(JobState job, GpuState unit) {

@@ -39,6 +39,7 @@ final class Training {
     private final AbilityGuard abilities;
     private final Bundles bundles;
     private final ShapeGuard shapes;
+    private final HostRoom hosts;
 
     Training(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         this.builder = builder;
@@ -49,6 +50,7 @@ final class Training {
         this.abilities = new AbilityGuard(builder);
         this.bundles = new Bundles(builder);
         this.shapes = new ShapeGuard(builder, settings.model().topology());
+        this.hosts = new HostRoom(builder);
     }
 
     /** Makes a new plan. The first time comes after that at which a domain is first seen. */
@@ -147,8 +149,11 @@ final class Training {
         AbilityPlan possible = AbilityPlan.of(builder, shapes, plan);
         Map<JobId, AbilityRefusal> refused = new TreeMap<>(training.tooLarge());
         refused.putAll(possible.refusals());
-        QuotaPlan within = QuotaPlan.of(builder, shapes, possible.plan());
-        boolean all = within.refusals().isEmpty() && refused.isEmpty();
+        HostPlan fitting = HostPlan.of(builder, shapes, possible.plan());
+        QuotaPlan within = QuotaPlan.of(builder, shapes, fitting.plan());
+        boolean all = within.refusals().isEmpty()
+                && refused.isEmpty()
+                && fitting.refusals().isEmpty();
         plan.standings()
                 .forEach((job, standing) ->
                         builder.put(builder.jobs().require(job).standing(standing)));
@@ -160,7 +165,8 @@ final class Training {
         carryOut(within.reasons());
         within.hold(builder);
         abilities.hold(withheld, refused);
-        return all;
+        fitting.hold(builder);
+        return new JobChanges(builder, settings).adjustHosts() && all;
     }
 
     /** Makes the targets of a plan those of its jobs, within the limits on loans. */
@@ -275,7 +281,12 @@ final class Training {
             builder.invalidatePlan();
             return;
         }
-        boolean allFree = opening.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
+        boolean fits = hosts.against(job, job.target(), gained).isEmpty();
+        if (!fits) {
+            builder.invalidatePlan();
+        }
+        boolean allFree =
+                fits && opening.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesUpFirst = abilities.givesUpFirst(held, job.target())
                 || held.stream()
                         .anyMatch(gpu ->

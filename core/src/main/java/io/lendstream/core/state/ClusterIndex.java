@@ -30,6 +30,7 @@ public record ClusterIndex(
             TrainingCapacity.EMPTY,
             PersistentMap.empty(),
             PersistentMap.empty(),
+            PersistentMap.empty(),
             PersistentMap.empty());
 
     /** The index of a state. */
@@ -101,7 +102,8 @@ public record ClusterIndex(
     private PersistentMap<NodeId, NodeFacts> hosts(Optional<NodeState> before, Optional<NodeState> after) {
         NodeFacts was = before.isPresent() ? before.get().node().facts() : NodeFacts.NONE;
         NodeFacts is = after.isPresent() ? after.get().node().facts() : NodeFacts.NONE;
-        if (was == is || (!was.hasHost() && !is.hasHost())) {
+        boolean isUnknown = !was.hasHost() && !is.hasHost();
+        if (isUnknown || was.equals(is)) {
             return hosts;
         }
         if (after.isPresent() && is.hasHost()) {

@@ -1,13 +1,17 @@
 package io.lendstream.simulator;
 
 import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.simulator.workload.GpusByNode;
+import io.lendstream.simulator.workload.GroundTruth;
 import io.lendstream.simulator.workload.StepTime;
 import io.lendstream.simulator.workload.TrainingTask;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
@@ -62,6 +66,40 @@ record AllocatedJob(TrainingTask task, GpuPlaces places, Allocation allocation) 
     /** Samples of all GPUs in one iteration. */
     int totalBatch() {
         return allocation.gpus().size() * allocation.localBatch() * (allocation.accumulation() + 1);
+    }
+
+    /** The report of the job at work. */
+    TrainingProgress report(Instant at, double progress, int epoch) {
+        GroundTruth truth = task.truth();
+        GpusByNode placement = placement();
+        StepTime step = step();
+        GradientNoise noise = truth.noise(Math.min(epoch, truth.epochs() - 1), totalBatch());
+        return new TrainingProgress(
+                task.job().job(),
+                task.job().domain(),
+                at,
+                JobPhase.RUNNING,
+                progress,
+                Optional.of(truth.totalProgress()),
+                new TrainingProgress.Parallelism(
+                        placement.nodes(), placement.replicas(), allocation.localBatch(), allocation.accumulation()),
+                new TrainingProgress.StepTiming(Optional.of(step.seconds()), Optional.of(step.syncSeconds())),
+                new TrainingProgress.GradientStatistics(Optional.of(noise.squared()), Optional.of(noise.variance())),
+                kind());
+    }
+
+    /** The report of the job while it does not train. */
+    TrainingProgress report(Instant at, JobPhase phase, double progress) {
+        return new TrainingProgress(
+                task.job().job(),
+                task.job().domain(),
+                at,
+                phase,
+                progress,
+                Optional.of(task.truth().totalProgress()),
+                TrainingProgress.Parallelism.NONE,
+                TrainingProgress.StepTiming.NOT_MEASURED,
+                TrainingProgress.GradientStatistics.NOT_MEASURED);
     }
 
     /** How many GPUs it has on how many nodes. */

@@ -6,12 +6,9 @@ import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
-import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.simulator.workload.GpusByNode;
 import io.lendstream.simulator.workload.GroundTruth;
-import io.lendstream.simulator.workload.StepTime;
 import io.lendstream.simulator.workload.TrainingTask;
 import java.time.Instant;
 import java.util.Collection;
@@ -58,6 +55,8 @@ final class JobRun {
 
     private Optional<Double> crashesAt;
     private Mark runningFrom = new Mark(0, 0, 0);
+    /** Its state in the memory of a node, while it is paused there. */
+    private Optional<PausedWork> inMemory = Optional.empty();
 
     private record Pending(DecisionId decision, Allocation allocation, boolean changesGpus) {}
 
@@ -96,7 +95,7 @@ final class JobRun {
         if (phase == JobPhase.RUNNING) {
             return Optional.of(instant(Math.min(nextReport(), doneAt)));
         }
-        double next = phase == JobPhase.QUEUED ? withdrawnAt : upAgainAt;
+        double next = waits() ? withdrawnAt : upAgainAt;
         return next < Double.POSITIVE_INFINITY ? Optional.of(instant(next)) : Optional.empty();
     }
 
@@ -109,9 +108,9 @@ final class JobRun {
                 if (nextAt().filter(up -> !up.isAfter(to)).isEmpty()) {
                     return;
                 }
-                workUntil(phase == JobPhase.QUEUED ? withdrawnAt : upAgainAt);
-                completed = phase == JobPhase.QUEUED ? Optional.of(instant(clock)) : completed;
-                become(phase == JobPhase.QUEUED ? JobPhase.CANCELLED : JobPhase.RUNNING, instant(clock), said);
+                workUntil(waits() ? withdrawnAt : upAgainAt);
+                completed = waits() ? Optional.of(instant(clock)) : completed;
+                become(waits() ? JobPhase.CANCELLED : JobPhase.RUNNING, instant(clock), said);
             } else if (doneAt <= Math.min(end, report) || instant(doneAt).equals(to)) {
                 if (crashesAt.isPresent()) {
                     crash(said);
@@ -127,9 +126,22 @@ final class JobRun {
         }
     }
 
+    /** Whether it has no GPUs and gets some later. */
+    private boolean waits() {
+        return phase == JobPhase.QUEUED || phase == JobPhase.PAUSED;
+    }
+
     /** GPUs went down with their node, and it with them: it goes back to its last checkpoint and stands still. */
     void lost(Collection<GpuId> gpus, Instant at, Consumer<TrainingProgress> said) {
         Instant when = settle(at);
+        if (inMemory.filter(work -> work.isWith(gpus)).isPresent()) {
+            progress = inMemory.get().savedProgress();
+            epoch = inMemory.get().savedEpoch();
+            inMemory = Optional.empty();
+            if (phase == JobPhase.PAUSED) {
+                become(JobPhase.QUEUED, when, said);
+            }
+        }
         if (!held.removeAll(gpus)) {
             return;
         }
@@ -164,6 +176,7 @@ final class JobRun {
         if (!changes) {
             return;
         }
+        inMemory = next.isPaused() ? Optional.of(paused()) : Optional.empty();
         if (!next.gpus().isEmpty()) {
             restarts += started.isPresent() ? 1 : 0;
             inPlace += started.isPresent() && !before.isEmpty() && next.mechanism() == Mechanism.AFE ? 1 : 0;
@@ -239,13 +252,13 @@ final class JobRun {
                 : gpus.size() == next.gpus().size();
         allocation = gpus.isEmpty() || !runs
                 ? Allocation.suspended(next.mechanism())
-                : new Allocation(
-                        gpus, next.localBatch(), next.accumulation(), next.learningRateScale(), next.mechanism());
+                : next.on(gpus);
     }
 
     private void resume(Instant at, Consumer<TrainingProgress> said) {
         pending = Optional.empty();
-        become(allocation.gpus().isEmpty() ? JobPhase.QUEUED : JobPhase.RUNNING, at, said);
+        JobPhase waiting = inMemory.isPresent() ? JobPhase.PAUSED : JobPhase.QUEUED;
+        become(allocation.gpus().isEmpty() ? waiting : JobPhase.RUNNING, at, said);
     }
 
     private void become(JobPhase next, Instant at, Consumer<TrainingProgress> said) {
@@ -267,6 +280,18 @@ final class JobRun {
         restarts++;
         become(JobPhase.RESCALING, instant(clock), said);
         upAgainAt = clock + task.job().traits().costs().first().toMillis() / 1000.0;
+    }
+
+    /** Its work, once it is in memory; its last checkpoint is older. */
+    private PausedWork paused() {
+        Mark now = new Mark(clock, progress, epoch);
+        if (phase == JobPhase.RUNNING) {
+            backToCheckpoint();
+        }
+        PausedWork work = new PausedWork(held, progress, epoch);
+        progress = now.progress;
+        epoch = now.epoch;
+        return work;
     }
 
     private void backToCheckpoint() {
@@ -356,34 +381,8 @@ final class JobRun {
     }
 
     private TrainingProgress said(Instant at) {
-        if (phase != JobPhase.RUNNING) {
-            return new TrainingProgress(
-                    name(),
-                    task.job().domain(),
-                    at,
-                    phase,
-                    progress,
-                    Optional.of(truth.totalProgress()),
-                    TrainingProgress.Parallelism.NONE,
-                    TrainingProgress.StepTiming.NOT_MEASURED,
-                    TrainingProgress.GradientStatistics.NOT_MEASURED);
-        }
         AllocatedJob job = on(allocation);
-        GpusByNode placement = job.placement();
-        StepTime step = job.step();
-        GradientNoise noise = truth.noise(Math.min(epoch, truth.epochs() - 1), job.totalBatch());
-        return new TrainingProgress(
-                name(),
-                task.job().domain(),
-                at,
-                phase,
-                progress,
-                Optional.of(truth.totalProgress()),
-                new TrainingProgress.Parallelism(
-                        placement.nodes(), placement.replicas(), allocation.localBatch(), allocation.accumulation()),
-                new TrainingProgress.StepTiming(Optional.of(step.seconds()), Optional.of(step.syncSeconds())),
-                new TrainingProgress.GradientStatistics(Optional.of(noise.squared()), Optional.of(noise.variance())),
-                job.kind());
+        return phase == JobPhase.RUNNING ? job.report(at, progress, epoch) : job.report(at, phase, progress);
     }
 
     private double seconds(Instant at) {

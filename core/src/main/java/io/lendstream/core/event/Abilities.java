@@ -94,6 +94,11 @@ public record Abilities(
         return new Abilities(atBind, atRelease, granularity, groupLabel, mig, suspend, sharing, other);
     }
 
+    /** The same with or without pauses of jobs in memory. */
+    public Abilities withSuspend(boolean other) {
+        return new Abilities(atBind, atRelease, granularity, groupLabel, mig, other, sharing, spansNodes);
+    }
+
     /** The same with another least loan. */
     public Abilities withGranularity(Granularity other) {
         return new Abilities(atBind, atRelease, other, groupLabel, mig, suspend, sharing, spansNodes);

@@ -223,6 +223,8 @@ final class HostRoom {
         private final Optional<Long> need;
         private long usual = Long.MAX_VALUE;
         private long room = Long.MAX_VALUE;
+        /** The least room of nodes that have some. */
+        private long some = Long.MAX_VALUE;
 
         Amount(Optional<Long> need) {
             this.need = need;
@@ -231,11 +233,12 @@ final class HostRoom {
         void limit(long usualThere, long roomThere) {
             usual = Math.min(usual, usualThere);
             room = Math.min(room, roomThere);
+            some = roomThere > 0 ? Math.min(some, roomThere) : some;
         }
 
         /**
-         * The amount for each unit; 0 if it is not limited. A job that keeps units where there is no room keeps what it
-         * had for each.
+         * The amount for each unit; 0 if it is not limited. A job that keeps units where there is too little room gets no
+         * more for each than before.
          */
         long value(Optional<Long> before) {
             long wanted = need.orElse(usual == Long.MAX_VALUE ? 0 : usual);
@@ -245,7 +248,7 @@ final class HostRoom {
             if (need.isEmpty() && room > 0) {
                 return room;
             }
-            return before.filter(had -> had > 0).orElse(wanted);
+            return before.map(had -> Math.min(had, Math.min(wanted, some))).orElse(0L);
         }
     }
 }

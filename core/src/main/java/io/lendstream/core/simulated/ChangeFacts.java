@@ -21,6 +21,7 @@ import java.util.Optional;
  * @param remaining how long an earlier change of the same job that is not in force yet would still take
  * @param job the job's submission, if known
  * @param service the service's spec, if known
+ * @param paused whether the tenant is a job whose state is in host memory
  */
 public record ChangeFacts(
         DecisionId decision,
@@ -33,7 +34,26 @@ public record ChangeFacts(
         int localBatch,
         Duration remaining,
         Optional<TrainingJob> job,
-        Optional<InferenceService> service) {
+        Optional<InferenceService> service,
+        boolean paused) {
+    /** The facts about a change of a tenant that is not paused. */
+    public ChangeFacts(
+            DecisionId decision,
+            Tenant tenant,
+            List<GpuId> released,
+            List<GpuId> gained,
+            int before,
+            int after,
+            Mechanism mechanism,
+            int localBatch,
+            Duration remaining,
+            Optional<TrainingJob> job,
+            Optional<InferenceService> service) {
+        this(
+                decision, tenant, released, gained, before, after, mechanism, localBatch, remaining, job, service,
+                false);
+    }
+
     public ChangeFacts {
         released = List.copyOf(released);
         gained = List.copyOf(gained);

@@ -1,5 +1,6 @@
 package io.lendstream.core.simulated;
 
+import io.lendstream.core.afe.PauseCosts;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
@@ -8,6 +9,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.Tenant;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
@@ -137,7 +139,13 @@ public record SimulatedDelays(
     private ChangeTiming train(ChangeFacts change) {
         boolean afe = change.mechanism() == Mechanism.AFE;
         RescaleCosts costs = change.job().map(job -> job.traits().costs()).orElse(USUAL);
-        Duration ready = costs.delay(change.before(), change.after(), afe);
+        Optional<PauseCosts> pausing = costs.pausing();
+        boolean pauses = change.mechanism() == Mechanism.PAUSE && pausing.isPresent() && change.after() == 0;
+        if (pauses) {
+            Duration pause = pausing.get().pause();
+            return new ChangeTiming(pause, bind, pause, ChangeTiming.FailureMode.NONE);
+        }
+        Duration ready = resume(change, pausing).orElseGet(() -> costs.delay(change.before(), change.after(), afe));
         if (addsUp && change.after() > 0 && change.remaining().compareTo(ready) > 0) {
             ready = change.remaining();
         }
@@ -145,6 +153,16 @@ public record SimulatedDelays(
                 afe && !afeRelease.isZero() ? afeRelease.plus(step(change)) : afe ? afeRelease : restartRelease;
         return new ChangeTiming(
                 change.released().isEmpty() ? Duration.ZERO : release, bind, ready, ChangeTiming.FailureMode.NONE);
+    }
+
+    /** How long a job in host memory does not train when it gets GPUs; empty if it is no such job. */
+    private static Optional<Duration> resume(ChangeFacts change, Optional<PauseCosts> costs) {
+        if (change.after() == 0 || change.before() > 0) {
+            return Optional.empty();
+        }
+        return change.mechanism() == Mechanism.PAUSE
+                ? costs.map(PauseCosts::resumeHere)
+                : costs.filter(any -> change.paused()).map(PauseCosts::resumeElsewhere);
     }
 
     private ChangeTiming serve(ChangeFacts change) {

@@ -19,10 +19,12 @@ import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A driver of simulated tenants: a {@link DelayModel} gives the time and the failures of each change. It is ordered and
@@ -36,6 +38,8 @@ public final class SimulatedDriver implements InStepDriver {
     private final Abilities abilities;
     private final Map<Tenant, SimulatedTenant> tenants = new HashMap<>();
     private final ExpectedEvents expected = new ExpectedEvents();
+    /** The units that paused jobs had: their state is in the memory of that node. */
+    private final Map<Tenant, Set<GpuId>> paused = new HashMap<>();
 
     /** A driver of tenants none of which runs yet. */
     public SimulatedDriver(DelayModel delays) {
@@ -83,7 +87,13 @@ public final class SimulatedDriver implements InStepDriver {
     private void place(Order.Place place, OrderSubject subject, Instant now) {
         Tenant tenant = place.tenant();
         SimulatedTenant.Move move = tenant(tenant).move(place);
-        ChangeTiming timing = delays.changeTiming(facts(place, move, subject, remaining(tenant, now)));
+        boolean wasPaused = paused.containsKey(tenant);
+        if (place.allocation().filter(Allocation::isPaused).isPresent()) {
+            paused.putIfAbsent(tenant, Set.copyOf(move.leaving()));
+        } else if (place.allocation().isPresent()) {
+            paused.remove(tenant);
+        }
+        ChangeTiming timing = delays.changeTiming(facts(place, move, subject, remaining(tenant, now), wasPaused));
         expected.withdraw(tenant, move.leaving());
         Instant left = stop(place, move.leaving(), timing, now);
         boolean fails = !move.gained().isEmpty() && timing.failure() == ChangeTiming.FailureMode.BIND_FAILS;
@@ -97,7 +107,11 @@ public final class SimulatedDriver implements InStepDriver {
 
     /** The facts of a change. An order under the decision of the order before it takes GPUs out of it. */
     private static ChangeFacts facts(
-            Order.Place place, SimulatedTenant.Move move, OrderSubject subject, Duration remaining) {
+            Order.Place place,
+            SimulatedTenant.Move move,
+            OrderSubject subject,
+            Duration remaining,
+            boolean wasPaused) {
         Optional<Allocation> allocation = place.allocation().filter(any -> !move.isRepeated());
         Mechanism usual = move.isRepeated()
                 ? subject.job().map(job -> job.scaling().elastic()).orElse(false) ? Mechanism.AFE : Mechanism.RESTART
@@ -113,7 +127,8 @@ public final class SimulatedDriver implements InStepDriver {
                 allocation.map(Allocation::localBatch).orElse(0),
                 remaining,
                 subject.job(),
-                subject.serviceOn(move.gained(), place.replicas()));
+                subject.serviceOn(move.gained(), place.replicas()),
+                wasPaused);
     }
 
     /** How long earlier changes of a job would still take. */
@@ -178,6 +193,7 @@ public final class SimulatedDriver implements InStepDriver {
 
     /** Whatever still runs on the units is gone at once, if it is gone already too: an order may be repeated. */
     private void force(Order.Force force, Instant now) {
+        paused.remove(force.tenant());
         expected.withdraw(force.tenant(), force.units());
         expected.add(now, new DriverEvent.Stopped(force.tenant(), force.units(), true, ""));
     }
@@ -205,6 +221,7 @@ public final class SimulatedDriver implements InStepDriver {
             }
         });
         tenants.values().removeIf(SimulatedTenant::isGone);
+        paused.values().removeIf(had -> !Collections.disjoint(had, units));
     }
 
     @Override

@@ -71,7 +71,7 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
         /** The units that jobs of the plan have now; what they keep of them is counted job by job. */
         private final Set<GpuId> held = new HashSet<>();
         /** What is left of nodes, once units are released that leave their jobs. */
-        private final Map<NodeId, HostRoom.Left> left = new HashMap<>();
+        private final Map<NodeId, HostRoom.HostLeft> left = new HashMap<>();
 
         Selection(StepBuilder builder, HostRoom room, ShapeGuard shapes, Plan plan) {
             this.builder = builder;
@@ -131,16 +131,16 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
             return left(job, node).against(job, node, 1);
         }
 
-        private HostRoom.Left left(NodeId node) {
+        private HostRoom.HostLeft left(NodeId node) {
             return left.computeIfAbsent(node, any -> room.left(node, Optional.empty(), held));
         }
 
         /** The same with the memory of a job that is paused there, which it gives up when it resumes. */
-        private HostRoom.Left left(JobState job, NodeId node) {
-            HostRoom.Left known = left(node);
+        private HostRoom.HostLeft left(JobState job, NodeId node) {
+            HostRoom.HostLeft known = left(node);
             return job.paused()
                     .filter(at -> at.node().equals(node))
-                    .map(at -> new HostRoom.Left(
+                    .map(at -> new HostRoom.HostLeft(
                             known.facts(), known.cpuMillis(), known.memoryBytes() + at.hostMemoryBytes()))
                     .orElse(known);
         }
@@ -148,7 +148,7 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
         /** Counts a unit of a job: with the need of the job, or with the usual share as far as it is left. */
         private void count(JobState job, GpuId gpu) {
             NodeId node = builder.gpu(gpu).nodeId();
-            HostRoom.Left before = left(job, node);
+            HostRoom.HostLeft before = left(job, node);
             HostNeed need = job.spec().hostNeed();
             HostShare usual = room.usual(builder.gpu(gpu));
             HostShare share = new HostShare(

@@ -39,10 +39,10 @@ final class HostRoom {
      * @param cpuMillis not limited if the facts have no CPU
      * @param memoryBytes not limited if the facts have no host memory
      */
-    record Left(NodeFacts facts, long cpuMillis, long memoryBytes) {
+    record HostLeft(NodeFacts facts, long cpuMillis, long memoryBytes) {
         /** The same after a job has got a unit there. */
-        Left without(HostShare share) {
-            return new Left(facts, cpuMillis - share.cpuMillis(), memoryBytes - share.memoryBytes());
+        HostLeft without(HostShare share) {
+            return new HostLeft(facts, cpuMillis - share.cpuMillis(), memoryBytes - share.memoryBytes());
         }
 
         /** Why a job does not get so many units there; empty if it does. A job without a need takes what is left. */
@@ -85,7 +85,7 @@ final class HostRoom {
      * @param job a job whose own units and pause there do not count
      * @param leaving units that do not count
      */
-    Left left(NodeId node, Optional<JobId> job, Collection<GpuId> leaving) {
+    HostLeft left(NodeId node, Optional<JobId> job, Collection<GpuId> leaving) {
         NodeFacts facts = builder.clusterIndex().hosts().get(node).orElse(NodeFacts.NONE);
         long cpu = facts.cpuMillis().orElse(0L);
         long memory = facts.memoryBytes().orElse(0L);
@@ -107,11 +107,11 @@ final class HostRoom {
                 memory -= paused.paused().orElseThrow().hostMemoryBytes();
             }
         }
-        return new Left(facts, cpu, memory);
+        return new HostLeft(facts, cpu, memory);
     }
 
     /** What is left of a node for a job now. */
-    Left left(NodeId node, JobState job) {
+    HostLeft left(NodeId node, JobState job) {
         return left(node, Optional.of(job.spec().job()), List.of());
     }
 
@@ -186,6 +186,15 @@ final class HostRoom {
         return Optional.empty();
     }
 
+    /** Whether a job may have its target now. If it may not, the plan is no longer possible. */
+    boolean hasRoom(JobState job, Collection<GpuId> gained) {
+        boolean has = against(job, job.target(), gained).isEmpty();
+        if (!has) {
+            builder.invalidatePlan();
+        }
+        return has;
+    }
+
     /**
      * The CPU and host memory of a job for each of its units: what it needs, or the least share of a GPU on its nodes.
      * Empty if it needs none and its nodes report none.
@@ -198,7 +207,7 @@ final class HostRoom {
         Amount cpu = new Amount(need.cpuMillisPerGpu());
         Amount memory = new Amount(need.memoryBytesPerGpu());
         for (Map.Entry<NodeId, Integer> node : byNode(units).entrySet()) {
-            Left left = left(node.getKey(), job);
+            HostLeft left = left(node.getKey(), job);
             HostShare usual = least(usual(node.getKey(), left.facts()), units);
             if (left.facts().cpuMillis().isPresent()) {
                 cpu.limit(usual.cpuMillis(), left.cpuMillis() / node.getValue());

@@ -62,20 +62,11 @@ final class JobChanges {
                 gpus.stream().filter(gpu -> !held.contains(gpu)).sorted().toList();
         List<GpuId> lost =
                 held.stream().filter(gpu -> !wanted.contains(gpu)).sorted().toList();
-        List<GpuId> lent = gained.stream().filter(this::isInference).toList();
         Instant until = builder.now().plus(settings.lease());
         Optional<PausedAt> pause = gpus.isEmpty() && !job.isOver() ? pausing.at(job, by) : Optional.empty();
         Allocation allocation = pause.isPresent() ? Allocation.suspended(Mechanism.PAUSE) : allocation(job, gpus);
-        Action action;
-        if (!lent.isEmpty()) {
-            action = new Action.Lend(job.spec().job(), lent, until, allocation);
-        } else if (lost.stream().anyMatch(this::isInference)) {
-            action = new Action.Reclaim(job.spec().job(), lost, by, allocation);
-        } else {
-            List<GpuId> changed = java.util.stream.Stream.concat(gained.stream(), lost.stream())
-                    .toList();
-            action = new Action.Resize(job.spec().job(), changed, allocation);
-        }
+        Action action = lend(job.spec().job(), gained, until, allocation)
+                .orElseGet(() -> withoutLoan(job.spec().job(), gained, lost, by, allocation));
         Tenant tenant = new Tenant.Job(job.spec().job());
         DecisionId id = builder.nextId();
         Instant bindBy = builder.now().plus(settings.bindDeadline());
@@ -96,6 +87,22 @@ final class JobChanges {
                 .awaiting(actuators(gpus, lost))
                 .aiming(gpus);
         builder.put(pause.map(next::pausing).orElse(next));
+    }
+
+    /** The action that lends GPUs; empty if a job gains none of inference. */
+    private Optional<Action> lend(JobId job, List<GpuId> gained, Instant until, Allocation allocation) {
+        List<GpuId> lent = gained.stream().filter(this::isInference).toList();
+        return lent.isEmpty() ? Optional.empty() : Optional.of(new Action.Lend(job, lent, until, allocation));
+    }
+
+    private Action withoutLoan(
+            JobId job, List<GpuId> gained, List<GpuId> lost, Instant by, Allocation allocation) {
+        if (lost.stream().anyMatch(this::isInference)) {
+            return new Action.Reclaim(job, lost, by, allocation);
+        }
+        List<GpuId> changed = new ArrayList<>(gained);
+        changed.addAll(lost);
+        return new Action.Resize(job, changed, allocation);
     }
 
     /**

@@ -72,7 +72,7 @@ record Pausing(StepBuilder builder) {
     }
 
     private boolean hasMemory(NodeId node, JobState job, long bytes) {
-        HostRoom.Left left = new HostRoom(builder).left(node, job);
+        HostRoom.HostLeft left = new HostRoom(builder).left(node, job);
         return left.facts().memoryBytes().isPresent() && left.memoryBytes() >= bytes;
     }
 

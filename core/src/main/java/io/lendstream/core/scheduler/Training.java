@@ -281,12 +281,8 @@ final class Training {
             builder.invalidatePlan();
             return;
         }
-        boolean fits = hosts.against(job, job.target(), gained).isEmpty();
-        if (!fits) {
-            builder.invalidatePlan();
-        }
-        boolean allFree =
-                fits && opening.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
+        boolean allFree = hosts.hasRoom(job, gained)
+                && opening.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesUpFirst = abilities.givesUpFirst(held, job.target())
                 || held.stream()
                         .anyMatch(gpu ->

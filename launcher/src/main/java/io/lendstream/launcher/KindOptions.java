@@ -3,6 +3,7 @@ package io.lendstream.launcher;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedHost;
 import io.lendstream.core.simulated.SimulatedTopology;
 import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
@@ -21,11 +22,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** The options of replay for nodes: their kinds, racks and NVLink domains, and whether they are lent as a whole. */
+/** The options of replay for nodes: their kinds, racks, NVLink domains and hosts, and whether they are lent as a whole. */
 final class KindOptions {
     private static final Pattern KIND = Pattern.compile("(\\w{1,20}):([1-9]\\d{0,4})");
 
     private static final int MOST_NODES = 100_000;
+    /** Of CPUs, and of GiB. */
+    private static final int MOST_HOST = 1_000_000;
+
+    private static final long GIB = 1L << 30;
 
     @Spec(Spec.Target.MIXEE)
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -63,11 +68,32 @@ final class KindOptions {
             description = "Nodes of each rack, for jobs with a topology. Default: each node is one.")
     private int nodesPerRack;
 
+    @Option(
+            names = "--cpus-per-node",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "CPUs of each node, for jobs that need some. Default: they are not limited.")
+    private int cpusPerNode;
+
+    @Option(
+            names = "--host-gib-per-node",
+            paramLabel = "GIB",
+            defaultValue = "0",
+            description = "Host memory of each node in GiB, for jobs that need some or are paused. Default: not limited.")
+    private int hostGibPerNode;
+
+    @Option(
+            names = "--suspend",
+            description =
+                    "The actuator can pause jobs in host memory. It needs --host-gib-per-node, and jobs with costs of a pause.")
+    private boolean suspend;
+
     /** What the simulated actuator can do. */
     Abilities abilities() {
+        Abilities usual = Abilities.USUAL.withSuspend(suspend);
         return switch (lend) {
-            case "gpu" -> Abilities.USUAL;
-            case "node" -> Abilities.USUAL.withGranularity(Granularity.NODE);
+            case "gpu" -> usual;
+            case "node" -> usual.withGranularity(Granularity.NODE);
             default -> throw UserError.badUsage("--lend is '%s', but must be gpu or node.".formatted(lend));
         };
     }
@@ -76,7 +102,7 @@ final class KindOptions {
     List<RunFacts.Parameter> parameters() {
         List<RunFacts.Parameter> parameters = new ArrayList<>();
         kinds.ifPresent(text -> parameters.add(new RunFacts.Parameter("kinds", text)));
-        if (!abilities().equals(Abilities.USUAL)) {
+        if (lend.equals("node")) {
             parameters.add(new RunFacts.Parameter("lend", lend));
         }
         if (nodesPerNvlinkDomain > 0) {
@@ -84,6 +110,15 @@ final class KindOptions {
         }
         if (nodesPerRack > 0) {
             parameters.add(new RunFacts.Parameter("nodes per rack", String.valueOf(nodesPerRack)));
+        }
+        if (cpusPerNode > 0) {
+            parameters.add(new RunFacts.Parameter("CPUs per node", String.valueOf(cpusPerNode)));
+        }
+        if (hostGibPerNode > 0) {
+            parameters.add(new RunFacts.Parameter("host GiB per node", String.valueOf(hostGibPerNode)));
+        }
+        if (suspend) {
+            parameters.add(new RunFacts.Parameter("suspend", "true"));
         }
         return parameters;
     }
@@ -93,11 +128,19 @@ final class KindOptions {
         boolean isUsual = abilities().equals(Abilities.USUAL);
         if (!isUsual && spec.commandLine().getParseResult().hasMatchedOption("--published-timing")) {
             throw UserError.badUsage(
-                    "--lend must be gpu with --published-timing, whose simulators lend each GPU alone.");
+                    suspend
+                            ? "--suspend must be left out with --published-timing, whose simulators do not pause jobs."
+                            : "--lend must be gpu with --published-timing, whose simulators lend each GPU alone.");
+        }
+        if (suspend && hostGibPerNode == 0) {
+            throw UserError.badUsage("--suspend needs --host-gib-per-node: jobs are paused in host memory.");
         }
         Bounds.check("--nodes-per-nvlink-domain", nodesPerNvlinkDomain, 0, MOST_NODES);
         Bounds.check("--nodes-per-rack", nodesPerRack, 0, MOST_NODES);
-        play.topology(new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack));
+        Bounds.check("--cpus-per-node", cpusPerNode, 0, MOST_HOST);
+        Bounds.check("--host-gib-per-node", hostGibPerNode, 0, MOST_HOST);
+        play.topology(new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack)
+                .with(SimulatedHost.of(cpusPerNode, hostGibPerNode * GIB)));
         if (kinds.isEmpty()) {
             ofPreset(play, workload);
             return;

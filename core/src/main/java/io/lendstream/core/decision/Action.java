@@ -116,9 +116,9 @@ public sealed interface Action {
     }
 
     /**
-     * Changes a job within training's own GPUs, or only its batch.
+     * Changes a job within training's own GPUs, or only its batch or its host.
      *
-     * @param gpus training GPUs that it gains or gives up; empty when only the batch changes
+     * @param gpus training GPUs that it gains or gives up; empty when only the batch, or CPU and host memory, change
      */
     record Resize(JobId job, List<GpuId> gpus, Allocation allocation) implements Action {
         public Resize {

@@ -15,8 +15,8 @@ import java.util.Set;
  * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known
  * {@code application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}), {@code crashAtShare}, the
  * share of its work at which the job crashes once, {@code queue}, {@code priority}, {@code deadline} with {@code
- * deadlineKind} ({@code soft} or {@code hard}), and those of {@link ListedKinds} and {@link ListedShapes}. Times are
- * seconds since the start.
+ * deadlineKind} ({@code soft} or {@code hard}), and those of {@link ListedKinds}, {@link ListedShapes} and {@link
+ * ListedHosts}. Times are seconds since the start.
  */
 final class JobListReader {
     /** Some thirty years. */
@@ -48,7 +48,7 @@ final class JobListReader {
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
-            TrainingTask whole = ListedShapes.task(ListedKinds.task(task, row), row)
+            TrainingTask whole = ListedHosts.task(ListedShapes.task(ListedKinds.task(task, row), row), row)
                     .meeting(new JobOutcome(outcome(row), crash(row)));
             TrainingTask ranked = row.text("priority").isEmpty() ? whole : whole.ofPriority(row.whole("priority", 0));
             TrainingTask queued = row.queue().map(ranked::in).orElse(ranked);

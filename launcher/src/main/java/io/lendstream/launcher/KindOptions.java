@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** The options of replay for nodes: their kinds, racks, NVLink domains and hosts, and whether they are lent as a whole. */
+/** The options of replay for nodes: their kinds, racks and hosts, and what the simulated actuator can do there. */
 final class KindOptions {
     private static final Pattern KIND = Pattern.compile("(\\w{1,20}):([1-9]\\d{0,4})");
 
@@ -135,12 +135,7 @@ final class KindOptions {
         if (suspend && hostGibPerNode == 0) {
             throw UserError.badUsage("--suspend needs --host-gib-per-node: jobs are paused in host memory.");
         }
-        Bounds.check("--nodes-per-nvlink-domain", nodesPerNvlinkDomain, 0, MOST_NODES);
-        Bounds.check("--nodes-per-rack", nodesPerRack, 0, MOST_NODES);
-        Bounds.check("--cpus-per-node", cpusPerNode, 0, MOST_HOST);
-        Bounds.check("--host-gib-per-node", hostGibPerNode, 0, MOST_HOST);
-        play.topology(new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack)
-                .with(SimulatedHost.of(cpusPerNode, hostGibPerNode * GIB)));
+        play.topology(topology());
         if (kinds.isEmpty()) {
             ofPreset(play, workload);
             return;
@@ -159,6 +154,15 @@ final class KindOptions {
             }
             play.kinds(counts);
         });
+    }
+
+    private SimulatedTopology topology() {
+        Bounds.check("--nodes-per-nvlink-domain", nodesPerNvlinkDomain, 0, MOST_NODES);
+        Bounds.check("--nodes-per-rack", nodesPerRack, 0, MOST_NODES);
+        Bounds.check("--cpus-per-node", cpusPerNode, 0, MOST_HOST);
+        Bounds.check("--host-gib-per-node", hostGibPerNode, 0, MOST_HOST);
+        return new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack)
+                .with(SimulatedHost.of(cpusPerNode, hostGibPerNode * GIB));
     }
 
     private void ofPreset(PlayOptions play, String workload) {

@@ -6,6 +6,7 @@ import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
@@ -18,8 +19,8 @@ import java.util.TreeMap;
 
 /**
  * The CPU and host memory of nodes, and what tenants have of it. A unit of a job counts with the job's share, one of a
- * service or out of service with the usual share of a GPU; a paused job counts on its node. Nodes that do not report
- * their CPU or host memory do not limit it.
+ * service with the usual share of a GPU; a paused job counts on its node. Nodes that do not report their CPU or host
+ * memory do not limit it.
  */
 final class HostRoom {
     private final StepBuilder builder;
@@ -91,10 +92,11 @@ final class HostRoom {
         long memory = facts.memoryBytes().orElse(0L);
         HostShare usual = usual(node, facts);
         for (GpuState unit : new UnitsByNode(builder).on(node)) {
-            Optional<JobId> holder = unit.owner().holdingJob();
-            boolean isOwn = holder.isPresent() && holder.equals(job);
-            if (!isOwn && !unit.isFree() && !leaving.contains(unit.gpuId())) {
-                HostShare share = holder.flatMap(builder.jobs()::get)
+            Optional<Tenant> holder = unit.owner().holder();
+            boolean isOwn = job.isPresent() && unit.owner().holdingJob().equals(job);
+            if (holder.isPresent() && !isOwn && !leaving.contains(unit.gpuId())) {
+                HostShare share = holder.flatMap(Tenant::jobId)
+                        .flatMap(builder.jobs()::get)
                         .map(tenant -> share(tenant, unit, usual))
                         .orElseGet(() -> part(usual, unit));
                 cpu -= share.cpuMillis();

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.afe.PauseCosts;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Abilities;
@@ -11,6 +12,7 @@ import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
@@ -18,6 +20,7 @@ import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.KindTraits;
+import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Preemption;
 import io.lendstream.core.event.ReplicaShape;
@@ -28,7 +31,9 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.policy.catalogue.Policies;
@@ -77,6 +82,9 @@ final class RandomHistory {
 
     /** Whether services have replicas of several units; then their units are reported one by one. */
     private final boolean groups;
+
+    /** Whether nodes report hosts, and jobs need some of them and can be paused. */
+    private boolean hosts;
 
     private int jobs;
 
@@ -162,6 +170,14 @@ final class RandomHistory {
         return history.told();
     }
 
+    /** The same where nodes report their hosts, jobs need some of them, and jobs can be paused. */
+    static RandomHistory hosted(long seed) {
+        RandomHistory history = new RandomHistory(seed, ClusterModel.ALIKE, List.of(), false, List.of(), false);
+        history.hosts = true;
+        history.story.actuator("one", Abilities.USUAL.withSuspend(seed % 4 > 0));
+        return history.told();
+    }
+
     private RandomHistory told() {
         begin();
         for (int i = 0; i < 120; i++) {
@@ -230,6 +246,55 @@ final class RandomHistory {
         if (shapes) {
             story.rack(name, "rack-" + random.nextInt(2));
         }
+        if (hosts && random.nextInt(5) > 0) {
+            host(name);
+        }
+    }
+
+    private void host(String name) {
+        story.host(name, 4 + random.nextInt(29), 16 + random.nextInt(200));
+    }
+
+    /** A host changes, a node leaves and comes back, or the owner of a job declares it again. */
+    private void changeHost() {
+        String name = pick(nodes);
+        int dice = random.nextInt(4);
+        if (dice == 0) {
+            story.tell(new NodeLeft(new NodeId(name), Scenario.DOMAIN, story.now()));
+            node(name, name.startsWith("train") ? Pool.TRAINING : Pool.INFERENCE, "test GPU");
+        } else if (dice == 1 && story.state().nodes().contains(new NodeId(name))) {
+            host(name);
+        } else if (jobs > 0) {
+            story.state()
+                    .jobs()
+                    .get(new JobId("job-" + random.nextInt(jobs)))
+                    .filter(job -> !job.isOver())
+                    .ifPresent(job -> story.tell(job.spec().needing(drawnNeed())));
+        }
+    }
+
+    private HostNeed drawnNeed() {
+        return switch (random.nextInt(4)) {
+            case 0 -> HostNeed.USUAL;
+            case 1 -> HostNeed.of(500 + random.nextInt(8000), (1L + random.nextInt(40)) << 30);
+            case 2 -> new HostNeed(Optional.of(500L + random.nextInt(16_000)), Optional.empty());
+            default -> new HostNeed(Optional.empty(), Optional.of((1L + random.nextInt(90)) << 30));
+        };
+    }
+
+    private TrainingJob hosted(TrainingJob job) {
+        if (!hosts) {
+            return job;
+        }
+        TrainingJob needing = job.needing(drawnNeed());
+        PauseCosts costs = new PauseCosts(
+                Duration.ofSeconds(1 + random.nextInt(60)),
+                Duration.ofSeconds(2),
+                Duration.ofSeconds(10),
+                (long) random.nextInt(60) << 30);
+        return random.nextInt(4) == 0
+                ? needing
+                : needing.costing(needing.traits().costs().pausing(costs));
     }
 
     /** A service; where GPUs differ, it may need more memory than some of them have. */
@@ -291,6 +356,8 @@ final class RandomHistory {
             declare(pick(queues));
         } else if (shapes && random.nextInt(25) == 0) {
             story.rack(pick(nodes), "rack-" + random.nextInt(2));
+        } else if (hosts && random.nextInt(12) == 0) {
+            changeHost();
         } else if (advised && random.nextInt(5) == 0) {
             adviseOrApprove();
         } else if (dice < 35) {
@@ -380,7 +447,7 @@ final class RandomHistory {
 
     /** Submits a job; where there are queues, it may be in one, and may have a hard deadline. */
     private void tell(TrainingJob job) {
-        TrainingJob queued = queued(job);
+        TrainingJob queued = hosted(queued(job));
         if (queues.isEmpty() || random.nextInt(3) > 0) {
             story.tell(queued);
             return;

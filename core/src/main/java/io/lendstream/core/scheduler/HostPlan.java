@@ -68,8 +68,8 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
         private final SortedMap<JobId, HostRefusal> refusals = new TreeMap<>();
         private final List<JobState> jobs;
         private final Plan plan;
-        /** The units that jobs of the plan have now; what they keep of them is counted job by job. */
-        private final Set<GpuId> held = new HashSet<>();
+        /** The units that jobs of the plan have or get; they are counted job by job. */
+        private final Set<GpuId> planned = new HashSet<>();
         /** What is left of nodes, once units are released that leave their jobs. */
         private final Map<NodeId, HostRoom.HostLeft> left = new HashMap<>();
 
@@ -87,7 +87,8 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
                             .thenComparing(job -> job.spec().submittedAt())
                             .thenComparing(job -> job.spec().job()))
                     .toList();
-            jobs.forEach(job -> held.addAll(job.allocation().gpus()));
+            plan.targets().values().forEach(planned::addAll);
+            jobs.forEach(job -> planned.addAll(job.allocation().gpus()));
         }
 
         HostPlan select() {
@@ -132,7 +133,7 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
         }
 
         private HostRoom.HostLeft left(NodeId node) {
-            return left.computeIfAbsent(node, any -> room.left(node, Optional.empty(), held));
+            return left.computeIfAbsent(node, any -> room.left(node, Optional.empty(), planned));
         }
 
         /** The same with the memory of a job that is paused there, which it gives up when it resumes. */

@@ -169,7 +169,7 @@ final class HostRoom {
     }
 
     /**
-     * Why a job must not have these units now; empty if it may.
+     * Why a job must not have these units now; empty if it may. Tenants that have some of them leave before.
      *
      * @param gained those of them that it does not have
      */
@@ -180,7 +180,7 @@ final class HostRoom {
         Map<NodeId, Integer> all = byNode(units);
         for (NodeId node : byNode(gained).keySet()) {
             Optional<HostRefusal> refusal =
-                    left(node, job).against(job, node, all.getOrDefault(node, 0));
+                    left(node, Optional.of(job.spec().job()), units).against(job, node, all.getOrDefault(node, 0));
             if (refusal.isPresent()) {
                 return refusal;
             }

@@ -10,6 +10,7 @@ import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.GroupPart;
+import io.lendstream.core.decision.HostShare;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReplicaId;
@@ -487,6 +488,47 @@ class FaultySchedulerTest {
         whole.log().forEach(checker::take);
 
         assertThat(rules(checker.verdict(whole.decisions(), whole.leases()))).contains("bundle");
+    }
+
+    @Test
+    @Breaks("host")
+    void noticesMoreHostMemoryThanANodeHas() {
+        Scenario hosted = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .host("train", 8, 64)
+                .rigidJob("a", 2)
+                .after(ofSeconds(61))
+                .settled()
+                .progress("a", JobPhase.RUNNING);
+        assertThat(hosted.job("a").allocation().host()).contains(new HostShare(4000, 32L << 30));
+
+        assertThat(givenHost(hosted, 32)).doesNotContain("host");
+        assertThat(givenHost(hosted, 33)).contains("host");
+    }
+
+    /** The rules that are broken if a decision at the last event gives a job so many GiB for each GPU. */
+    private static Set<String> givenHost(Scenario hosted, int gib) {
+        JobState job = hosted.job("a");
+        Allocation given = job.allocation().with(new HostShare(4000, (long) gib << 30));
+        Decision decision = new Decision(
+                DECISION,
+                hosted.now(),
+                hosted.now().plusSeconds(45),
+                false,
+                new Reason("test", "", Map.of(), List.of()),
+                new Action.Resize(new JobId("a"), List.of(), given));
+        JobState after =
+                job.allocated(given, Optional.empty(), DECISION, hosted.now().plusSeconds(45), hosted.now());
+        long last = hosted.log().get(hosted.log().size() - 1).sequence();
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            Step faulty = with(step, after);
+            return event.sequence() == last
+                    ? new Step(faulty.state(), List.of(decision), faulty.changed())
+                    : step;
+        });
+        hosted.log().forEach(checker::take);
+        return rules(checker.verdict(hosted.decisions(), hosted.leases()));
     }
 
     @Test

@@ -179,7 +179,8 @@ final class JobRun {
         inMemory = next.isPaused() ? Optional.of(paused()) : Optional.empty();
         if (!next.gpus().isEmpty()) {
             restarts += started.isPresent() ? 1 : 0;
-            inPlace += started.isPresent() && !before.isEmpty() && next.mechanism() == Mechanism.AFE ? 1 : 0;
+            boolean stays = !before.isEmpty() && next.mechanism() == Mechanism.AFE;
+            inPlace += started.isPresent() && (stays || next.mechanism() == Mechanism.PAUSE) ? 1 : 0;
             started = started.or(() -> Optional.of(when));
         }
         held.addAll(gained);

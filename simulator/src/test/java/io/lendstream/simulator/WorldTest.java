@@ -325,6 +325,60 @@ class WorldTest {
         assertThat(world.results().jobs().get(0).completed()).contains(at(102));
     }
 
+    /** A job that has trained for 30 s and is paused in the memory of its node. */
+    private World paused() {
+        World world = world(List.of(hundredSecondsOfWork(0)), List.of());
+        world.advance(at(0));
+        Decision lend = decide(world, 0, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
+        report(world, lend, 0, Outcome.ACCEPTED, G0);
+        report(world, lend, 0, Outcome.APPLIED, G0);
+        runUntil(world, 30);
+        Decision pause = decide(
+                world, 30, new Action.Reclaim(JOB, List.of(G0), at(75), Allocation.suspended(Mechanism.PAUSE)));
+        report(world, pause, 30, Outcome.ACCEPTED);
+        report(world, pause, 34, Outcome.RELEASED, G0);
+        report(world, pause, 34, Outcome.APPLIED);
+        return world;
+    }
+
+    private static TrainingProgress last(List<Event> events) {
+        List<TrainingProgress> said = progress(events);
+        return said.get(said.size() - 1);
+    }
+
+    @Test
+    void aPausedJobGoesOnWhereItWas() {
+        World world = paused();
+        TrainingProgress said = last(runUntil(world, 60));
+        assertThat(said.phase()).isEqualTo(JobPhase.PAUSED);
+        assertThat(said.progress()).isCloseTo(30, within(1e-6));
+
+        Decision resume = decide(
+                world,
+                60,
+                new Action.Lend(
+                        JOB, List.of(G1), at(600), new Allocation(List.of(G1), 10, 0, 1, Mechanism.PAUSE)));
+        report(world, resume, 60, Outcome.ACCEPTED, G1);
+        report(world, resume, 65, Outcome.APPLIED, G1);
+        runUntil(world, 200);
+
+        JobResult result = world.results().jobs().get(0);
+        assertThat(result.completed()).contains(at(135));
+        assertThat(result.inPlace()).isEqualTo(1);
+    }
+
+    @Test
+    void aPausedJobLosesItsWorkWithItsNode() {
+        World world = paused();
+        runUntil(world, 60);
+
+        world.onNodeLost(NODE.nodeId(), at(60));
+
+        TrainingProgress said = last(runUntil(world, 61));
+        assertThat(said.phase()).isEqualTo(JobPhase.QUEUED);
+        assertThat(said.progress()).isZero();
+    }
+
     @Test
     void aLeaseThatRunsOutTakesTheGpuAtOnce() {
         World world = world(List.of(hundredSecondsOfWork(0)), List.of());

@@ -30,6 +30,16 @@ class RescaleCostsTest {
     }
 
     @Test
+    void aPausedJobStartsAgainByAResume() {
+        PauseCosts pauses = new PauseCosts(Duration.ofSeconds(9), Duration.ofSeconds(5), Duration.ofSeconds(14), 1);
+
+        assertThat(bert.pausing(pauses).whilePaused().delay(0, 4, false)).hasSeconds(14);
+        assertThat(bert.whilePaused()).isEqualTo(bert);
+        assertThat(bert.pausing(pauses).with(Duration.ofSeconds(7), true).pausing())
+                .contains(pauses);
+    }
+
+    @Test
     void movingToOtherGpusIsARestartAndStoppingCostsNothing() {
         assertThat(bert.delay(4, 4, true)).hasSeconds(103);
         assertThat(bert.delay(4, 0, true)).isZero();

@@ -3,8 +3,11 @@ package io.lendstream.core.simulated;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.afe.PauseCosts;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -70,6 +73,41 @@ class SimulatedDelaysTest {
         assertThatThrownBy(() -> new SimulatedDelays.FailureRates(0.6, 0.6, 0))
                 .hasMessage(
                         "shares of failures must each be at least 0 and at most 1 together, but were 0.6, 0.6, 0.0");
+    }
+
+    private static final PauseCosts PAUSES =
+            new PauseCosts(Duration.ofSeconds(9), Duration.ofSeconds(5), Duration.ofSeconds(14), 1L << 30);
+
+    /** A change of a job that can be paused. */
+    private static ChangeFacts change(int before, int after, Mechanism mechanism, boolean paused) {
+        TrainingJob job = Scenario.of("deepboot").jobRecord("job", 2, false);
+        return new ChangeFacts(
+                new DecisionId(new DomainId("d"), 1, 1),
+                new Tenant.Job(job.job()),
+                before > after ? List.of(new GpuId("g")) : List.of(),
+                before < after ? List.of(new GpuId("g")) : List.of(),
+                before,
+                after,
+                mechanism,
+                10,
+                Duration.ZERO,
+                Optional.of(job.costing(job.traits().costs().pausing(PAUSES))),
+                Optional.empty(),
+                paused);
+    }
+
+    @Test
+    void aPauseAndAResumeTakeWhatTheJobDeclares() {
+        SimulatedDelays delays = SimulatedDelays.realistic();
+
+        assertThat(delays.changeTiming(change(2, 0, Mechanism.PAUSE, false)).release())
+                .hasSeconds(9);
+        assertThat(delays.changeTiming(change(0, 2, Mechanism.PAUSE, true)).ready())
+                .hasSeconds(5);
+        assertThat(delays.changeTiming(change(0, 2, Mechanism.RESTART, true)).ready())
+                .hasSeconds(14);
+        assertThat(delays.changeTiming(change(0, 2, Mechanism.RESTART, false)).ready())
+                .hasSeconds(24);
     }
 
     private static ChangeFacts shrink(long sequence, Duration remaining) {

@@ -206,6 +206,43 @@ class SimulatedDriverTest {
         assertThat(events()).containsExactly("3 Started [t1]", "13 Failed 2", "20 InForce 1");
     }
 
+    /** Whether the driver takes a job as paused when it starts on other units after a pause. */
+    private boolean isPausedAfter(Runnable meanwhile) {
+        List<Boolean> paused = new ArrayList<>();
+        driver = new SimulatedDriver(facts -> {
+            paused.add(facts.paused());
+            return new ChangeTiming(
+                    Duration.ofSeconds(2), Duration.ofSeconds(3), Duration.ofSeconds(20), failure);
+        });
+        place(0, 1, JOB, "t1");
+        events();
+        driver.take(
+                new Order.Place(
+                        decision(2),
+                        JOB,
+                        List.of(),
+                        gpus("t1"),
+                        Optional.of(Allocation.suspended(Mechanism.PAUSE)),
+                        at(60)),
+                OrderSubject.NOTHING,
+                at(30));
+        events();
+        meanwhile.run();
+        place(90, 3, JOB, "t2");
+        assertThat(paused).startsWith(false, false).hasSize(3);
+        return paused.get(2);
+    }
+
+    @Test
+    void aPausedJobIsKnownUntilItsNodeIsLost() {
+        assertThat(isPausedAfter(() -> {})).isTrue();
+        assertThat(isPausedAfter(() -> driver.lose(gpus("t2")))).isTrue();
+        assertThat(isPausedAfter(() -> driver.lose(gpus("t1")))).isFalse();
+        assertThat(isPausedAfter(() -> driver.take(
+                        new Order.Force(decision(2), JOB, gpus("t1")), OrderSubject.NOTHING, at(80))))
+                .isFalse();
+    }
+
     @Test
     void aLeaseThatEndsUnderAnEarlierDecisionLeavesTheLaterOneInForceLater() {
         place(0, 1, JOB, "t1", "i1");

@@ -3,8 +3,10 @@ package io.lendstream.schemas.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.DeadlineKind;
+import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
@@ -21,10 +23,12 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.Admission;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.PausedAt;
 import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
@@ -190,6 +194,45 @@ final class RoundTripTest {
 
         assertThat(Codecs.decode(TopicCatalogue.NODES, AvroBytes.read(old, without(now, "labels"), now)))
                 .isEqualTo(node);
+    }
+
+    @Seeds(100)
+    void jobsThatWereWrittenBeforeThereWereHostsNeedNothingAndAreNotPaused(long seed) throws IOException {
+        TrainingJob any = new AnyRecord(seed).of(TrainingJob.class).needing(HostNeed.USUAL);
+        RescaleCosts costs = any.traits().costs();
+        TrainingJob job = any.costing(new RescaleCosts(costs.first(), costs.next()));
+        Schema now = Codecs.schema(TopicCatalogue.TRAINING_JOBS);
+        Schema before =
+                SchemaChanges.withoutWithin(without(now, "cpuMillisPerGpu", "memoryBytesPerGpu"), "costs", "pausing");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.TRAINING_JOBS, job), before));
+
+        assertThat(Codecs.decode(TopicCatalogue.TRAINING_JOBS, AvroBytes.read(old, before, now)))
+                .isEqualTo(job);
+    }
+
+    @Test
+    void theStateOfAJobFromBeforeThereWereHostsIsRead() throws IOException {
+        JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
+        RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
+        Schema now = mapper.schema();
+        Schema before = SchemaChanges.withoutWithin(
+                SchemaChanges.withoutWithin(without(now, "paused"), "allocation", "host"),
+                "spec",
+                "cpuMillisPerGpu",
+                "memoryBytesPerGpu");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(mapper.encode(job), before));
+
+        assertThat(before.getField("paused")).isNull();
+        assertThat(mapper.decode(AvroBytes.read(old, before, now))).isEqualTo(job);
+    }
+
+    @Test
+    void aPauseIsKeptInTheStateOfItsJob() {
+        PausedAt at = new PausedAt(new NodeId("n1"), 24L << 30, Scenario.START);
+        JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
+        RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
+
+        assertThat(mapper.decode(mapper.encode(job.pausing(at))).paused()).contains(at);
     }
 
     @Test

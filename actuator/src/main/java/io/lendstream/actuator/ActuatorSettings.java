@@ -88,6 +88,10 @@ record ActuatorSettings(
             "actuator.mig",
             true,
             "Whether the system behind the driver changes MIG instances. The process driver never does.");
+    static final Key<Boolean> SUSPEND = Key.flag(
+            "actuator.suspend",
+            false,
+            "Whether the system behind the driver can pause a job: it leaves its GPUs, and its state stays in host memory. The process driver cannot.");
     static final Key<Boolean> DRY_RUN =
             Key.flag("actuator.dry-run", false, "Only log what the driver would do, and report success at once.");
     static final Key<Path> PROGRAMS = Key.path(
@@ -159,6 +163,7 @@ record ActuatorSettings(
             GROUP_LABEL,
             SPANS_NODES,
             MIG,
+            SUSPEND,
             DRY_RUN,
             PROGRAMS,
             ENVIRONMENT,
@@ -244,7 +249,8 @@ record ActuatorSettings(
                 ? Abilities.USUAL.withGranularity(least.granularity())
                 : Abilities.USUAL.inGroupsBy(label);
         return usual.withSpansNodes(settings.get(SPANS_NODES))
-                .withMig(settings.get(MIG) && driver != DriverKind.PROCESS);
+                .withMig(settings.get(MIG) && driver != DriverKind.PROCESS)
+                .withSuspend(settings.get(SUSPEND) && driver != DriverKind.PROCESS);
     }
 
     private static Driven processes(Settings settings, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {

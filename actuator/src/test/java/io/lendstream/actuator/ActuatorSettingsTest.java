@@ -74,6 +74,12 @@ class ActuatorSettingsTest {
     }
 
     @Test
+    void theSystemBehindTheDriverMayBeAbleToPauseJobs() {
+        assertThat(settings().abilities().suspend()).isFalse();
+        assertThat(settings("actuator.suspend=true").abilities().suspend()).isTrue();
+    }
+
+    @Test
     void aLabelDividesNodesIntoGroups() {
         assertThat(settings("actuator.granularity=nodes", "actuator.group-label=rack")
                         .abilities())

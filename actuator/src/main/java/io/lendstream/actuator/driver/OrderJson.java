@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.HostShare;
 import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
@@ -71,6 +72,14 @@ final class OrderJson {
         fields.put("accumulation", allocation.accumulation());
         fields.put("learningRateScale", allocation.learningRateScale());
         fields.put("mechanism", allocation.mechanism().name().toLowerCase(Locale.ROOT));
+        allocation.host().ifPresent(share -> fields.put("host", host(share)));
+        return fields;
+    }
+
+    private static Map<String, Object> host(HostShare share) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("cpuMillis", share.cpuMillis());
+        fields.put("memoryBytes", share.memoryBytes());
         return fields;
     }
 

@@ -44,7 +44,7 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
         if (refusals.isEmpty()) {
             return;
         }
-        HostRefusal first = refusals.get(refusals.firstKey());
+        HostRefusal first = refusals.values().iterator().next();
         String more = refusals.size() == 1 ? "" : " (and %d more)".formatted(refusals.size() - 1);
         Map<String, Double> numbers = new TreeMap<>(first.numbers());
         numbers.put("jobs", (double) refusals.size());

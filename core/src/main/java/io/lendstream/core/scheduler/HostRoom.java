@@ -123,7 +123,7 @@ final class HostRoom {
         return part(usual(unit.nodeId(), facts), unit);
     }
 
-    /** The share of one GPU of a node; 0 of what the node does not report. */
+    /** The share of one GPU of a node; 0 where the node reports none. */
     private HostShare usual(NodeId node, NodeFacts facts) {
         int gpus = Math.max(
                 1,

@@ -223,7 +223,7 @@ public record JobState(
         return with(grant, change.doneBy(actuator), usage);
     }
 
-    /** The same after it was told to leave its GPUs and stay in host memory. */
+    /** The same after the decision that it leaves its GPUs and stays in host memory. */
     public JobState pausing(PausedAt at) {
         return with(grant.paused(Optional.of(at)), change, usage);
     }

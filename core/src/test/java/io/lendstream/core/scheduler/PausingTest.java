@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.afe.PauseCosts;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.JobPhase;
@@ -13,6 +14,7 @@ import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
@@ -137,12 +139,20 @@ class PausingTest {
 
     @Test
     void whatAResumeTakesIsNotTakenForAStart() {
-        Scenario story = resumed(paused());
-        Duration first = story.job("a").costs().first();
+        Scenario story = paused();
 
-        story.settled();
+        assertThat(firstAfter(story, Mechanism.PAUSE)).isEqualTo(ofSeconds(24));
+        assertThat(firstAfter(story, Mechanism.RESTART)).isEqualTo(ofSeconds(14));
+    }
 
-        assertThat(story.job("a").costs().first()).isEqualTo(first);
+    /** The cost of a start after a change that took 4 s. */
+    private static Duration firstAfter(Scenario story, Mechanism mechanism) {
+        Allocation next = new Allocation(List.of(new GpuId("infer-g1")), 64, 0, 1, mechanism);
+        return story.job("a")
+                .allocated(next, Optional.empty(), new DecisionId(Scenario.DOMAIN, 1, 99), story.now(), story.now())
+                .settled(Optional.of(ofSeconds(4)))
+                .costs()
+                .first();
     }
 
     @Test

@@ -46,8 +46,8 @@ public record RescaleCosts(Duration first, Duration next, Optional<PauseCosts> p
     }
 
     /**
-     * Those of a job that is paused. It starts again by a resume; on which node is not known before, so the start counts
-     * as one elsewhere.
+     * Those of a job that is paused. It starts again by a resume. The node is not known before, so the start counts as
+     * one elsewhere.
      */
     public RescaleCosts whilePaused() {
         return pausing.map(costs -> new RescaleCosts(costs.resumeElsewhere(), next, pausing))

@@ -248,8 +248,8 @@ final class HostRoom {
         }
 
         /**
-         * The amount for each unit; 0 if it is not limited. A job that keeps units where there is too little room gets no
-         * more for each than before.
+         * The amount for each unit; 0 if it is not limited. A job that keeps units where there is too little room gets
+         * no more for each than before.
          */
         long value(Optional<Long> before) {
             long wanted = need.orElse(usual == Long.MAX_VALUE ? 0 : usual);

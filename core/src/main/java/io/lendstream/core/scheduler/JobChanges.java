@@ -50,8 +50,8 @@ final class JobChanges {
     }
 
     /**
-     * Gives a job exactly these GPUs. GPUs that it gains must be free; GPUs that it loses are released. A job that loses
-     * all of them is paused, if it can be.
+     * Gives a job exactly these GPUs. GPUs that it gains must be free; GPUs that it loses are released. A job that
+     * loses all of them is paused, if it can be.
      *
      * @param by the deadline for the release of lost GPUs
      */

@@ -109,7 +109,8 @@ class AgentCommandTest {
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
                 .hasSize(1)
                 .allMatch(line -> line.contains("\"n1\"") && line.contains("\"status\": \"UNAVAILABLE\""))
-                .allMatch(line -> line.matches(".*, \"why\": \".*libnvidia-ml.*\", \"labels\": \\{}}"));
+                .allMatch(line -> line.matches(
+                        ".*, \"why\": \".*libnvidia-ml.*\", \"labels\": \\{}, \"cpuMillis\": .*, \"memoryBytes\": .*}"));
     }
 
     @Test

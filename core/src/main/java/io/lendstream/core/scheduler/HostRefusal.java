@@ -19,7 +19,7 @@ record HostRefusal(JobId job, NodeId node, Resource resource, int gpus, long ask
         /** In thousandths of a core. */
         CPU("%.1f CPUs", 1000),
         /** In bytes. */
-        MEMORY("%.1f GiB of host memory", 1L << 30);
+        MEMORY("%.1f GiB of host memory", (double) (1L << 30));
 
         private final String text;
         private final double unit;

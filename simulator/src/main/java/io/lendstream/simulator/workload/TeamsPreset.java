@@ -123,6 +123,7 @@ final class TeamsPreset {
                 job.driver(),
                 job.sliceMemoryBytes(),
                 job.kindNeeds(),
-                job.shape());
+                job.shape(),
+                job.hostNeed());
     }
 }

@@ -2,9 +2,13 @@ package io.lendstream.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.NodeFacts;
+import io.lendstream.service.settings.Settings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +25,24 @@ class HostProbeTest {
 
         assertThat(new HostProbe(proc).cpus()).contains(2);
         assertThat(new HostProbe(proc).memoryBytes()).contains(16L << 30);
+    }
+
+    @Test
+    void settingsReplaceWhatTheKernelReports() throws IOException {
+        Files.writeString(proc.resolve("cpuinfo"), "processor\t: 0\n");
+        Files.writeString(proc.resolve("meminfo"), "MemTotal: 1024 kB\n");
+        HostProbe probe = new HostProbe(proc);
+
+        NodeFacts known = probe.facts(settings("agent.labels=rack=r1"));
+        assertThat(known).isEqualTo(new NodeFacts(Map.of("rack", "r1"), Optional.of(1000L), Optional.of(1L << 20)));
+        assertThat(probe.facts(settings("agent.cpus=64", "agent.host-memory=512GiB")))
+                .isEqualTo(new NodeFacts(Map.of(), Optional.of(64_000L), Optional.of(512L << 30)));
+        assertThat(probe.facts(settings("agent.cpus=0", "agent.host-memory=0B"))).isEqualTo(NodeFacts.NONE);
+        assertThat(HostProbe.declared(settings())).isEqualTo(NodeFacts.NONE);
+    }
+
+    private static Settings settings(String... settings) {
+        return Settings.of(AgentKeys.ALL, settings);
     }
 
     @Test

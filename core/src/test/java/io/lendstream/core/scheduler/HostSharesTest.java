@@ -36,7 +36,7 @@ class HostSharesTest {
 
     /** Some plans further, with reports of all that is decided. */
     private void planned() {
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 12; i++) {
             story.after(ofSeconds(30)).settled();
             for (String job : List.of("a", "b")) {
                 boolean runs = story.state()

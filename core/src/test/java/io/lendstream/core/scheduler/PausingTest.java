@@ -195,14 +195,14 @@ class PausingTest {
         assertThat(paused().progress("a", JobPhase.CANCELLED).job("a").paused()).isEmpty();
     }
 
-    /** 96 GiB less a pause of 32 GiB; the usual share of a GPU is 32 GiB. */
+    /** 96 GiB less a pause of 32 GiB and three replicas with the usual share of a GPU, 32 GiB. */
     @Test
     void othersGetWhatAPauseLeaves() {
         Scenario story = paused();
         HostRoom room = new HostRoom(new StepBuilder(
                 story.state(), story.log().get(story.log().size() - 1), StepListener.NONE));
 
-        assertThat(room.left(INFER, Optional.empty(), List.of()).memoryBytes()).isEqualTo(96 * GIB - 32 * GIB - 96 * GIB);
+        assertThat(room.left(INFER, Optional.empty(), List.of()).memoryBytes()).isEqualTo(-32 * GIB);
         assertThat(room.left(INFER, story.job("a")).memoryBytes()).isZero();
     }
 }

@@ -9,7 +9,7 @@ import java.util.Map;
  * The cause why a job gets no GPUs of a node: its need of CPU or host memory.
  *
  * @param gpus how many GPUs of the node it would have
- * @param asked what it needs for these, in the unit of the resource
+ * @param asked what it needs for these, in the unit of the resource; 1 if its owner declares no need
  * @param left what other jobs, replicas and paused jobs leave of the node; 0 or less if they have all
  * @param all what the node has
  */
@@ -36,10 +36,11 @@ record HostRefusal(JobId job, NodeId node, Resource resource, int gpus, long ask
 
     /** For example {@code a needs 4.0 CPUs for 2 GPUs of node n1, which has 1.0 CPUs left of 8.0 CPUs}. */
     String inWords() {
+        String need = asked > 1 ? resource.amount(asked) : "a share";
         return "%s needs %s for %s of node %s, which has %s left of %s"
                 .formatted(
                         job,
-                        resource.amount(asked),
+                        need,
                         Reason.counted(gpus, "GPU"),
                         node,
                         resource.amount(Math.max(0, left)),

@@ -14,6 +14,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.Node;
@@ -146,6 +147,20 @@ class ApprovalRefusalsTest {
         assertRefused(
                 new Action.Resize(JOB, gpus("train-g0"), allocation("train-g0")),
                 "the shape of job a (multiples of 2 GPUs) forbids these GPUs");
+    }
+
+    @Test
+    void moreHostMemoryThanANodeHasIsRefused() {
+        state = new EditedState(story.host("train", 8, 64));
+        state.job(
+                "a",
+                job -> job.described(
+                        job.spec().needing(new HostNeed(Optional.empty(), Optional.of(40L << 30))), 1));
+
+        assertRefused(
+                new Action.Resize(JOB, gpus("train-g0", "train-g1"), allocation("train-g0", "train-g1")),
+                "a needs 80.0 GiB of host memory for 2 GPUs of node train, which has 64.0 GiB of host memory left of"
+                        + " 64.0 GiB of host memory");
     }
 
     private Decision assertDone(Action action) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
@@ -14,6 +15,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -74,6 +76,20 @@ class SliceLoansTest {
         pass(12);
 
         assertThat(story.count("lent")).isZero();
+    }
+
+    @Test
+    void aJobIsLentAnInstanceOnceItsNodeHasTheHostMemory() {
+        cut("1g.10gb@0").host("cut", 8, 16);
+        HostNeed need = new HostNeed(Optional.empty(), Optional.of(40L << 30));
+        story.tell(story.jobRecord("small", 1, true).onSlicesOf(8L << 30).needing(need));
+
+        pass(12);
+        assertThat(story.count("lent")).isZero();
+
+        story.host("cut", 8, 64);
+        pass(12);
+        assertThat(story.count("lent")).isEqualTo(1);
     }
 
     @Test

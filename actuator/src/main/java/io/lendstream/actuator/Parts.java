@@ -1,6 +1,7 @@
 package io.lendstream.actuator;
 
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -8,7 +9,8 @@ import java.util.List;
 
 /**
  * Splits reports with too many GPUs for one record. Each part repeats the report for some of the GPUs. Readers
- * process a report GPU by GPU, so the parts together mean the same as the whole.
+ * process a report GPU by GPU, so the parts together mean the same as the whole. The exception is a regular report of
+ * a driver that does not choose units: the scheduler counts its GPUs, so it is left out if it is too large.
  */
 final class Parts {
     /** The most bytes of GPU names in a record: well below the broker's limit, also in the scheduler's log. */
@@ -32,11 +34,18 @@ final class Parts {
             }
             bytes += more;
         }
+        if (from > 0 && isCounted(report)) {
+            return List.of();
+        }
         parts.add(
                 from == 0
                         ? report
                         : part(report, report.gpus().subList(from, report.gpus().size())));
         return parts;
+    }
+
+    private static boolean isCounted(ActuationReport report) {
+        return report.outcome() == Outcome.HOLDS && !report.placements().isEmpty();
     }
 
     private static ActuationReport part(ActuationReport report, List<GpuId> gpus) {
@@ -49,6 +58,9 @@ final class Parts {
                 gpus,
                 report.tenant(),
                 report.timings(),
-                report.reason());
+                report.reason(),
+                report.placements().stream()
+                        .filter(placement -> gpus.contains(placement.named()))
+                        .toList());
     }
 }

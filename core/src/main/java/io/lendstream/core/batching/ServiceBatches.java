@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.latency.LatencyLearner;
 import io.lendstream.core.latency.LatencyModel;
 import io.lendstream.core.latency.LatencyPrior;
@@ -150,6 +151,22 @@ public record ServiceBatches(
     /** After a decision. */
     public ServiceBatches told(Action.Batching next, Instant now, BatchingGuard nextGuard) {
         return new ServiceBatches(gpu, largest, learned, sizes, Optional.of(next), now, nextGuard);
+    }
+
+    /** The same in which two units stand for each other. */
+    public ServiceBatches exchanging(GpuId one, GpuId other) {
+        return new ServiceBatches(
+                gpu,
+                largest,
+                learned,
+                sizes,
+                decided.map(last -> new Action.Batching(
+                        last.service(),
+                        GpuId.exchanged(last.gpus(), one, other),
+                        last.profile(),
+                        last.buckets())),
+                at,
+                guard);
     }
 
     /** The learned latencies, for margins and drifts. */

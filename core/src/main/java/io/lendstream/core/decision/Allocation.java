@@ -30,6 +30,12 @@ public record Allocation(
         this(gpus, localBatch, accumulation, learningRateScale, mechanism, Optional.empty());
     }
 
+    /** The same in which two units stand for each other. */
+    public Allocation exchanging(GpuId one, GpuId other) {
+        return new Allocation(
+                GpuId.exchanged(gpus, one, other), localBatch, accumulation, learningRateScale, mechanism, host);
+    }
+
     public static Allocation suspended(Mechanism mechanism) {
         return new Allocation(List.of(), 0, 0, 1.0, mechanism);
     }

@@ -48,6 +48,11 @@ public record Abilities(
         return mig && !lendsBundles();
     }
 
+    /** Whether it chooses each unit where a tenant starts. Otherwise names of units stand for slots. */
+    public boolean choosesUnits() {
+        return atBind == UnitChoice.UNIT;
+    }
+
     /** Whether it lends a MIG instance alone. */
     public boolean lendsSlices() {
         return granularity == Granularity.SLICE;
@@ -108,5 +113,10 @@ public record Abilities(
     public Abilities inGroupsBy(String label) {
         return new Abilities(
                 atBind, atRelease, Granularity.NODE_GROUP, Optional.of(label), mig, suspend, sharing, spansNodes);
+    }
+
+    /** The same that chooses so much where a tenant starts, and where one gives units back. */
+    public Abilities choosing(UnitChoice bind, UnitChoice release) {
+        return new Abilities(bind, release, granularity, groupLabel, mig, suspend, sharing, spansNodes);
     }
 }

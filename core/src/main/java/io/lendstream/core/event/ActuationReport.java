@@ -17,6 +17,8 @@ import java.util.Optional;
  * @param gpus the GPUs this report is about
  * @param tenant who uses, or used, them
  * @param reason why, where it is not the plain course
+ * @param placements what is known about the units of tenants whose driver does not choose units; empty if each tenant
+ *     has the named unit
  */
 public record ActuationReport(
         DomainId domain,
@@ -27,10 +29,36 @@ public record ActuationReport(
         List<GpuId> gpus,
         Optional<Tenant> tenant,
         Timings timings,
-        String reason)
+        String reason,
+        List<UnitPlacement> placements)
         implements Event {
     public ActuationReport {
         gpus = List.copyOf(gpus);
+        placements = List.copyOf(placements);
+    }
+
+    /** The report of an actuator whose driver chooses units. */
+    public ActuationReport(
+            DomainId domain,
+            DecisionId decision,
+            String actuator,
+            Instant at,
+            Outcome outcome,
+            List<GpuId> gpus,
+            Optional<Tenant> tenant,
+            Timings timings,
+            String reason) {
+        this(domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, List.of());
+    }
+
+    /** What it says about the place of a tenant that it names on a unit, if it says anything. */
+    public Optional<UnitPlacement> placement(GpuId named) {
+        for (UnitPlacement placement : placements) {
+            if (placement.named().equals(named)) {
+                return Optional.of(placement);
+            }
+        }
+        return Optional.empty();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.lendstream.core.id;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -19,6 +20,15 @@ public record GpuId(String value) implements Comparable<GpuId> {
         GpuId[] inOrder = gpus.toArray(new GpuId[0]);
         Arrays.sort(inOrder);
         return List.of(inOrder);
+    }
+
+    /** Some GPUs in which two names stand for each other. */
+    public static List<GpuId> exchanged(List<GpuId> gpus, GpuId one, GpuId other) {
+        List<GpuId> renamed = new ArrayList<>(gpus.size());
+        for (GpuId gpu : gpus) {
+            renamed.add(gpu.equals(one) ? other : gpu.equals(other) ? one : gpu);
+        }
+        return sorted(renamed);
     }
 
     /** Written out: it is asked very often, and the generated one is slow before a long warm-up. */

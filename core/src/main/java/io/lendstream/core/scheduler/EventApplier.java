@@ -303,6 +303,7 @@ final class EventApplier implements Event.Cases<Runnable> {
         for (GpuSample sample : telemetry.gpus()) {
             sample.errors().lastXid().ifPresent(xid -> tell(sample.gpuId(), xid));
         }
+        new SlotSamples(builder, inventory).take(telemetry);
     }
 
     private void tell(GpuId id, int xid) {

@@ -117,6 +117,22 @@ final class Promises {
         jobs = Optional.empty();
     }
 
+    /** The promises of two units follow an exchange of their owners; the tenants that have them. */
+    List<Tenant> exchange(GpuId one, GpuId other) {
+        List<Tenant> tenants = new ArrayList<>();
+        Promise ofOne = byUnit.remove(one);
+        Promise ofOther = byUnit.remove(other);
+        if (ofOne != null) {
+            add(other, ofOne.tenant(), ofOne.until());
+            tenants.add(ofOne.tenant());
+        }
+        if (ofOther != null) {
+            add(one, ofOther.tenant(), ofOther.until());
+            tenants.add(ofOther.tenant());
+        }
+        return tenants;
+    }
+
     /**
      * Ends promises whose unit is bound, whose tenant does not want it any more, or whose time is over. If a unit of a
      * job cannot come any more, all promises of the job end, and it waits for a plan.

@@ -24,8 +24,12 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     private static final Duration PAUSE = Duration.ofMinutes(1);
 
     void take(ActuationReport report) {
-        for (GpuId id : report.gpus()) {
-            builder.gpus().get(id).ifPresent(gpu -> take(report, gpu));
+        if (SlotReports.mayBeAbout(builder, report)) {
+            new SlotReports(builder, inventory, this).take(report);
+        } else {
+            for (GpuId id : report.gpus()) {
+                builder.gpus().get(id).ifPresent(gpu -> take(report, gpu));
+            }
         }
         if (report.outcome() == Outcome.REJECTED || report.outcome() == Outcome.FAILED) {
             notRecut(report);
@@ -104,7 +108,8 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                 .isEmpty();
     }
 
-    private void take(ActuationReport report, GpuState gpu) {
+    /** Applies what a report says about a unit that it names itself. */
+    void take(ActuationReport report, GpuState gpu) {
         switch (report.outcome()) {
             case BOUND -> bound(report, gpu);
             case RELEASED, FORCED -> released(report, gpu);
@@ -139,7 +144,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         }
     }
 
-    private void bound(ActuationReport report, GpuState gpu) {
+    void bound(ActuationReport report, GpuState gpu) {
         if (gpu.isFree()
                 && !report.at().isBefore(gpu.since())
                 && report.tenant().isPresent()) {
@@ -185,13 +190,13 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     }
 
     /** Where a decision was refused, the next one on the same tenant may bind what that one was to, or fail to. */
-    private static boolean isAbout(ActuationReport report, Owner.Binding binding) {
+    static boolean isAbout(ActuationReport report, Owner.Binding binding) {
         return binding.decision().equals(report.decision())
                 || (binding.decision().compareTo(report.decision()) < 0
                         && report.tenant().filter(binding.tenant()::equals).isPresent());
     }
 
-    private void released(ActuationReport report, GpuState gpu) {
+    void released(ActuationReport report, GpuState gpu) {
         Optional<Tenant> holder = gpu.owner().holder();
         if (report.tenant().isPresent() && !report.tenant().equals(holder)) {
             return;
@@ -215,7 +220,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         }
     }
 
-    private void failed(ActuationReport report, GpuState gpu) {
+    void failed(ActuationReport report, GpuState gpu) {
         Optional<Owner.Binding> binding = gpu.owner().asBinding();
         if (binding.filter(open -> isAbout(report, open)).isEmpty()) {
             return;

@@ -25,16 +25,19 @@ public final class ActuatorScopes {
 
     private final boolean isEmpty;
     private final boolean hasBundles;
+    private final boolean hasSlots;
     private final boolean restricts;
 
     private ActuatorScopes(Iterable<ActuatorDescription> descriptions) {
         boolean none = true;
         boolean bundles = false;
         boolean single = false;
+        boolean slots = false;
         for (ActuatorDescription each : descriptions) {
             none = false;
             bundles |= each.abilities().lendsBundles();
             single |= !each.abilities().spansNodes();
+            slots |= !each.abilities().choosesUnits();
             if (each.nodes().isEmpty()) {
                 ofDomain.add(each);
             }
@@ -48,6 +51,7 @@ public final class ActuatorScopes {
         byNode.values().forEach(named -> named.addAll(ofDomain));
         this.isEmpty = none;
         this.hasBundles = bundles;
+        this.hasSlots = slots;
         this.restricts = bundles
                 || single
                 || ofDomain.size() > 1
@@ -67,6 +71,16 @@ public final class ActuatorScopes {
     /** Whether some actuator lends whole nodes only. */
     public boolean hasBundles() {
         return hasBundles;
+    }
+
+    /** Whether the driver of some actuator does not choose units. */
+    public boolean hasSlots() {
+        return hasSlots;
+    }
+
+    /** Whether the name of a unit of a node stands for any like it, because the driver there does not choose units. */
+    public boolean namesSlots(NodeId node) {
+        return hasSlots && !abilities(node).choosesUnits();
     }
 
     /**

@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param replicas GPUs with a replica on them or coming up, by service
  * @param sleeping GPUs whose replica sleeps
  * @param groups the same as {@code replicas} of the replicas of several units
+ * @param unplaced units whose tenant may have another one and that agents could show, by node
  */
 public record GpuIndex(
         PersistentMap<NodeGpuKey, GpuState> seats,
@@ -24,8 +25,10 @@ public record GpuIndex(
         PersistentMap<DueKey<GpuId>, GpuId> loans,
         PersistentMap<Replica, GpuState> replicas,
         PersistentMap<Replica, GpuState> sleeping,
-        PersistentMap<Replica, GpuState> groups) {
+        PersistentMap<Replica, GpuState> groups,
+        PersistentMap<NodeGpuKey, GpuState> unplaced) {
     static final GpuIndex EMPTY = new GpuIndex(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -48,7 +51,24 @@ public record GpuIndex(
                         replicas, before.flatMap(GpuIndex::replica), after.flatMap(GpuIndex::replica), after),
                 ClusterIndex.moved(
                         sleeping, before.flatMap(GpuIndex::sleeper), after.flatMap(GpuIndex::sleeper), after),
-                ClusterIndex.moved(groups, before.flatMap(GpuIndex::member), after.flatMap(GpuIndex::member), after));
+                ClusterIndex.moved(groups, before.flatMap(GpuIndex::member), after.flatMap(GpuIndex::member), after),
+                placedWith(before, after));
+    }
+
+    /** Without slots the map stays empty, and costs no look-up. */
+    private PersistentMap<NodeGpuKey, GpuState> placedWith(Optional<GpuState> before, Optional<GpuState> after) {
+        boolean isOpen = after.isPresent() && isUnplaced(after.get());
+        return isOpen || !unplaced.isEmpty()
+                ? ClusterIndex.moved(
+                        unplaced,
+                        before.filter(GpuIndex::isUnplaced).map(GpuIndex::seat),
+                        after.filter(GpuIndex::isUnplaced).map(GpuIndex::seat),
+                        after)
+                : unplaced;
+    }
+
+    private static boolean isUnplaced(GpuState gpu) {
+        return gpu.isSlot() && gpu.user().isPresent();
     }
 
     static NodeGpuKey seat(GpuState gpu) {

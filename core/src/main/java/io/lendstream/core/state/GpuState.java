@@ -20,6 +20,8 @@ import java.util.Optional;
  * @param changedBy the event by which it did
  * @param kind the kind of the GPU, also of one that is cut; empty if the scheduler does not tell kinds apart
  * @param part its part in a replica of several units, until the replica has left it
+ * @param slot whether its tenant has this unit or one like it, if the driver does not choose units; absent counts as
+ *     this unit
  */
 public record GpuState(
         GpuId gpuId,
@@ -31,7 +33,8 @@ public record GpuState(
         Instant since,
         long changedBy,
         Optional<KindId> kind,
-        Optional<GroupPart> part) {
+        Optional<GroupPart> part,
+        Optional<SlotKnowledge> slot) {
     /** A whole GPU without an owner. */
     public static GpuState free(GpuId gpuId, NodeId nodeId, Pool pool, Instant since, long event) {
         return free(gpuId, nodeId, pool, Optional.empty(), since, event);
@@ -49,6 +52,7 @@ public record GpuState(
                 UnitHistory.NONE,
                 since,
                 event,
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty());
     }
@@ -90,15 +94,49 @@ public record GpuState(
         return history.boundBy();
     }
 
+    /** Whether its tenant may have another unit of the same node, kind, pool and profile. */
+    public boolean isSlot() {
+        return slot.isPresent() && slot.get().isSlot();
+    }
+
+    /** The name by which agents report its tenant, if that is known. */
+    public Optional<String> user() {
+        return slot.isEmpty() ? Optional.empty() : slot.get().user();
+    }
+
+    /** With another owner. What is known about the place of a tenant ends with the tenant. */
     public GpuState with(Owner next, Instant at, long event) {
         boolean endsPart = part.isPresent() && next.holdingService().isEmpty();
+        Optional<GroupPart> member = endsPart ? Optional.empty() : part;
+        Optional<SlotKnowledge> place =
+                slot.isPresent() && (next.isFree() || next.isQuarantined()) ? Optional.empty() : slot;
+        return new GpuState(gpuId, nodeId, pool, instance, next, history, at, event, kind, member, place);
+    }
+
+    /** With other knowledge about the place of its tenant. */
+    public GpuState placed(Optional<SlotKnowledge> place) {
+        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, part, place);
+    }
+
+    /** With the tenant of another unit, and what belongs to it. Errors stay with the unit. */
+    public GpuState takingOver(GpuState other, Instant at, long event) {
         return new GpuState(
-                gpuId, nodeId, pool, instance, next, history, at, event, kind, endsPart ? Optional.empty() : part);
+                gpuId,
+                nodeId,
+                pool,
+                instance,
+                other.owner,
+                history.takingOver(other.history),
+                at,
+                event,
+                kind,
+                other.part,
+                other.slot);
     }
 
     public GpuState with(MigInstance described) {
         return new GpuState(
-                gpuId, nodeId, pool, Optional.of(described), owner, history, since, changedBy, kind, part);
+                gpuId, nodeId, pool, Optional.of(described), owner, history, since, changedBy, kind, part, slot);
     }
 
     public GpuState withFailedBinds(int failures) {
@@ -118,21 +156,21 @@ public record GpuState(
     }
 
     private GpuState with(UnitHistory next) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind, part);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind, part, slot);
     }
 
     /** The same unit of a GPU of a kind. */
     public GpuState of(Optional<KindId> other) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part, slot);
     }
 
     /** The same unit as a part of a replica. */
     public GpuState in(GroupPart replica) {
         return new GpuState(
-                gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, Optional.of(replica));
+                gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, Optional.of(replica), slot);
     }
 
     public Lease lease(DomainId domain, long epoch) {
-        return new Lease(gpuId, nodeId, domain, pool, owner, epoch, changedBy, since, kind, part);
+        return new Lease(gpuId, nodeId, domain, pool, owner, epoch, changedBy, since, kind, part, slot);
     }
 }

@@ -41,6 +41,11 @@ public record JobGrant(
         return new JobGrant(allocation, sliceShare, target, at);
     }
 
+    /** The same in which two units stand for each other. */
+    JobGrant exchanging(GpuId one, GpuId other) {
+        return new JobGrant(allocation.exchanging(one, other), sliceShare, GpuId.exchanged(target, one, other));
+    }
+
     JobGrant without(List<GpuId> lost) {
         List<GpuId> rest =
                 allocation.gpus().stream().filter(gpu -> !lost.contains(gpu)).toList();

@@ -233,6 +233,11 @@ public record JobState(
         return with(grant.paused(Optional.empty()), change, usage);
     }
 
+    /** The same in which two units stand for each other. */
+    public JobState exchanging(GpuId one, GpuId other) {
+        return with(grant.exchanging(one, other), change, usage);
+    }
+
     /** With GPUs that left it without a decision of ours: a fault, or a lease that ran out. */
     public JobState without(List<GpuId> lost, Instant now) {
         return with(grant.without(lost), change, usage.counted(now, grant));

@@ -17,6 +17,8 @@ import java.util.Optional;
  * @param since when it changed
  * @param kind the kind of the GPU; empty if the scheduler does not tell kinds apart
  * @param part its part in a replica of several units; empty if there is none
+ * @param slot whether the owner has this unit or one like it, if its driver does not choose units; absent counts as
+ *     this unit
  */
 public record Lease(
         GpuId gpuId,
@@ -28,8 +30,9 @@ public record Lease(
         long sequence,
         Instant since,
         Optional<KindId> kind,
-        Optional<GroupPart> part) {
-    /** The lease of a unit that is no part of a replica of several units. */
+        Optional<GroupPart> part,
+        Optional<SlotKnowledge> slot) {
+    /** The owner of a unit that its driver chooses and that is no part of a replica of several units. */
     public Lease(
             GpuId gpuId,
             NodeId nodeId,
@@ -40,6 +43,6 @@ public record Lease(
             long sequence,
             Instant since,
             Optional<KindId> kind) {
-        this(gpuId, nodeId, domain, pool, owner, epoch, sequence, since, kind, Optional.empty());
+        this(gpuId, nodeId, domain, pool, owner, epoch, sequence, since, kind, Optional.empty(), Optional.empty());
     }
 }

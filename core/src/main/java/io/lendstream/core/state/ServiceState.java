@@ -4,6 +4,7 @@ import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.persistent.Derived;
 import java.time.Duration;
 import java.time.Instant;
@@ -175,6 +176,21 @@ public record ServiceState(
             }
         }
         return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), otherBatches, demand);
+    }
+
+    /** The same in which two units stand for each other. */
+    public ServiceState exchanging(GpuId one, GpuId other) {
+        return new ServiceState(
+                spec,
+                sources,
+                peaks,
+                forecast,
+                forecastEvent,
+                batches.map(known -> known.exchanging(one, other)),
+                otherBatches.stream()
+                        .map(known -> known.exchanging(one, other))
+                        .toList(),
+                demand);
     }
 
     /** With batch times on a kind of GPU beside those of another. */

@@ -30,4 +30,9 @@ public record UnitHistory(int failedBinds, int warmHits, Optional<Integer> lastX
     UnitHistory boundBy(String actuator) {
         return new UnitHistory(0, warmHits, lastXid, Optional.of(actuator));
     }
+
+    /** With what belongs to the tenant of another unit. Errors stay with the unit. */
+    UnitHistory takingOver(UnitHistory other) {
+        return new UnitHistory(failedBinds, other.warmHits, lastXid, other.boundBy);
+    }
 }

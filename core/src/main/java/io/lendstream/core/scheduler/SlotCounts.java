@@ -1,0 +1,109 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Replica;
+import io.lendstream.core.state.SlotClass;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Compares the regular report of an actuator whose driver does not choose units with the state: by the number of units
+ * of each class that a tenant has, and never by names.
+ */
+record SlotCounts(StepBuilder builder, InventoryApplier inventory) {
+    /**
+     * Compares all units of a tenant that an actuator knows. A class is left out while a unit of it is in transfer, or
+     * if one got its owner after the report.
+     */
+    void compare(ActuationReport report, Tenant tenant) {
+        Map<SlotClass, Integer> reported = new LinkedHashMap<>();
+        for (GpuId id : held(tenant)) {
+            builder.gpus().get(id).ifPresent(unit -> reported.putIfAbsent(SlotClass.of(unit), 0));
+        }
+        for (GpuId id : report.gpus()) {
+            builder.gpus().get(id).ifPresent(unit -> reported.merge(SlotClass.of(unit), 1, Integer::sum));
+        }
+        reported.forEach((like, count) -> compare(report, tenant, units(like), count));
+    }
+
+    private void compare(ActuationReport report, Tenant tenant, List<GpuState> units, int reported) {
+        List<GpuState> held = new ArrayList<>();
+        List<GpuState> free = new ArrayList<>();
+        for (GpuState unit : units) {
+            if (!isSettledBefore(unit, report.at())) {
+                return;
+            }
+            if (unit.isHeldBy(tenant)) {
+                held.add(unit);
+            } else if (unit.isFree()) {
+                free.add(unit);
+            }
+        }
+        int missing = held.size() - reported;
+        for (int i = held.size() - 1; i >= 0 && missing > 0; i--) {
+            if (isLeftOpenBy(report.actuator(), held.get(i))) {
+                builder.invalidatePlan();
+                builder.own(held.get(i).gpuId(), new Owner.Free());
+                missing--;
+            }
+        }
+        for (int i = 0; i < free.size() && missing < 0; i++) {
+            inventory.quarantine(
+                    free.get(i),
+                    "actuator %s finds more of %s on node %s than was decided; stop what should not run there, then reset it"
+                            .formatted(report.actuator(), tenant, free.get(i).nodeId()));
+            missing++;
+        }
+    }
+
+    /** Only the actuator that bound a unit can report that no tenant runs there. */
+    private static boolean isLeftOpenBy(String actuator, GpuState unit) {
+        return unit.isSlot() && unit.boundBy().filter(actuator::equals).isPresent();
+    }
+
+    private static boolean isSettledBefore(GpuState unit, Instant at) {
+        return !unit.owner().isInTransfer() && !unit.owner().isRecutting() && at.isAfter(unit.since());
+    }
+
+    /** The units of a class, by name. */
+    private List<GpuState> units(SlotClass like) {
+        List<GpuState> units = new ArrayList<>();
+        for (GpuState unit : new UnitsByNode(builder).on(like.node())) {
+            if (like.has(unit)) {
+                units.add(unit);
+            }
+        }
+        return units;
+    }
+
+    private List<GpuId> held(Tenant tenant) {
+        return tenant.match(Tenant.Cases.of(
+                job -> builder.jobs()
+                        .get(job.job())
+                        .map(known -> known.allocation().gpus())
+                        .orElse(List.of()),
+                service -> replicas(service.service())));
+    }
+
+    private List<GpuId> replicas(ServiceId service) {
+        List<GpuId> units = new ArrayList<>();
+        for (Map.Entry<Replica, GpuState> replica : builder.clusterIndex()
+                .gpus()
+                .replicas()
+                .from(key -> key.service().compareTo(service) >= 0)) {
+            if (!replica.getKey().service().equals(service)) {
+                break;
+            }
+            units.add(replica.getKey().gpu());
+        }
+        return units;
+    }
+}

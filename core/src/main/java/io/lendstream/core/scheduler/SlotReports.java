@@ -1,0 +1,214 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.UnitPlacement;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.SlotClass;
+import io.lendstream.core.state.SlotKnowledge;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * Applies reports of actuators whose driver does not choose units. A name in such a report stands for a unit of its
+ * node, kind, pool and profile: it may be that of a decision before the last exchange, and the tenant may be on another
+ * unit.
+ */
+record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplier byName) {
+    /** Whether a report may be about slots. Without slots this takes constant time. */
+    static boolean mayBeAbout(StepBuilder builder, ActuationReport report) {
+        return !report.placements().isEmpty() || builder.entities().scopes().hasSlots();
+    }
+
+    void take(ActuationReport report) {
+        if (report.outcome() == Outcome.HOLDS && isOfSlots(report)) {
+            report.tenant().ifPresent(tenant -> new SlotCounts(builder, inventory).compare(report, tenant));
+            return;
+        }
+        for (GpuId id : report.gpus()) {
+            builder.gpus().get(id).ifPresent(gpu -> take(report, gpu));
+        }
+    }
+
+    /** Whether the driver of the reporting actuator does not choose units. */
+    private boolean isOfSlots(ActuationReport report) {
+        return !report.placements().isEmpty()
+                || builder.entities()
+                        .actuators()
+                        .get(report.actuator())
+                        .filter(SlotReports::choosesNoUnits)
+                        .isPresent();
+    }
+
+    private static boolean choosesNoUnits(ActuatorDescription actuator) {
+        return !actuator.abilities().choosesUnits();
+    }
+
+    private void take(ActuationReport report, GpuState named) {
+        Optional<Tenant> tenant = report.tenant();
+        if (tenant.isEmpty() || !isSlot(report, named)) {
+            byName.take(report, named);
+            return;
+        }
+        switch (report.outcome()) {
+            case BOUND -> bound(report, named, tenant.get());
+            case RELEASED, FORCED -> released(report, named, tenant.get());
+            case FAILED -> byName.failed(
+                    report,
+                    expecting(named, tenant.get(), unit -> expectsBind(report, unit))
+                            .orElse(named));
+            default -> byName.take(report, named);
+        }
+    }
+
+    private boolean isSlot(ActuationReport report, GpuState named) {
+        return named.slot().isPresent()
+                || builder.entities().scopes().namesSlots(named.nodeId())
+                || report.placement(named.gpuId()).isPresent();
+    }
+
+    /** The named unit if it expects a report, else the first unit of its class, by name, of the tenant that does. */
+    private Optional<GpuState> expecting(GpuState named, Tenant tenant, Predicate<GpuState> expects) {
+        if (named.isHeldBy(tenant) && expects.test(named)) {
+            return Optional.of(named);
+        }
+        SlotClass like = SlotClass.of(named);
+        for (GpuState unit : new UnitsByNode(builder).on(named.nodeId())) {
+            if (unit.isHeldBy(tenant) && expects.test(unit) && like.has(unit)) {
+                return Optional.of(unit);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean expectsBind(ActuationReport report, GpuState unit) {
+        return unit.owner()
+                .asBinding()
+                .filter(binding -> ReportApplier.isAbout(report, binding))
+                .isPresent();
+    }
+
+    private static boolean expectsRelease(ActuationReport report, GpuState unit) {
+        return unit.owner()
+                        .asReleasing()
+                        .filter(open -> report.decision().compareTo(open.decision()) >= 0)
+                        .isPresent()
+                || unit.owner()
+                        .asLent()
+                        .filter(lent -> lent.decision().equals(report.decision()))
+                        .isPresent();
+    }
+
+    private void bound(ActuationReport report, GpuState named, Tenant tenant) {
+        Optional<UnitPlacement> placement = report.placement(named.gpuId());
+        Optional<String> user = placement.flatMap(UnitPlacement::user);
+        Optional<GpuState> found = placement.flatMap(UnitPlacement::unit).flatMap(builder.gpus()::get);
+        Predicate<GpuState> expects = unit -> expectsBind(report, unit);
+        Optional<GpuState> binding = found.filter(unit -> unit.isHeldBy(tenant))
+                .filter(expects)
+                .or(() -> expecting(named, tenant, expects));
+        if (binding.isEmpty()) {
+            byName.bound(report, found.orElse(named));
+        } else if (found.isEmpty()) {
+            Optional<SlotKnowledge> place = placement.map(any -> SlotKnowledge.slot(user));
+            bind(report, binding.get(), place);
+        } else if (found.get().gpuId().equals(binding.get().gpuId())) {
+            bind(report, binding.get(), user.map(known -> SlotKnowledge.named(user)));
+        } else {
+            boundElsewhere(report, binding.get(), found.get(), user);
+        }
+    }
+
+    private void bind(ActuationReport report, GpuState unit, Optional<SlotKnowledge> place) {
+        byName.bound(report, unit);
+        builder.put(builder.gpu(unit.gpuId()).placed(place));
+    }
+
+    /**
+     * A tenant was started on another unit than on the one that is binding. If that cannot be exchanged, the tenant has
+     * some unit of the class. A unit on which two tenants were seen, or one of another class, is put out of service.
+     */
+    private void boundElsewhere(ActuationReport report, GpuState binding, GpuState found, Optional<String> user) {
+        UnitExchange exchange = new UnitExchange(builder);
+        Tenant tenant = report.tenant().orElseThrow();
+        boolean isAlike = UnitExchange.isOfOneClass(binding, found);
+        if (isAlike && found.isHeldBy(tenant)) {
+            Optional<SlotKnowledge> before = found.isSlot() && found.owner().isUp()
+                    ? found.slot()
+                    : Optional.of(SlotKnowledge.slot(user));
+            if (found.isSlot() && found.owner().isUp()) {
+                builder.describe(found.placed(Optional.of(SlotKnowledge.named(user))));
+            }
+            bind(report, binding, before);
+        } else if (exchange.isAllowed(binding, found, report.at())) {
+            exchange.exchange(binding.gpuId(), found.gpuId());
+            bind(report, builder.gpu(found.gpuId()), Optional.of(SlotKnowledge.named(user)));
+        } else if (isAlike && !(found.owner().isUp() && !found.isSlot())) {
+            bind(report, binding, Optional.of(SlotKnowledge.slot(user)));
+        } else if (!found.isHeldBy(tenant)) {
+            inventory.quarantine(
+                    found,
+                    "actuator %s finds %s running on it, where %s was decided; stop what should not run there, then reset it"
+                            .formatted(report.actuator(), tenant, holder(found)));
+        }
+    }
+
+    static String holder(GpuState unit) {
+        return unit.owner().holder().map(Tenant::toString).orElse("nothing");
+    }
+
+    private void released(ActuationReport report, GpuState named, Tenant tenant) {
+        GpuState found = report.placement(named.gpuId())
+                .flatMap(UnitPlacement::unit)
+                .flatMap(builder.gpus()::get)
+                .orElse(named);
+        boolean isElsewhere = !found.gpuId().equals(named.gpuId());
+        Predicate<GpuState> expects = unit -> expectsRelease(report, unit);
+        if (isElsewhere && found.isHeldBy(tenant) && found.owner().isUp() && !expects.test(found)) {
+            leftElsewhere(report, found, expecting(named, tenant, expects));
+            return;
+        }
+        Optional<GpuState> leaving = expecting(found, tenant, expects);
+        if (leaving.isPresent()) {
+            byName.released(report, leaving.get());
+        } else if (!isElsewhere) {
+            byName.released(report, named);
+        } else {
+            expecting(found, tenant, unit -> unit.isSlot() && unit.owner().isUp())
+                    .ifPresent(unit -> byName.released(report, unit));
+        }
+    }
+
+    /**
+     * A controller stopped another unit of the tenant than the one that it was to leave. What is gone is free, and the
+     * tenant keeps the other one until it is taken back again.
+     */
+    private void leftElsewhere(ActuationReport report, GpuState gone, Optional<GpuState> kept) {
+        if (!report.at().isAfter(gone.since())) {
+            kept.filter(unit -> UnitExchange.isOfOneClass(unit, gone))
+                    .ifPresent(unit -> byName.released(report, unit));
+            return;
+        }
+        byName.released(report, gone);
+        kept.filter(unit -> unit.owner().isReleasing()).ifPresent(unit -> {
+            Owner.Releasing open = unit.owner().asReleasing().orElseThrow();
+            builder.own(unit.gpuId(), keptBy(open, unit.pool()));
+            new UnitExchange(builder).rename(open.tenant(), gone.gpuId(), unit.gpuId());
+        });
+    }
+
+    /** What a unit is that its tenant did not leave. It has no lease of its own any more. */
+    private static Owner keptBy(Owner.Releasing open, Pool pool) {
+        return open.tenant()
+                .match(Tenant.Cases.of(
+                        job -> pool == Pool.INFERENCE
+                                ? new Owner.Lent(job.job(), open.decision(), open.by())
+                                : new Owner.Training(job.job()),
+                        service -> new Owner.Serving(service.service())));
+    }
+}

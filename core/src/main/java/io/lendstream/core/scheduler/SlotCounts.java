@@ -10,6 +10,8 @@ import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.SlotClass;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,25 +50,40 @@ record SlotCounts(StepBuilder builder, InventoryApplier inventory) {
             }
         }
         int missing = held.size() - reported;
-        for (int i = held.size() - 1; i >= 0 && missing > 0; i--) {
-            if (isLeftOpenBy(report.actuator(), held.get(i))) {
-                builder.invalidatePlan();
-                builder.own(held.get(i).gpuId(), new Owner.Free());
-                missing--;
-            }
+        if (missing > 0) {
+            free(tenant, missing, leavable(report.actuator(), held));
         }
-        for (int i = 0; i < free.size() && missing < 0; i++) {
+        for (int i = 0; i < Math.min(free.size(), -missing); i++) {
             inventory.quarantine(
                     free.get(i),
                     "actuator %s finds more of %s on node %s than was decided; stop what should not run there, then reset it"
                             .formatted(report.actuator(), tenant, free.get(i).nodeId()));
-            missing++;
         }
     }
 
-    /** Only the actuator that bound a unit can report that no tenant runs there. */
-    private static boolean isLeftOpenBy(String actuator, GpuState unit) {
-        return unit.isSlot() && unit.boundBy().filter(actuator::equals).isPresent();
+    private void free(Tenant tenant, int count, List<GpuState> candidates) {
+        for (GpuState unit : candidates.subList(0, Math.min(count, candidates.size()))) {
+            builder.invalidatePlan();
+            builder.own(unit.gpuId(), new Owner.Free());
+            new UnitExchange(builder).forgetPlaces(tenant, SlotClass.of(unit));
+        }
+    }
+
+    /**
+     * The units that an actuator may report as left: only that which bound a unit can tell. Those of which it is not
+     * known that the tenant is there come first, the last names first.
+     */
+    private static List<GpuState> leavable(String actuator, List<GpuState> held) {
+        List<GpuState> leavable = new ArrayList<>();
+        for (GpuState unit : held) {
+            if (unit.slot().isPresent()
+                    && unit.boundBy().filter(actuator::equals).isPresent()) {
+                leavable.add(unit);
+            }
+        }
+        leavable.sort(Comparator.comparing(GpuState::isSlot).thenComparing(GpuState::gpuId));
+        Collections.reverse(leavable);
+        return leavable;
     }
 
     private static boolean isSettledBefore(GpuState unit, Instant at) {

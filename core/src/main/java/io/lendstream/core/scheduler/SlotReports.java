@@ -118,7 +118,7 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
             Optional<SlotKnowledge> place = placement.map(any -> SlotKnowledge.slot(user));
             bind(report, binding.get(), place);
         } else if (found.get().gpuId().equals(binding.get().gpuId())) {
-            bind(report, binding.get(), user.map(known -> SlotKnowledge.named(user)));
+            bind(report, binding.get(), Optional.of(SlotKnowledge.named(user)));
         } else {
             boundElsewhere(report, binding.get(), found.get(), user);
         }
@@ -163,10 +163,12 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
     }
 
     private void released(ActuationReport report, GpuState named, Tenant tenant) {
-        GpuState found = report.placement(named.gpuId())
+        Optional<UnitPlacement> placement = report.placement(named.gpuId());
+        Optional<GpuState> seen = placement
                 .flatMap(UnitPlacement::unit)
                 .flatMap(builder.gpus()::get)
-                .orElse(named);
+                .or(() -> placement.flatMap(UnitPlacement::user).flatMap(user -> shownAs(user, named, tenant)));
+        GpuState found = seen.orElse(named);
         boolean isElsewhere = !found.gpuId().equals(named.gpuId());
         Predicate<GpuState> expects = unit -> expectsRelease(report, unit);
         if (isElsewhere && found.isHeldBy(tenant) && found.owner().isUp() && !expects.test(found)) {
@@ -182,24 +184,43 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
             expecting(found, tenant, unit -> unit.isSlot() && unit.owner().isUp())
                     .ifPresent(unit -> byName.released(report, unit));
         }
+        if (placement.isPresent() && seen.isEmpty()) {
+            new UnitExchange(builder).forgetPlaces(tenant, SlotClass.of(named));
+        }
+    }
+
+    /** The unit of a tenant, like the named one, whose user is known to be this one; one that it is leaving, if any. */
+    private Optional<GpuState> shownAs(String user, GpuState named, Tenant tenant) {
+        Predicate<GpuState> isShown =
+                unit -> unit.user().filter(user::equals).isPresent();
+        return expecting(named, tenant, isShown.and(unit -> unit.owner().isReleasing()))
+                .or(() -> expecting(named, tenant, isShown));
     }
 
     /**
-     * A controller stopped another unit of the tenant than the one that it was to leave. What is gone is free, and the
-     * tenant keeps the other one until it is taken back again.
+     * A controller stopped another unit of the tenant than the one that it was to leave. What is gone is free. Within
+     * one class the two units change places. Elsewhere the tenant keeps the other one until it is taken back again.
      */
-    private void leftElsewhere(ActuationReport report, GpuState gone, Optional<GpuState> kept) {
-        if (!report.at().isAfter(gone.since())) {
-            kept.filter(unit -> UnitExchange.isOfOneClass(unit, gone))
-                    .ifPresent(unit -> byName.released(report, unit));
-            return;
+    private void leftElsewhere(ActuationReport report, GpuState gone, Optional<GpuState> asked) {
+        Optional<GpuState> kept = asked.filter(unit -> unit.owner().isReleasing());
+        boolean isNews = report.at().isAfter(gone.since());
+        if (kept.isPresent() && UnitExchange.isOfOneClass(kept.get(), gone)) {
+            GpuState stays = kept.get();
+            if (isNews) {
+                new UnitExchange(builder).exchange(stays.gpuId(), gone.gpuId());
+                builder.describe(builder.gpu(stays.gpuId()).placed(stays.slot()));
+            }
+            byName.released(report, builder.gpu(isNews ? gone.gpuId() : stays.gpuId()));
+        } else if (isNews) {
+            byName.released(report, gone);
+            kept.ifPresent(unit -> keep(unit, gone));
         }
-        byName.released(report, gone);
-        kept.filter(unit -> unit.owner().isReleasing()).ifPresent(unit -> {
-            Owner.Releasing open = unit.owner().asReleasing().orElseThrow();
-            builder.own(unit.gpuId(), keptBy(open, unit.pool()));
-            new UnitExchange(builder).rename(open.tenant(), gone.gpuId(), unit.gpuId());
-        });
+    }
+
+    private void keep(GpuState kept, GpuState gone) {
+        Owner.Releasing open = kept.owner().asReleasing().orElseThrow();
+        builder.own(kept.gpuId(), keptBy(open, kept.pool()));
+        new UnitExchange(builder).rename(open.tenant(), gone.gpuId(), kept.gpuId());
     }
 
     /** What a unit is that its tenant did not leave. It has no lease of its own any more. */

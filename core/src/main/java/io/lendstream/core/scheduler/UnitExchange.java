@@ -4,8 +4,10 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.SlotClass;
+import io.lendstream.core.state.SlotKnowledge;
 import java.time.Instant;
 import java.util.LinkedHashSet;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -58,6 +60,15 @@ record UnitExchange(StepBuilder builder) {
         }
         for (Tenant tenant : tenants) {
             rename(tenant, one, other);
+        }
+    }
+
+    /** A tenant has fewer units of a class, and it is not known which one it left. */
+    void forgetPlaces(Tenant tenant, SlotClass like) {
+        for (GpuState unit : new UnitsByNode(builder).on(like.node())) {
+            if (unit.isHeldBy(tenant) && unit.slot().isPresent() && !unit.isSlot() && like.has(unit)) {
+                builder.describe(unit.placed(Optional.of(SlotKnowledge.slot(unit.user()))));
+            }
         }
     }
 

@@ -40,6 +40,9 @@ final class OrderJson {
             fields.put("kind", "force");
             tenant(fields, force.tenant());
             fields.put("units", names(force.units()));
+            if (!force.users().isEmpty()) {
+                fields.put("users", force.users());
+            }
         } else if (order instanceof Order.Cut cut) {
             fields.put("kind", "cut");
             fields.put("gpu", cut.gpu().value());

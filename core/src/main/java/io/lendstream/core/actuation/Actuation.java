@@ -51,6 +51,7 @@ import java.util.stream.Stream;
 public final class Actuation {
     private final ActuationState state;
     private final Optional<InStepDriver> inStep;
+    private final SlotMatching slots;
 
     /**
      * @param actuator its name in reports
@@ -59,6 +60,7 @@ public final class Actuation {
     public Actuation(String actuator, Duration leaseNotice, ChangeDriver driver) {
         this.state = new ActuationState(actuator, leaseNotice, driver);
         this.inStep = driver.inStep();
+        this.slots = new SlotMatching(state);
     }
 
     /** Continues from saved state. Nodes, jobs and services are not part of it and have to be declared again. */
@@ -124,10 +126,12 @@ public final class Actuation {
     }
 
     public void forget(DomainId domain, JobId job) {
+        slots.forget(new Tenant.Job(job));
         state.tenants().forget(domain, job);
     }
 
     public void forget(DomainId domain, ServiceId service) {
+        slots.forget(new Tenant.Service(service));
         state.tenants().forget(domain, service);
     }
 
@@ -200,6 +204,7 @@ public final class Actuation {
             state.refuse(decision, why.refusal(), scope.own(decision.action().gpus()), why.text(), reports);
             return delivered(reports);
         }
+        slots.relabel(decision);
         reports.addAll(decision.action().match(new DecisionHandler(state, decision)));
         carryOn(now, false, reports);
         return delivered(reports);
@@ -214,12 +219,14 @@ public final class Actuation {
 
     private List<ActuationReport> delivered(List<ActuationReport> reports) {
         inStep.ifPresent(driver -> reports.removeIf(report -> !driver.delivers(report)));
+        reports.replaceAll(slots::placed);
         return reports;
     }
 
     /**
      * Reports on the tenant of each GPU, from which a scheduler can tell that it missed a report. Left out are GPUs
-     * that change, GPUs that no driver has confirmed since a restart, and domains without a decision so far.
+     * that change, GPUs that no driver has confirmed since a restart, and domains without a decision so far. Where the
+     * driver does not choose units, tenants that have left their last one are reported with none.
      */
     public List<ActuationReport> stock() {
         var reports = new ArrayList<ActuationReport>();
@@ -242,7 +249,11 @@ public final class Actuation {
                     .map(entry ->
                             state.report(decision, Outcome.HOLDS, entry.getValue(), entry.getKey(), Timings.NONE, ""))
                     .sorted(Comparator.comparing(report -> report.gpus().get(0)))
+                    .map(slots::placed)
                     .forEach(reports::add);
+            slots.emptied(domain)
+                    .forEach(tenant -> reports.add(state.report(
+                            decision, Outcome.HOLDS, List.of(), Optional.of(tenant), Timings.NONE, "")));
         });
         return reports;
     }
@@ -294,8 +305,16 @@ public final class Actuation {
     public List<ActuationReport> done(DriverEvent driverEvent, Instant now) {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, false, reports);
-        new DriverFeedback(state, reports).take(driverEvent);
+        take(driverEvent, new DriverFeedback(state, reports), reports);
+        reports.replaceAll(slots::placed);
         return reports;
+    }
+
+    private void take(DriverEvent event, DriverFeedback feedback, List<ActuationReport> reports) {
+        DriverEvent known = slots.known(event, reports);
+        int before = reports.size();
+        feedback.take(known);
+        slots.place(reports, before, known);
     }
 
     private void carryOn(Instant now, boolean leasesToo, List<ActuationReport> reports) {
@@ -319,7 +338,7 @@ public final class Actuation {
             }
             if (isEventDue && (due.isEmpty() || event.get().isBefore(due.get()))) {
                 state.reach(event.get().at());
-                feedback.take(inStep.orElseThrow().takeNext());
+                take(inStep.orElseThrow().takeNext(), feedback, reports);
             } else if (due.isPresent()) {
                 state.reach(due.get().due());
                 state.steps().remove(due.get());

@@ -1,6 +1,7 @@
 package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.UnitPlacement;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Duration;
@@ -14,17 +15,34 @@ public sealed interface DriverEvent {
      *
      * @param forced whether the tenant had to be killed
      * @param reason added to the report; usually empty
+     * @param placements which units these were, as far as a driver knows that does not choose them; else empty
      */
-    record Stopped(Tenant tenant, List<GpuId> units, boolean forced, String reason) implements DriverEvent {
+    record Stopped(
+            Tenant tenant, List<GpuId> units, boolean forced, String reason, List<UnitPlacement> placements)
+            implements DriverEvent {
         public Stopped {
             units = GpuId.sorted(units);
+            placements = List.copyOf(placements);
+        }
+
+        public Stopped(Tenant tenant, List<GpuId> units, boolean forced, String reason) {
+            this(tenant, units, forced, reason, List.of());
         }
     }
 
-    /** A tenant runs on these units. */
-    record Started(Tenant tenant, List<GpuId> units) implements DriverEvent {
+    /**
+     * A tenant runs on these units.
+     *
+     * @param placements which units these are, as far as a driver knows that does not choose them; else empty
+     */
+    record Started(Tenant tenant, List<GpuId> units, List<UnitPlacement> placements) implements DriverEvent {
         public Started {
             units = GpuId.sorted(units);
+            placements = List.copyOf(placements);
+        }
+
+        public Started(Tenant tenant, List<GpuId> units) {
+            this(tenant, units, List.of());
         }
     }
 

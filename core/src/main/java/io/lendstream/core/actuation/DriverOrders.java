@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /** What drivers have to bring about or keep, and the orders that were not given to them yet. */
 final class DriverOrders {
@@ -65,6 +66,15 @@ final class DriverOrders {
 
     void add(Order.Force force) {
         waiting.add(force);
+    }
+
+    /** Names the units of the last order about a tenant by other names. It is no new order. */
+    void rename(Tenant tenant, UnaryOperator<GpuId> names) {
+        place(tenant).ifPresent(last -> {
+            Order.Place renamed = last.renamed(names);
+            places.put(tenant, renamed);
+            waiting.replaceAll(order -> order.equals(last) ? renamed : order);
+        });
     }
 
     /** Takes units out of the last order about a tenant. */

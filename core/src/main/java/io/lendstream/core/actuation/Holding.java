@@ -34,6 +34,11 @@ public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan
      */
     public record Loan(DecisionId granted, Instant until) {}
 
+    /** The same under another name of its unit. */
+    Holding named(GpuId other) {
+        return new Holding(other, tenant, phase, loan);
+    }
+
     Holding in(Phase next) {
         return new Holding(gpu, tenant, next, loan, replica);
     }

@@ -89,6 +89,16 @@ final class Holdings {
         });
     }
 
+    /** Two names stand for each other from now on. Whole holdings change their names, with their leases. */
+    void exchange(GpuId one, GpuId other) {
+        Optional<Holding> first = of(one);
+        Optional<Holding> second = of(other);
+        remove(one);
+        remove(other);
+        first.ifPresent(holding -> put(holding.named(other)));
+        second.ifPresent(holding -> put(holding.named(one)));
+    }
+
     /** When the next lease ends whose GPU is not being released yet. */
     Optional<Instant> nextLeaseEnd() {
         return byLeaseEnd.isEmpty() ? Optional.empty() : Optional.of(byLeaseEnd.firstKey());

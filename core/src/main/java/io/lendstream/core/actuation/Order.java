@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 
 /**
  * A state that a driver has to bring about. It is not a step: after a restart the same order can be given again.
@@ -73,6 +74,18 @@ public sealed interface Order {
             return together;
         }
 
+        /** The same by other names of units. */
+        Place renamed(UnaryOperator<GpuId> names) {
+            return new Place(
+                    decision,
+                    tenant,
+                    units.stream().map(names).toList(),
+                    leaving.stream().map(names).toList(),
+                    allocation,
+                    by,
+                    replicas.stream().map(replica -> replica.renamed(names)).toList());
+        }
+
         /** The same without units that are gone. A replica that has lost one of its units does not run any more. */
         Place without(Collection<GpuId> gone) {
             Set<GpuId> out = new TreeSet<>(gone);
@@ -90,10 +103,20 @@ public sealed interface Order {
         }
     }
 
-    /** Whatever still runs of a tenant on these units is killed at once. */
-    record Force(DecisionId decision, Tenant tenant, List<GpuId> units) implements Order {
+    /**
+     * Whatever still runs of a tenant on these units is killed at once.
+     *
+     * @param users what is killed, by the users that the driver has named, where it does not choose units and more of
+     *     the tenant runs than was ordered
+     */
+    record Force(DecisionId decision, Tenant tenant, List<GpuId> units, List<String> users) implements Order {
         public Force {
             units = GpuId.sorted(units);
+            users = List.copyOf(users);
+        }
+
+        public Force(DecisionId decision, Tenant tenant, List<GpuId> units) {
+            this(decision, tenant, units, List.of());
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
@@ -141,6 +142,17 @@ final class PendingSteps {
                 add(step.of(rest).because(ReasonText.join(step.reason(), without)));
             } else if (!rest.isEmpty()) {
                 add(step.of(rest));
+            }
+        }
+    }
+
+    /** Names the GPUs of the steps about a tenant by other names. */
+    void rename(Tenant tenant, UnaryOperator<GpuId> names) {
+        for (PendingStep step : awaited(tenant, any -> true)) {
+            PendingStep renamed = step.of(step.gpus().stream().map(names).toList());
+            if (!renamed.equals(step)) {
+                remove(step);
+                add(renamed);
             }
         }
     }

@@ -1,6 +1,7 @@
 package io.lendstream.core.actuation;
 
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.id.DomainId;
@@ -8,6 +9,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.SlotClass;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +25,9 @@ final class UnitInventory {
 
     /** The GPU of each unit. */
     private final Map<GpuId, Gpu> gpus = new HashMap<>();
+
+    /** The node of each unit. */
+    private final Map<GpuId, NodeId> nodes = new HashMap<>();
 
     private final Map<InDomain<NodeId>, List<GpuId>> unitsByNode = new HashMap<>();
     /** The nodes of this actuator; empty for all. */
@@ -68,6 +73,7 @@ final class UnitInventory {
         units.forEach(unit -> {
             pools.put(unit, node.pool());
             domains.put(unit, domain);
+            nodes.put(unit, node.nodeId());
         });
         for (Gpu gpu : node.gpus()) {
             know(gpu, gpu.gpuId(), units);
@@ -91,6 +97,7 @@ final class UnitInventory {
                 .ifPresent(units -> units.forEach(unit -> {
                     pools.remove(unit);
                     domains.remove(unit);
+                    nodes.remove(unit);
                     cuttable.remove(unit);
                     gpus.remove(unit);
                 }));
@@ -138,6 +145,34 @@ final class UnitInventory {
     /** The GPU of this name if its MIG instances can be changed. */
     Optional<Gpu> cuttable(GpuId gpu) {
         return Optional.ofNullable(cuttable.get(gpu));
+    }
+
+    /** The units that a driver may take for a unit, if it does not choose units; empty if the unit is not known. */
+    Optional<SlotClass> slotClass(GpuId unit) {
+        Gpu gpu = gpus.get(unit);
+        NodeId node = nodes.get(unit);
+        Pool pool = pools.get(unit);
+        if (gpu == null || node == null || pool == null) {
+            return Optional.empty();
+        }
+        Optional<String> profile = gpu.instances().stream()
+                .filter(instance -> instance.gpuId().equals(unit))
+                .map(GpuInstance::profile)
+                .findFirst();
+        return Optional.of(new SlotClass(node, kind(unit), pool, profile));
+    }
+
+    /** The known units like a unit, by name; those that a driver may take for it if it does not choose units. */
+    List<GpuId> alike(GpuId unit) {
+        Optional<SlotClass> like = slotClass(unit);
+        Optional<DomainId> domain = domainOf(unit);
+        if (like.isEmpty() || domain.isEmpty()) {
+            return List.of();
+        }
+        return unitsOf(domain.get(), like.get().node()).stream()
+                .filter(other -> slotClass(other).equals(like))
+                .sorted()
+                .toList();
     }
 
     /** The kind of the GPU of a unit, by its name and memory. */

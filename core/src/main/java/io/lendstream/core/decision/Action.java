@@ -214,10 +214,20 @@ public sealed interface Action {
         }
     }
 
-    /** Lets loans run on until a later deadline. */
-    record Renew(List<GpuId> gpus, Instant until) implements Action {
+    /**
+     * Lets loans run on until a later deadline.
+     *
+     * @param jobs the job of each GPU, in the order of their names, if some driver does not choose units; else empty
+     */
+    record Renew(List<GpuId> gpus, Instant until, List<JobId> jobs) implements Action {
         public Renew {
             gpus = GpuId.sorted(gpus);
+            jobs = List.copyOf(jobs);
+        }
+
+        /** A renewal of units that their drivers choose. */
+        public Renew(List<GpuId> gpus, Instant until) {
+            this(gpus, until, List.of());
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.lendstream.core.decision;
 
 import io.lendstream.core.id.GpuId;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * A replica of several units in a decision.
@@ -17,5 +18,11 @@ public record ReplicaUnits(ReplicaId replica, String shape, ReplicaRole role, Li
     /** The part of each unit, before it is bound. */
     public GroupPart part() {
         return new GroupPart(replica, shape, role, Math.max(1, units.size()), false);
+    }
+
+    /** The same by other names of units. */
+    public ReplicaUnits renamed(UnaryOperator<GpuId> names) {
+        return new ReplicaUnits(
+                replica, shape, role, units.stream().map(names).toList());
     }
 }

@@ -61,6 +61,11 @@ public record ActuationReport(
         return Optional.empty();
     }
 
+    /** The same with what is known about the units of tenants. */
+    public ActuationReport with(List<UnitPlacement> known) {
+        return new ActuationReport(domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, known);
+    }
+
     @Override
     public <T> T match(Cases<T> cases) {
         return cases.report(this);

@@ -137,13 +137,22 @@ final class Deadlines {
     /** Lets loans go on for another term. */
     void renew(List<GpuId> gpus, Reason reason) {
         Instant until = builder.now().plus(settings.lease());
-        builder.decide(until, reason, new Action.Renew(gpus, until));
+        builder.decide(until, reason, new Action.Renew(gpus, until, jobs(gpus)));
         for (GpuId gpu : gpus) {
             builder.gpu(gpu)
                     .owner()
                     .asLent()
                     .ifPresent(lent -> builder.extend(gpu, new Owner.Lent(lent.job(), lent.decision(), until)));
         }
+    }
+
+    /** The jobs of lent GPUs, where an actuator needs them to find the units. */
+    private List<JobId> jobs(List<GpuId> lent) {
+        return builder.entities().scopes().hasSlots()
+                ? GpuId.sorted(lent).stream()
+                        .flatMap(gpu -> builder.gpu(gpu).owner().holdingJob().stream())
+                        .toList()
+                : List.of();
     }
 
     /** Lent GPUs whose lease ends within a time. */

@@ -143,13 +143,14 @@ final class ExpectedEvents {
         Set<GpuId> gone = Set.copyOf(units);
         for (ExpectedEvent event : List.copyOf(about(tenant))) {
             if (event.event() instanceof DriverEvent.Started started) {
-                replace(event, started.units(), gone, rest -> new DriverEvent.Started(tenant, rest));
+                replace(event, started.units(), gone, rest -> new DriverEvent.Started(tenant, rest, started.placements()));
             } else if (event.event() instanceof DriverEvent.Stopped stopped) {
                 replace(
                         event,
                         stopped.units(),
                         gone,
-                        rest -> new DriverEvent.Stopped(tenant, rest, stopped.forced(), stopped.reason()));
+                        rest -> new DriverEvent.Stopped(
+                                tenant, rest, stopped.forced(), stopped.reason(), stopped.placements()));
             }
         }
     }

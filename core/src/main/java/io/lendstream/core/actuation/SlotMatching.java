@@ -1,0 +1,306 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Timings;
+import io.lendstream.core.event.UnitPlacement;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+
+/**
+ * Matches names of units by count, for a driver that does not choose units. There a name stands for any unit of its
+ * node, kind, pool and profile: the scheduler may name a tenant by other units than before, and the driver reports by
+ * the names of its orders.
+ *
+ * <p>For a driver that chooses units it does nothing.
+ */
+final class SlotMatching {
+    private static final Set<Outcome> PLACED =
+            Set.of(Outcome.BOUND, Outcome.RELEASED, Outcome.FORCED, Outcome.FAILED, Outcome.HOLDS);
+
+    private final ActuationState state;
+    private final boolean applies;
+    /** Tenants that have left their last unit: their absence is reported, until they have one again. */
+    private final Map<String, Emptied> emptied = new TreeMap<>();
+
+    private record Emptied(Tenant tenant, DomainId domain) {}
+
+    SlotMatching(ActuationState state) {
+        this.state = state;
+        this.applies = !state.driver().abilities().choosesUnits();
+    }
+
+    /**
+     * Names the units of tenants as a decision names them. Whole holdings change their names, with their leases, within
+     * a class. A name that stays held is refused later.
+     */
+    void relabel(Decision decision) {
+        if (!applies) {
+            return;
+        }
+        DecisionScope scope = new DecisionScope(state);
+        for (SlotNames names : SlotNames.of(decision.action())) {
+            List<GpuId> held = scope.own(names.held());
+            held.forEach(unit -> takeName(names.tenant(), unit, held));
+            List<GpuId> gained = scope.own(names.gained());
+            Set<GpuId> named = new HashSet<>(held);
+            named.addAll(gained);
+            gained.forEach(unit -> freeName(unit, named));
+        }
+    }
+
+    /** Gives a name to a holding of a tenant whose own name the decision does not use for it. */
+    private void takeName(Tenant tenant, GpuId name, Collection<GpuId> named) {
+        if (isHeldBy(tenant, name)) {
+            return;
+        }
+        firstOf(tenant, name, named, Holding.Phase.BOUND, Holding.Phase.BINDING, Holding.Phase.RELEASING)
+                .ifPresent(unit -> exchange(unit, name));
+    }
+
+    /** The first unit of a tenant like another, by phase and then by name. */
+    private Optional<GpuId> firstOf(Tenant tenant, GpuId like, Collection<GpuId> except, Holding.Phase... phases) {
+        List<GpuId> units = state.inventory().alike(like);
+        for (Holding.Phase phase : phases) {
+            for (GpuId unit : units) {
+                if (!except.contains(unit) && isIn(tenant, unit, phase)) {
+                    return Optional.of(unit);
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private boolean isHeldBy(Tenant tenant, GpuId unit) {
+        return state.holding(unit).map(Holding::tenant).filter(tenant::equals).isPresent();
+    }
+
+    private boolean isIn(Tenant tenant, GpuId unit, Holding.Phase phase) {
+        return isHeldBy(tenant, unit)
+                && state.holding(unit).map(Holding::phase).filter(phase::equals).isPresent();
+    }
+
+    /** Gives a holding under a name that is to be free another free name, if there is one. */
+    private void freeName(GpuId name, Set<GpuId> named) {
+        if (state.holding(name).isEmpty()) {
+            return;
+        }
+        for (GpuId unit : state.inventory().alike(name)) {
+            if (!named.contains(unit)
+                    && state.holding(unit).isEmpty()
+                    && !state.steps().isRecut(unit)) {
+                exchange(name, unit);
+                return;
+            }
+        }
+    }
+
+    private void exchange(GpuId one, GpuId other) {
+        Optional<Tenant> first = state.holding(one).map(Holding::tenant);
+        Optional<Tenant> second = state.holding(other).map(Holding::tenant);
+        state.exchange(one, other);
+        if (first.equals(second)) {
+            first.ifPresent(
+                    tenant -> rename(tenant, unit -> unit.equals(one) ? other : unit.equals(other) ? one : unit));
+        } else {
+            first.ifPresent(tenant -> rename(tenant, unit -> unit.equals(one) ? other : unit));
+            second.ifPresent(tenant -> rename(tenant, unit -> unit.equals(other) ? one : unit));
+        }
+    }
+
+    private void rename(Tenant tenant, UnaryOperator<GpuId> names) {
+        state.steps().rename(tenant, names);
+        state.orders().rename(tenant, names);
+        state.driver().inStep().ifPresent(driver -> driver.rename(tenant, names));
+    }
+
+    /**
+     * A driver's event by the names that units have now. What starts beyond the number of units that the tenant is to
+     * have is killed by its user.
+     */
+    DriverEvent known(DriverEvent event, List<ActuationReport> reports) {
+        if (!applies) {
+            return event;
+        }
+        if (event instanceof DriverEvent.Started started) {
+            return known(started);
+        }
+        return event instanceof DriverEvent.Stopped stopped ? known(stopped, reports) : event;
+    }
+
+    private DriverEvent known(DriverEvent.Started started) {
+        Tenant tenant = started.tenant();
+        Set<GpuId> taken = new TreeSet<>();
+        List<UnitPlacement> placements = new ArrayList<>();
+        List<String> strays = new ArrayList<>();
+        for (GpuId name : heldFirst(tenant, started.units())) {
+            UnitPlacement placement = placement(started.placements(), name);
+            Optional<GpuId> unit = isHeldBy(tenant, name) && !taken.contains(name)
+                    ? Optional.of(name)
+                    : firstOf(
+                            tenant,
+                            name,
+                            taken,
+                            Holding.Phase.BINDING,
+                            Holding.Phase.BOUND,
+                            Holding.Phase.RELEASING);
+            if (unit.isPresent()) {
+                taken.add(unit.get());
+                placements.add(placement.by(unit.get()));
+            } else {
+                placement.user().ifPresent(strays::add);
+            }
+        }
+        if (!strays.isEmpty()) {
+            state.orders().add(new Order.Force(state.lastDecision(tenant), tenant, List.of(), strays));
+        }
+        return new DriverEvent.Started(tenant, List.copyOf(taken), placements);
+    }
+
+    private DriverEvent known(DriverEvent.Stopped stopped, List<ActuationReport> reports) {
+        Tenant tenant = stopped.tenant();
+        Set<GpuId> taken = new TreeSet<>();
+        List<UnitPlacement> placements = new ArrayList<>();
+        for (GpuId name : heldFirst(tenant, stopped.units())) {
+            UnitPlacement placement = placement(stopped.placements(), name);
+            Optional<GpuId> unit = leaving(tenant, name, taken);
+            if (unit.isEmpty()) {
+                continue;
+            }
+            Optional<GpuId> elsewhere = placement.unit().filter(actual -> !isAlike(actual, unit.get()));
+            Optional<GpuId> gone = elsewhere.flatMap(actual -> firstOf(
+                    tenant, actual, taken, Holding.Phase.BOUND, Holding.Phase.BINDING));
+            if (gone.isPresent() && isIn(tenant, unit.get(), Holding.Phase.RELEASING)) {
+                keep(tenant, unit.get(), gone.get(), placement.by(unit.get()), reports);
+            } else {
+                taken.add(unit.get());
+                placements.add(
+                        elsewhere.isEmpty()
+                                ? placement.by(unit.get())
+                                : UnitPlacement.unknown(unit.get(), placement.user()));
+            }
+        }
+        return new DriverEvent.Stopped(tenant, List.copyOf(taken), stopped.forced(), stopped.reason(), placements);
+    }
+
+    /** Names that the tenant has come first, so that they are not taken for others. */
+    private List<GpuId> heldFirst(Tenant tenant, List<GpuId> units) {
+        List<GpuId> inOrder = new ArrayList<>();
+        units.stream().filter(unit -> isHeldBy(tenant, unit)).forEach(inOrder::add);
+        units.stream().filter(unit -> !isHeldBy(tenant, unit)).forEach(inOrder::add);
+        return inOrder;
+    }
+
+    /** The unit that a tenant leaves by some name: that name or one like it, of those that it is to leave first. */
+    private Optional<GpuId> leaving(Tenant tenant, GpuId name, Set<GpuId> taken) {
+        if (isIn(tenant, name, Holding.Phase.RELEASING) && !taken.contains(name)) {
+            return Optional.of(name);
+        }
+        Optional<GpuId> asked = firstOf(tenant, name, taken, Holding.Phase.RELEASING);
+        if (asked.isPresent()) {
+            return asked;
+        }
+        return isHeldBy(tenant, name) && !taken.contains(name)
+                ? Optional.of(name)
+                : firstOf(tenant, name, taken, Holding.Phase.BOUND, Holding.Phase.BINDING);
+    }
+
+    private boolean isAlike(GpuId one, GpuId other) {
+        return state.inventory().slotClass(one).equals(state.inventory().slotClass(other));
+    }
+
+    /**
+     * A controller stopped a unit of another class than the one that was to go. The tenant keeps that one, and it is
+     * reported under its name, with the unit that has gone.
+     */
+    private void keep(
+            Tenant tenant, GpuId kept, GpuId gone, UnitPlacement placement, List<ActuationReport> reports) {
+        for (PendingStep step : state.steps().awaited(tenant, PendingStep::frees)) {
+            if (step.gpus().contains(kept)) {
+                PendingStep part = state.steps().takeOut(step, List.of(kept));
+                reports.add(state.report(
+                                part.decision(),
+                                Outcome.RELEASED,
+                                List.of(kept),
+                                Optional.of(tenant),
+                                Timings.NONE,
+                                part.reason())
+                        .with(List.of(placement)));
+            }
+        }
+        state.steps().withdraw(tenant, List.of(gone), step -> step.kind() != PendingStep.Kind.APPLY);
+        state.keep(kept, gone);
+        state.orders().rename(tenant, unit -> unit.equals(gone) ? kept : unit.equals(kept) ? gone : unit);
+    }
+
+    private static UnitPlacement placement(List<UnitPlacement> placements, GpuId name) {
+        return placements.stream()
+                .filter(placement -> placement.named().equals(name))
+                .findFirst()
+                .orElseGet(() -> UnitPlacement.unknown(name, Optional.empty()));
+    }
+
+    /** Adds to reports what an event says about the units. */
+    void place(List<ActuationReport> reports, int from, DriverEvent event) {
+        if (!applies) {
+            return;
+        }
+        List<UnitPlacement> placements = event instanceof DriverEvent.Started started
+                ? started.placements()
+                : event instanceof DriverEvent.Stopped stopped ? stopped.placements() : List.of();
+        for (int i = from; i < reports.size(); i++) {
+            reports.set(i, placed(reports.get(i), placements));
+        }
+    }
+
+    /** A report whose units are not known, unless it says so. */
+    ActuationReport placed(ActuationReport report) {
+        ActuationReport placed = applies ? placed(report, List.of()) : report;
+        if (applies) {
+            remember(placed);
+        }
+        return placed;
+    }
+
+    private static ActuationReport placed(ActuationReport report, List<UnitPlacement> placements) {
+        return PLACED.contains(report.outcome()) && report.placements().isEmpty()
+                ? report.with(report.gpus().stream()
+                        .map(unit -> placement(placements, unit))
+                        .toList())
+                : report;
+    }
+
+    private void remember(ActuationReport report) {
+        boolean isLeft = report.outcome() == Outcome.RELEASED
+                || report.outcome() == Outcome.FORCED
+                || report.outcome() == Outcome.FAILED;
+        report.tenant()
+                .filter(tenant -> isLeft && state.held(tenant).isEmpty())
+                .ifPresent(tenant -> emptied.put(tenant.toString(), new Emptied(tenant, report.domain())));
+    }
+
+    /** The tenants of a domain that have left their last unit, and have none now. */
+    List<Tenant> emptied(DomainId domain) {
+        emptied.values().removeIf(left -> !state.held(left.tenant()).isEmpty());
+        return emptied.values().stream()
+                .filter(left -> left.domain().equals(domain))
+                .map(Emptied::tenant)
+                .toList();
+    }
+
+    void forget(Tenant tenant) {
+        emptied.remove(tenant.toString());
+    }
+}

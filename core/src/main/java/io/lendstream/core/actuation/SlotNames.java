@@ -1,0 +1,111 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import java.util.Collection;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The units by which a decision names a tenant: as the scheduler sees it before the change.
+ *
+ * @param held units that the tenant has
+ * @param gained units that are free, and that the tenant is to get
+ */
+record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained) {
+    SlotNames {
+        held = GpuId.sorted(held);
+        gained = GpuId.sorted(gained);
+    }
+
+    /** The names in a decision, for each tenant that it is about. */
+    static List<SlotNames> of(Action action) {
+        return action.match(new OfAction());
+    }
+
+    private static final class OfAction implements Action.Cases<List<SlotNames>> {
+        @Override
+        public List<SlotNames> lend(Action.Lend lend) {
+            return changed(lend.job(), lend.gpus(), lend.allocation());
+        }
+
+        @Override
+        public List<SlotNames> resize(Action.Resize resize) {
+            return changed(resize.job(), resize.gpus(), resize.allocation());
+        }
+
+        @Override
+        public List<SlotNames> reclaim(Action.Reclaim reclaim) {
+            TreeSet<GpuId> held = new TreeSet<>(reclaim.gpus());
+            held.addAll(reclaim.allocation().gpus());
+            return of(new Tenant.Job(reclaim.job()), held, List.of());
+        }
+
+        @Override
+        public List<SlotNames> serve(Action.Serve serve) {
+            return serve.warm()
+                    ? replicas(serve.service(), serve.gpus(), List.of())
+                    : replicas(serve.service(), List.of(), serve.gpus());
+        }
+
+        @Override
+        public List<SlotNames> idle(Action.Idle idle) {
+            return replicas(idle.service(), idle.gpus(), List.of());
+        }
+
+        @Override
+        public List<SlotNames> batching(Action.Batching batching) {
+            return replicas(batching.service(), batching.gpus(), List.of());
+        }
+
+        @Override
+        public List<SlotNames> repartition(Action.Repartition repartition) {
+            return List.of();
+        }
+
+        @Override
+        public List<SlotNames> renew(Action.Renew renew) {
+            if (renew.jobs().size() != renew.gpus().size()) {
+                return List.of();
+            }
+            SortedMap<JobId, TreeSet<GpuId>> byJob = new TreeMap<>();
+            for (int i = 0; i < renew.gpus().size(); i++) {
+                byJob.computeIfAbsent(renew.jobs().get(i), any -> new TreeSet<>())
+                        .add(renew.gpus().get(i));
+            }
+            return byJob.entrySet().stream()
+                    .map(loans -> new SlotNames(
+                            new Tenant.Job(loans.getKey()), List.copyOf(loans.getValue()), List.of()))
+                    .toList();
+        }
+
+        @Override
+        public List<SlotNames> hold(Action.Hold hold) {
+            return List.of();
+        }
+
+        /** Named units of the allocation are gained; the others are held, or given up. */
+        private static List<SlotNames> changed(JobId job, List<GpuId> named, Allocation allocation) {
+            TreeSet<GpuId> held = new TreeSet<>(allocation.gpus());
+            TreeSet<GpuId> gained = new TreeSet<>(named);
+            gained.retainAll(allocation.gpus());
+            held.addAll(named);
+            held.removeAll(gained);
+            return of(new Tenant.Job(job), held, gained);
+        }
+
+        private static List<SlotNames> replicas(ServiceId service, List<GpuId> held, List<GpuId> gained) {
+            return of(new Tenant.Service(service), held, gained);
+        }
+
+        private static List<SlotNames> of(Tenant tenant, Collection<GpuId> held, Collection<GpuId> gained) {
+            return List.of(new SlotNames(tenant, List.copyOf(held), List.copyOf(gained)));
+        }
+    }
+}

@@ -246,6 +246,9 @@ public final class Actuation {
                 }
             }
             byTenant.entrySet().stream()
+                    .filter(entry -> entry.getKey()
+                            .filter(tenant -> slots.isUncounted(tenant, unseen))
+                            .isEmpty())
                     .map(entry ->
                             state.report(decision, Outcome.HOLDS, entry.getValue(), entry.getKey(), Timings.NONE, ""))
                     .sorted(Comparator.comparing(report -> report.gpus().get(0)))

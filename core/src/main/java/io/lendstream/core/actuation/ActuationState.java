@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -190,14 +189,6 @@ final class ActuationState {
         latest.put(decision.domain(), decision);
     }
 
-    /** The last decision about a tenant; if none is known, the last of all. */
-    DecisionId lastDecision(Tenant tenant) {
-        return orders.place(tenant)
-                .map(Order.Place::decision)
-                .or(() -> latest.values().stream().max(Comparator.naturalOrder()))
-                .orElseThrow();
-    }
-
     Map<Refusal, Long> refusals() {
         return new EnumMap<>(refusals);
     }
@@ -273,19 +264,13 @@ final class ActuationState {
         moveTo(Holding.Phase.RELEASING, gpus);
     }
 
-    private void moveTo(Holding.Phase phase, Collection<GpuId> gpus) {
+    void moveTo(Holding.Phase phase, Collection<GpuId> gpus) {
         gpus.forEach(gpu -> holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(phase))));
     }
 
     /** Two names of GPUs stand for each other from now on. */
     void exchange(GpuId one, GpuId other) {
         holdings.exchange(one, other);
-    }
-
-    /** A tenant has left one GPU instead of another, which it keeps. */
-    void keep(GpuId kept, GpuId gone) {
-        holdings.remove(gone);
-        moveTo(Holding.Phase.BOUND, List.of(kept));
     }
 
     /** These GPUs have no tenant any more. */

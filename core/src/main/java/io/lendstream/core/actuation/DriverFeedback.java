@@ -7,6 +7,7 @@ import io.lendstream.core.event.Timings;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -74,7 +75,7 @@ final class DriverFeedback {
     private void leftUnasked(DriverEvent.Stopped stopped, List<GpuId> units, String why) {
         state.vacate(stopped.tenant(), units);
         reports.add(state.report(
-                state.lastDecision(stopped.tenant()),
+                lastDecision(state, stopped.tenant()),
                 stopped.forced() ? Outcome.FORCED : Outcome.RELEASED,
                 units,
                 Optional.of(stopped.tenant()),
@@ -82,12 +83,21 @@ final class DriverFeedback {
                 ReasonText.join(why, stopped.reason())));
     }
 
+    /** The last decision about a tenant; if none is known, the last of all. */
+    static DecisionId lastDecision(ActuationState state, Tenant tenant) {
+        return state.orders()
+                .place(tenant)
+                .map(Order.Place::decision)
+                .or(() -> state.latest().values().stream().max(Comparator.naturalOrder()))
+                .orElseThrow();
+    }
+
     private void started(DriverEvent.Started started) {
         Tenant tenant = started.tenant();
         List<GpuId> strays = new ArrayList<>(started.units());
         strays.removeAll(state.held(tenant));
         if (!strays.isEmpty()) {
-            state.orders().add(new Order.Force(state.lastDecision(tenant), tenant, strays));
+            state.orders().add(new Order.Force(lastDecision(state, tenant), tenant, strays));
         }
         steps.withdraw(tenant, started.units(), step -> step.returns(tenant));
         for (PendingStep step : steps.awaited(tenant, other -> other.kind() == PendingStep.Kind.BIND)) {

@@ -35,6 +35,11 @@ final class SlotMatching {
     /** Tenants that have left their last unit: their absence is reported, until they have one again. */
     private final Map<String, Emptied> emptied = new TreeMap<>();
 
+    /** The users that drivers named for units; those that are not known belong to any unit. */
+    private final Map<GpuId, String> users = new TreeMap<>();
+    /** Users that are being killed. */
+    private final Set<String> strays = new TreeSet<>();
+
     private record Emptied(Tenant tenant, DomainId domain) {}
 
     SlotMatching(ActuationState state) {
@@ -111,6 +116,10 @@ final class SlotMatching {
         Optional<Tenant> first = state.holding(one).map(Holding::tenant);
         Optional<Tenant> second = state.holding(other).map(Holding::tenant);
         state.exchange(one, other);
+        Optional<String> ofOne = Optional.ofNullable(users.remove(one));
+        Optional<String> ofOther = Optional.ofNullable(users.remove(other));
+        ofOne.ifPresent(user -> users.put(other, user));
+        ofOther.ifPresent(user -> users.put(one, user));
         if (first.equals(second)) {
             first.ifPresent(
                     tenant -> rename(tenant, unit -> unit.equals(one) ? other : unit.equals(other) ? one : unit));
@@ -144,29 +153,46 @@ final class SlotMatching {
         Tenant tenant = started.tenant();
         Set<GpuId> taken = new TreeSet<>();
         List<UnitPlacement> placements = new ArrayList<>();
-        List<String> strays = new ArrayList<>();
+        List<String> beyond = new ArrayList<>();
         for (GpuId name : heldFirst(tenant, started.units())) {
             UnitPlacement placement = placement(started.placements(), name);
-            Optional<GpuId> unit = isHeldBy(tenant, name) && !taken.contains(name)
-                    ? Optional.of(name)
-                    : firstOf(
-                            tenant,
-                            name,
-                            taken,
-                            Holding.Phase.BINDING,
-                            Holding.Phase.BOUND,
-                            Holding.Phase.RELEASING);
+            Optional<GpuId> unit = starting(tenant, name, taken, placement.user());
             if (unit.isPresent()) {
                 taken.add(unit.get());
                 placements.add(placement.by(unit.get()));
+                placement.user().ifPresent(user -> users.put(unit.get(), user));
             } else {
-                placement.user().ifPresent(strays::add);
+                placement.user().ifPresent(beyond::add);
             }
         }
-        if (!strays.isEmpty()) {
-            state.orders().add(new Order.Force(state.lastDecision(tenant), tenant, List.of(), strays));
+        if (!beyond.isEmpty()) {
+            strays.addAll(beyond);
+            state.orders()
+                    .add(new Order.Force(DriverFeedback.lastDecision(state, tenant), tenant, List.of(), beyond));
         }
         return new DriverEvent.Started(tenant, List.copyOf(taken), placements);
+    }
+
+    /** The unit on which a tenant runs by some name: one that is to be bound, or one that may have this user. */
+    private Optional<GpuId> starting(Tenant tenant, GpuId name, Set<GpuId> taken, Optional<String> user) {
+        Set<GpuId> others = new HashSet<>(taken);
+        for (GpuId unit : state.held(tenant)) {
+            boolean isAnother = !isIn(tenant, unit, Holding.Phase.BINDING)
+                    && user.filter(known -> !known.equals(users.getOrDefault(unit, known)))
+                            .isPresent();
+            if (isAnother) {
+                others.add(unit);
+            }
+        }
+        return isHeldBy(tenant, name) && !others.contains(name)
+                ? Optional.of(name)
+                : firstOf(
+                        tenant,
+                        name,
+                        others,
+                        Holding.Phase.BINDING,
+                        Holding.Phase.BOUND,
+                        Holding.Phase.RELEASING);
     }
 
     private DriverEvent known(DriverEvent.Stopped stopped, List<ActuationReport> reports) {
@@ -175,7 +201,8 @@ final class SlotMatching {
         List<UnitPlacement> placements = new ArrayList<>();
         for (GpuId name : heldFirst(tenant, stopped.units())) {
             UnitPlacement placement = placement(stopped.placements(), name);
-            Optional<GpuId> unit = leaving(tenant, name, taken);
+            boolean isStray = placement.user().filter(strays::remove).isPresent();
+            Optional<GpuId> unit = isStray ? Optional.empty() : leaving(tenant, name, taken);
             if (unit.isEmpty()) {
                 continue;
             }
@@ -186,6 +213,7 @@ final class SlotMatching {
                 keep(tenant, unit.get(), gone.get(), placement.by(unit.get()), reports);
             } else {
                 taken.add(unit.get());
+                leave(unit.get(), placement.user());
                 placements.add(
                         elsewhere.isEmpty()
                                 ? placement.by(unit.get())
@@ -217,6 +245,14 @@ final class SlotMatching {
                 : firstOf(tenant, name, taken, Holding.Phase.BOUND, Holding.Phase.BINDING);
     }
 
+    /** A unit has no user any more. If the user was that of another unit, that has the user of this one. */
+    private void leave(GpuId unit, Optional<String> user) {
+        Optional<String> own = Optional.ofNullable(users.remove(unit));
+        if (own.isPresent() && user.isPresent()) {
+            users.replaceAll((other, known) -> known.equals(user.get()) ? own.get() : known);
+        }
+    }
+
     private boolean isAlike(GpuId one, GpuId other) {
         return state.inventory().slotClass(one).equals(state.inventory().slotClass(other));
     }
@@ -241,7 +277,9 @@ final class SlotMatching {
             }
         }
         state.steps().withdraw(tenant, List.of(gone), step -> step.kind() != PendingStep.Kind.APPLY);
-        state.keep(kept, gone);
+        state.free(List.of(gone));
+        state.moveTo(Holding.Phase.BOUND, List.of(kept));
+        users.remove(gone);
         state.orders().rename(tenant, unit -> unit.equals(gone) ? kept : unit.equals(kept) ? gone : unit);
     }
 
@@ -289,6 +327,16 @@ final class SlotMatching {
         report.tenant()
                 .filter(tenant -> isLeft && state.held(tenant).isEmpty())
                 .ifPresent(tenant -> emptied.put(tenant.toString(), new Emptied(tenant, report.domain())));
+    }
+
+    /**
+     * Whether the number of units of a tenant is not known just now: some change, or no driver has confirmed them since
+     * a restart.
+     */
+    boolean isUncounted(Tenant tenant, Set<GpuId> unseen) {
+        return applies
+                && state.held(tenant).stream()
+                        .anyMatch(unit -> unseen.contains(unit) || !isIn(tenant, unit, Holding.Phase.BOUND));
     }
 
     /** The tenants of a domain that have left their last unit, and have none now. */

@@ -18,6 +18,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /** The events that a simulated driver will report, in the order of their times. */
 final class ExpectedEvents {
@@ -133,6 +134,27 @@ final class ExpectedEvents {
 
     private static boolean isInForce(ExpectedEvent event) {
         return event.event() instanceof DriverEvent.InForce;
+    }
+
+    /** Names the units of a tenant's starts and stops by other names. */
+    void rename(Tenant tenant, UnaryOperator<GpuId> names) {
+        for (ExpectedEvent event : List.copyOf(about(tenant))) {
+            DriverEvent what = event.event();
+            if (what instanceof DriverEvent.Started started) {
+                List<GpuId> renamed = started.units().stream().map(names).toList();
+                remove(event);
+                add(new ExpectedEvent(
+                        event.at(), event.order(), new DriverEvent.Started(tenant, renamed, started.placements())));
+            } else if (what instanceof DriverEvent.Stopped stopped) {
+                List<GpuId> renamed = stopped.units().stream().map(names).toList();
+                remove(event);
+                add(new ExpectedEvent(
+                        event.at(),
+                        event.order(),
+                        new DriverEvent.Stopped(
+                                tenant, renamed, stopped.forced(), stopped.reason(), stopped.placements())));
+            }
+        }
     }
 
     /** Takes units out of all expected events of a tenant's starts and stops. */

@@ -13,6 +13,7 @@ import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.UnitChoice;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * A driver of simulated tenants: a {@link DelayModel} gives the time and the failures of each change. It is ordered and
@@ -36,6 +38,7 @@ import java.util.Set;
 public final class SimulatedDriver implements InStepDriver {
     private final DelayModel delays;
     private final Abilities abilities;
+    private final Optional<DevicePlugin> plugin;
     private final Map<Tenant, SimulatedTenant> tenants = new HashMap<>();
     private final ExpectedEvents expected = new ExpectedEvents();
     /** The units that paused jobs had: their state is in the memory of that node. */
@@ -48,8 +51,18 @@ public final class SimulatedDriver implements InStepDriver {
 
     /** The same with other abilities, as a driver of another system would have. */
     public SimulatedDriver(DelayModel delays, Abilities abilities) {
+        this(delays, abilities, Optional.empty());
+    }
+
+    /** A driver that chooses the node only, because a device plugin picks the units there. */
+    public SimulatedDriver(DelayModel delays, Abilities abilities, DevicePlugin plugin) {
+        this(delays, abilities.choosing(UnitChoice.NODE, UnitChoice.NODE), Optional.of(plugin));
+    }
+
+    private SimulatedDriver(DelayModel delays, Abilities abilities, Optional<DevicePlugin> plugin) {
         this.delays = delays;
         this.abilities = abilities;
+        this.plugin = plugin;
     }
 
     @Override
@@ -210,7 +223,16 @@ public final class SimulatedDriver implements InStepDriver {
             tenant(stopped.tenant()).stopped(stopped.units());
             forgetIfGone(stopped.tenant());
         }
-        return event;
+        return plugin.isPresent() ? plugin.get().placed(event) : event;
+    }
+
+    @Override
+    public void rename(Tenant tenant, UnaryOperator<GpuId> names) {
+        if (tenants.containsKey(tenant)) {
+            tenant(tenant).rename(names);
+        }
+        expected.rename(tenant, names);
+        plugin.ifPresent(picks -> picks.rename(tenant, names));
     }
 
     @Override
@@ -222,6 +244,7 @@ public final class SimulatedDriver implements InStepDriver {
         });
         tenants.values().removeIf(SimulatedTenant::isGone);
         paused.values().removeIf(had -> !Collections.disjoint(had, units));
+        plugin.ifPresent(picks -> picks.lose(units));
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 
 /** The units that a simulated tenant has: where it runs, starts, or is being stopped. */
 final class SimulatedTenant {
@@ -57,6 +58,16 @@ final class SimulatedTenant {
         boolean isRepeated = isLeaseEnd || (last.isPresent() && last.get().equals(place.decision()));
         last = Optional.of(place.decision());
         return new Move(stopped, gained, before, isRepeated);
+    }
+
+    /** Its units have other names from now on. */
+    void rename(UnaryOperator<GpuId> names) {
+        List<GpuId> renamed = units.stream().map(names).toList();
+        List<GpuId> stillLeaving = leaving.stream().map(names).toList();
+        units.clear();
+        units.addAll(renamed);
+        leaving.clear();
+        leaving.addAll(stillLeaving);
     }
 
     /** It is gone from these units; whether it had any of them. */

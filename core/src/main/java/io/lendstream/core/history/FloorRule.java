@@ -3,6 +3,7 @@ package io.lendstream.core.history;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.ClusterState;
@@ -78,11 +79,22 @@ final class FloorRule implements HistoryRule {
     private static boolean endsReplica(DomainEvent event, ClusterState state) {
         return event.event()
                 .asReport()
-                .filter(report -> report.gpus().stream()
-                        .flatMap(gpu -> state.gpus().get(gpu).stream())
-                        .flatMap(gpu -> warmReplicaOf(gpu.owner()).stream())
-                        .anyMatch(service -> tellsTheEnd(report, new Tenant.Service(service))))
+                .filter(report -> isOfSlots(report)
+                        || report.gpus().stream()
+                                .flatMap(gpu -> state.gpus().get(gpu).stream())
+                                .flatMap(gpu -> warmReplicaOf(gpu.owner()).stream())
+                                .anyMatch(service -> tellsTheEnd(report, new Tenant.Service(service))))
                 .isPresent();
+    }
+
+    /** Whether replicas that a driver does not name by their units are fewer than the state has. */
+    private static boolean isOfSlots(ActuationReport report) {
+        boolean mayEnd = report.outcome() == Outcome.RELEASED
+                || report.outcome() == Outcome.FORCED
+                || report.outcome() == Outcome.HOLDS;
+        return mayEnd
+                && report.tenant().filter(Tenant::isService).isPresent()
+                && (report.gpus().isEmpty() || !report.placements().isEmpty());
     }
 
     private static boolean tellsTheEnd(ActuationReport report, Tenant replica) {

@@ -19,23 +19,31 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Nothing is bound to a GPU before what ran on it was released. */
+/**
+ * Nothing is bound to a GPU before what ran on it was released. Where drivers do not choose units, this is judged by
+ * the number of units of a node, kind and pool.
+ */
 final class TenancyRule implements HistoryRule {
     private final Violations violations;
     private final Map<GpuId, Tenant> running = new HashMap<>();
     private final Map<GpuId, Instant> toldAt = new HashMap<>();
+    private final SlotTenancy slots;
 
     TenancyRule(Violations violations) {
         this.violations = violations;
+        this.slots = new SlotTenancy(violations);
     }
 
     @Override
     public void before(DomainEvent event, ClusterState state) {
-        event.event().asReport().ifPresent(this::reported);
+        event.event().asReport().ifPresent(report -> reported(report, state));
         event.event()
                 .asCommand()
                 .filter(command -> command.kind() == ControlCommand.Kind.RESET)
-                .ifPresent(reset -> reset.gpus().forEach(running::remove));
+                .ifPresent(reset -> reset.gpus().forEach(gpu -> {
+                    running.remove(gpu);
+                    slots.reset(gpu, state);
+                }));
         event.event().asNode().ifPresent(node -> destroyed(node, state));
     }
 
@@ -45,8 +53,9 @@ final class TenancyRule implements HistoryRule {
         boolean startsCold =
                 decision.action().asServe().filter(serve -> !serve.warm()).isPresent();
         if (isLoan || startsCold) {
+            slots.decided(decision, replayed.state());
             for (GpuId gpu : decision.action().gpus()) {
-                if (running.containsKey(gpu)) {
+                if (running.containsKey(gpu) && !slots.isCounted(gpu, replayed.state())) {
                     violations.add(
                             Rule.BIND_BEFORE_RELEASE,
                             "decision %s binds %s, where %s still runs"
@@ -56,7 +65,11 @@ final class TenancyRule implements HistoryRule {
         }
     }
 
-    private void reported(ActuationReport report) {
+    private void reported(ActuationReport report, ClusterState state) {
+        if (slots.isAbout(report)) {
+            slots.reported(report, state);
+            return;
+        }
         boolean binds = report.outcome() == Outcome.BOUND && report.tenant().isPresent();
         boolean frees = report.outcome() == Outcome.RELEASED
                 || report.outcome() == Outcome.FORCED

@@ -1,6 +1,7 @@
 package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.UnitPlacement;
@@ -13,10 +14,12 @@ import io.lendstream.core.state.SlotClass;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What runs by the reports of actuators whose driver does not choose units. Where such a report names the unit itself,
@@ -29,7 +32,13 @@ final class SlotTenancy {
     /** Tenants that were reported on a unit itself, by class. */
     private final Map<SlotClass, Map<GpuId, Tenant>> seen = new HashMap<>();
 
-    private final Map<GpuId, Instant> toldAt = new HashMap<>();
+    /** When the last end under a name was reported. */
+    private final Map<GpuId, Instant> endedAt = new HashMap<>();
+
+    private final Set<Told> told = new HashSet<>();
+
+    /** A part of a report, which may arrive twice. */
+    private record Told(GpuId name, Outcome outcome, DecisionId decision, Instant at) {}
 
     SlotTenancy(Violations violations) {
         this.violations = violations;
@@ -54,12 +63,14 @@ final class SlotTenancy {
         }
         boolean isEnd = report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED;
         for (GpuId name : isEnd || report.outcome() == Outcome.BOUND ? report.gpus() : List.<GpuId>of()) {
-            Instant before = toldAt.getOrDefault(name, Instant.MIN);
-            boolean isRepeated = !before.isBefore(report.at());
-            if (isRepeated) {
-                continue; // overtaken in transit, or told twice
+            boolean isOvertaken =
+                    !isEnd && endedAt.getOrDefault(name, Instant.MIN).isAfter(report.at());
+            if (isOvertaken || !told.add(new Told(name, report.outcome(), report.decision(), report.at()))) {
+                continue;
             }
-            toldAt.put(name, report.at());
+            if (isEnd) {
+                endedAt.put(name, report.at());
+            }
             Optional<GpuId> unit = report.placement(name).flatMap(UnitPlacement::unit);
             Optional<SlotClass> like = state.gpus().get(unit.orElse(name)).map(SlotClass::of);
             if (like.isPresent() && isEnd) {

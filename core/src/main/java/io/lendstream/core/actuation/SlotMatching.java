@@ -299,20 +299,20 @@ final class SlotMatching {
                 ? started.placements()
                 : event instanceof DriverEvent.Stopped stopped ? stopped.placements() : List.of();
         for (int i = from; i < reports.size(); i++) {
-            reports.set(i, placed(reports.get(i), placements));
+            reports.set(i, withPlacements(reports.get(i), placements));
         }
     }
 
     /** A report whose units are not known, unless it says so. */
     ActuationReport placed(ActuationReport report) {
-        ActuationReport placed = applies ? placed(report, List.of()) : report;
+        ActuationReport placed = applies ? withPlacements(report, List.of()) : report;
         if (applies) {
             remember(placed);
         }
         return placed;
     }
 
-    private static ActuationReport placed(ActuationReport report, List<UnitPlacement> placements) {
+    private static ActuationReport withPlacements(ActuationReport report, List<UnitPlacement> placements) {
         return PLACED.contains(report.outcome()) && report.placements().isEmpty()
                 ? report.with(report.gpus().stream()
                         .map(unit -> placement(placements, unit))

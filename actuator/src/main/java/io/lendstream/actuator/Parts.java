@@ -6,6 +6,7 @@ import io.lendstream.core.id.GpuId;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Splits reports with too many GPUs for one record. Each part repeats the report for some of the GPUs. Readers
@@ -49,6 +50,7 @@ final class Parts {
     }
 
     private static ActuationReport part(ActuationReport report, List<GpuId> gpus) {
+        Set<GpuId> named = Set.copyOf(gpus);
         return new ActuationReport(
                 report.domain(),
                 report.decision(),
@@ -60,7 +62,7 @@ final class Parts {
                 report.timings(),
                 report.reason(),
                 report.placements().stream()
-                        .filter(placement -> gpus.contains(placement.named()))
+                        .filter(placement -> named.contains(placement.named()))
                         .toList());
     }
 }

@@ -6,6 +6,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.event.UnitPlacement;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import java.time.Instant;
@@ -43,13 +44,40 @@ class PartsTest {
                 .isEqualTo(report.gpus());
     }
 
+    @Test
+    void aPartHasThePlacementsOfItsGpus() {
+        ActuationReport report = placed(report(20_000, Outcome.BOUND));
+
+        List<ActuationReport> parts = Parts.of(report);
+
+        assertThat(parts).hasSizeGreaterThan(1).allSatisfy(part -> assertThat(part.placements())
+                .extracting(UnitPlacement::named)
+                .isEqualTo(part.gpus()));
+    }
+
+    @Test
+    void aReportOfWhichTheGpusAreCountedIsWholeOrLeftOut() {
+        assertThat(Parts.of(placed(report(100, Outcome.HOLDS)))).hasSize(1);
+        assertThat(Parts.of(placed(report(20_000, Outcome.HOLDS)))).isEmpty();
+    }
+
+    private static ActuationReport placed(ActuationReport report) {
+        return report.with(report.gpus().stream()
+                .map(gpu -> UnitPlacement.unknown(gpu, Optional.empty()))
+                .toList());
+    }
+
     private static ActuationReport report(int gpus) {
+        return report(gpus, Outcome.ACCEPTED);
+    }
+
+    private static ActuationReport report(int gpus, Outcome outcome) {
         return new ActuationReport(
                 DOMAIN,
                 new DecisionId(DOMAIN, 1, 1),
                 "actuator",
                 Instant.EPOCH,
-                Outcome.ACCEPTED,
+                outcome,
                 IntStream.range(0, gpus)
                         .mapToObj(gpu -> new GpuId("GPU-00000000-0000-0000-0000-%012d".formatted(gpu)))
                         .toList(),

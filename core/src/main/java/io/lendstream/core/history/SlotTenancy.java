@@ -2,6 +2,7 @@ package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.UnitPlacement;
@@ -164,8 +165,13 @@ final class SlotTenancy {
             if (running(like) + count > there) {
                 violations.add(
                         Rule.BIND_BEFORE_RELEASE,
-                        "decision %s binds %d units of node %s, where tenants still run on %d of %d"
-                                .formatted(decision.id(), count, like.node(), running(like), there));
+                        "decision %s binds %s of node %s, where tenants still run on %d of %d"
+                                .formatted(
+                                        decision.id(),
+                                        Reason.counted(count, "unit"),
+                                        like.node(),
+                                        running(like),
+                                        there));
             }
         });
     }

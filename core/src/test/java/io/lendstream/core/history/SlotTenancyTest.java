@@ -156,6 +156,6 @@ class SlotTenancyTest {
 
         assertThat(violations.found())
                 .extracting(Violation::text)
-                .containsExactly("decision test/1/4 binds 1 units of node n, where tenants still run on 2 of 2");
+                .containsExactly("decision test/1/4 binds 1 unit of node n, where tenants still run on 2 of 2");
     }
 }

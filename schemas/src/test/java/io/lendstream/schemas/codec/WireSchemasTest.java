@@ -6,11 +6,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Granularity;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Timings;
 import io.lendstream.core.event.UnitChoice;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.SlotKnowledge;
 import io.lendstream.schemas.codec.mapping.UnknownKindException;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
@@ -22,6 +32,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.avro.Schema;
@@ -96,6 +107,57 @@ final class WireSchemasTest {
         assertThat(abilities.atBind()).isEqualTo(UnitChoice.NOTHING);
         assertThat(abilities.atRelease()).isEqualTo(UnitChoice.NOTHING);
         assertThat(abilities.granularity()).isEqualTo(Granularity.NODE_GROUP);
+    }
+
+    @Test
+    void aCertaintyThatThisVersionDoesNotKnowIsASlot() throws IOException {
+        Schema now = Codecs.schema(TopicCatalogue.LEASES);
+        Schema later = SchemaChanges.withEverythingGrown(now);
+        Lease lease = new Lease(
+                new GpuId("g"),
+                new NodeId("n"),
+                new DomainId("d"),
+                Pool.INFERENCE,
+                new Owner.Free(),
+                1,
+                1,
+                Instant.EPOCH,
+                Optional.empty(),
+                Optional.of(SlotKnowledge.named(Optional.of("slurm/1"))));
+        GenericRecord record = AvroBytes.resolve(Codecs.encode(TopicCatalogue.LEASES, lease), later);
+        GenericRecord slot = (GenericRecord) record.get("slot");
+        slot.put(
+                "certainty",
+                new GenericData.EnumSymbol(
+                        slot.getSchema().getField("certainty").schema(), "ADDED_LATER"));
+
+        GenericRecord read = AvroBytes.read(AvroBytes.write(record), later, now);
+
+        SlotKnowledge known =
+                Codecs.decode(TopicCatalogue.LEASES, read).slot().orElseThrow();
+        assertThat(known.isSlot()).isTrue();
+        assertThat(known.user()).contains("slurm/1");
+    }
+
+    @Test
+    void aReportOfAnOlderVersionNamesTheUnitsThemselves() throws IOException {
+        Schema now = Codecs.schema(TopicCatalogue.ACTUATION_REPORTS);
+        Schema before = SchemaChanges.without(now, "placements");
+        ActuationReport report = new ActuationReport(
+                new DomainId("d"),
+                new DecisionId(new DomainId("d"), 1, 1),
+                "a",
+                Instant.EPOCH,
+                Outcome.BOUND,
+                List.of(new GpuId("g")),
+                Optional.empty(),
+                Timings.NONE,
+                "");
+        GenericRecord record = AvroBytes.resolve(Codecs.encode(TopicCatalogue.ACTUATION_REPORTS, report), before);
+
+        GenericRecord read = AvroBytes.read(AvroBytes.write(record), before, now);
+
+        assertThat(Codecs.decode(TopicCatalogue.ACTUATION_REPORTS, read)).isEqualTo(report);
     }
 
     @Test

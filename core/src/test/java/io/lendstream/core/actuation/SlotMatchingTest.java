@@ -75,7 +75,7 @@ class SlotMatchingTest {
     }
 
     @Test
-    void leasesGoWithTheHoldingsThatADecisionNamesAnew() {
+    void leasesGoWithTheHoldingsThatADecisionRenames() {
         lent(0, BERT, 100, "i1", "pod-1");
         lent(2, GPT, 200, "i2", "pod-2");
 

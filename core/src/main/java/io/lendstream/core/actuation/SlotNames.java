@@ -7,7 +7,9 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -15,13 +17,13 @@ import java.util.TreeSet;
 /**
  * The units by which a decision names a tenant: as the scheduler sees it before the change.
  *
- * @param held units that the tenant has
+ * @param held units that the tenant has, those that it keeps before those that it leaves
  * @param gained units that are free, and that the tenant is to get
  */
 record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained) {
     SlotNames {
-        held = GpuId.sorted(held);
-        gained = GpuId.sorted(gained);
+        held = List.copyOf(held);
+        gained = List.copyOf(gained);
     }
 
     /** The names in a decision, for each tenant that it is about. */
@@ -42,8 +44,8 @@ record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained) {
 
         @Override
         public List<SlotNames> reclaim(Action.Reclaim reclaim) {
-            TreeSet<GpuId> held = new TreeSet<>(reclaim.gpus());
-            held.addAll(reclaim.allocation().gpus());
+            Set<GpuId> held = new LinkedHashSet<>(reclaim.allocation().gpus());
+            held.addAll(reclaim.gpus());
             return of(new Tenant.Job(reclaim.job()), held, List.of());
         }
 
@@ -92,9 +94,9 @@ record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained) {
 
         /** Named units of the allocation are gained; the others are held, or given up. */
         private static List<SlotNames> changed(JobId job, List<GpuId> named, Allocation allocation) {
-            TreeSet<GpuId> held = new TreeSet<>(allocation.gpus());
-            TreeSet<GpuId> gained = new TreeSet<>(named);
-            gained.retainAll(allocation.gpus());
+            Set<GpuId> held = new LinkedHashSet<>(allocation.gpus());
+            Set<GpuId> gained = new TreeSet<>(named);
+            gained.retainAll(held);
             held.addAll(named);
             held.removeAll(gained);
             return of(new Tenant.Job(job), held, gained);

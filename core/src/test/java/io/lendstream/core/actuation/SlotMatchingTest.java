@@ -23,6 +23,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** An actuator whose driver does not choose units matches names by count. */
@@ -57,7 +58,13 @@ class SlotMatchingTest {
 
     /** A loan of one GPU that is bound. */
     private DecisionId lent(double second, Tenant.Job job, double until, String gpu, String user) {
-        DecisionId decision = actuator.take(second, lend(job, until, gpus(gpu), gpu));
+        String[] all = Stream.concat(
+                        actuator.actuation().holdings().stream()
+                                .filter(holding -> holding.tenant().equals(job))
+                                .map(holding -> holding.gpu().value()),
+                        Stream.of(gpu))
+                .toArray(String[]::new);
+        DecisionId decision = actuator.take(second, lend(job, until, gpus(gpu), all));
         actuator.done(second + 1, started(job, gpu, user));
         return decision;
     }
@@ -193,6 +200,19 @@ class SlotMatchingTest {
         });
         assertThat(actuator.holdings()).containsExactly("i1 bert BOUND");
         assertThat(actuator.loans()).containsExactly("i1 d/1/2 100");
+    }
+
+    @Test
+    void aUnitThatIsLeavingAlreadyIsTheOneThatADecisionTakesBack() {
+        lent(0, BERT, 100, "i1", "pod-1");
+        lent(2, BERT, 300, "i2", "pod-2");
+        actuator.take(4, resize(BERT, gpus(), "i1", "i2"));
+        actuator.advance(100);
+        assertThat(actuator.holdings()).containsExactly("i1 bert RELEASING", "i2 bert BOUND");
+
+        actuator.take(101, reclaim(BERT, 146, gpus("i3"), "i4"));
+
+        assertThat(actuator.holdings()).containsExactly("i3 bert RELEASING", "i4 bert BOUND");
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -116,8 +117,15 @@ final class StepRunner {
     }
 
     private void tellDrift(ActuationReport report, Step step) {
-        Set<GpuId> drifted = new TreeSet<>(report.gpus());
+        boolean isByCount = report.gpus().isEmpty() || !report.placements().isEmpty();
+        Set<GpuId> drifted = new TreeSet<>(isByCount ? step.changed().owners() : report.gpus());
         drifted.retainAll(step.changed().owners());
+        if (isByCount) {
+            drifted.removeIf(gpu -> !isFree(step, gpu) && !isOutOfService(step, gpu));
+        }
+        boolean isOut = isByCount
+                ? drifted.stream().anyMatch(gpu -> isOutOfService(step, gpu))
+                : report.tenant().isPresent();
         if (!drifted.isEmpty()) {
             metrics.drifted(drifted.size());
             log.warn(
@@ -126,7 +134,19 @@ final class StepRunner {
                     report.actuator(),
                     report.tenant().map(Tenant::toString).orElse("nothing"),
                     drifted,
-                    report.tenant().isPresent() ? "out of service until `lendstream reset GPU`" : "free again");
+                    isOut ? "out of service until `lendstream reset GPU`" : "free again");
         }
+    }
+
+    private static boolean isFree(Step step, GpuId gpu) {
+        return step.state().gpus().get(gpu).filter(GpuState::isFree).isPresent();
+    }
+
+    private static boolean isOutOfService(Step step, GpuId gpu) {
+        return step.state()
+                .gpus()
+                .get(gpu)
+                .filter(unit -> unit.owner().isQuarantined())
+                .isPresent();
     }
 }

@@ -22,7 +22,8 @@ public enum Outcome {
     TIMED_OUT,
     /**
      * No change: the tenant runs on the named GPUs, or no tenant runs if none is named. Reported from time to time, so
-     * that a difference from the scheduler's state is found.
+     * that a difference from the scheduler's state is found. A tenant without GPUs has left all of its units; only
+     * drivers that do not choose units report that.
      */
     HOLDS
 }

@@ -165,7 +165,11 @@ final class ExpectedEvents {
         Set<GpuId> gone = Set.copyOf(units);
         for (ExpectedEvent event : List.copyOf(about(tenant))) {
             if (event.event() instanceof DriverEvent.Started started) {
-                replace(event, started.units(), gone, rest -> new DriverEvent.Started(tenant, rest, started.placements()));
+                replace(
+                        event,
+                        started.units(),
+                        gone,
+                        rest -> new DriverEvent.Started(tenant, rest, started.placements()));
             } else if (event.event() instanceof DriverEvent.Stopped stopped) {
                 replace(
                         event,

@@ -30,6 +30,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.SlotKnowledge;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -104,8 +105,8 @@ class SlotReportsTest {
                 .toList();
         moment.later(ofSeconds(1));
         long sequence = moment.state().eventSequence();
-        moment.observe(new GpuTelemetry(
-                new NodeId("n"), DOMAIN, "boot-1", sequence, moment.report(EARLIER, Outcome.HOLDS, job("a")).at(), samples));
+        Instant now = moment.report(EARLIER, Outcome.HOLDS, job("a")).at();
+        moment.observe(new GpuTelemetry(new NodeId("n"), DOMAIN, "boot-1", sequence, now, samples));
     }
 
     private void assertOwners(String... jobs) {

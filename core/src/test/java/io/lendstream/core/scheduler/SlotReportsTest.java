@@ -15,6 +15,8 @@ import static io.lendstream.core.scheduler.Moment.training;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
@@ -526,6 +528,23 @@ class SlotReportsTest {
         assertThat(moment.state().promises()).singleElement().satisfies(promise -> assertThat(promise.unit())
                 .isEqualTo(new GpuId("n-g0")));
         assertThat(moment.jobState("a").target()).isEqualTo(gpus("n-g0"));
+    }
+
+    @Test
+    void renewalsNameTheJobsOnlyWhereADriverDoesNotChooseUnits() {
+        Moment plain = new Moment().job("a", 1);
+
+        assertThat(renewed(moment).jobs()).containsExactly(new JobId("a"));
+        assertThat(renewed(plain).jobs()).isEmpty();
+    }
+
+    private static Action.Renew renewed(Moment some) {
+        StepBuilder builder = some.node("i", Pool.INFERENCE, 1)
+                .owned(lent("a", ofSeconds(60)), "i-g0")
+                .after(ofSeconds(1));
+        new Deadlines(builder, SchedulerSettings.DEFAULTS)
+                .renew(gpus("i-g0"), builder.because(ReasonCode.LEASE, "test", Map.of(), List.of()));
+        return builder.finished().decisions().get(0).action().asRenew().orElseThrow();
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.scheduler.LendingReview;
 import io.lendstream.core.scheduler.UnitReview;
 import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.SlotKnowledge;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.text.Times;
@@ -130,7 +131,7 @@ final class ExplainedGpus {
                                     scheduler.policy().spec(),
                                     nextPlan(domain.log))));
         });
-        wanted.ifPresent(gpu -> lines.add("(%s%s)".formatted(names.detailed(gpu), kind(gpu))));
+        wanted.ifPresent(gpu -> lines.add("(%s%s)".formatted(names.detailed(gpu), kind(gpu) + slot(gpu))));
         return lines;
     }
 
@@ -163,6 +164,18 @@ final class ExplainedGpus {
                 .findFirst()
                 .map(kind -> ", kind " + kind)
                 .orElse("");
+    }
+
+    /** Whether its tenant may have another GPU. */
+    private String slot(GpuId gpu) {
+        boolean isSlot = domains.values().stream()
+                .flatMap(domain -> domain.leases.values().stream())
+                .anyMatch(lease -> isOf(gpu, lease) && isSlot(lease));
+        return isSlot ? ", a slot: its tenant may have another GPU like it on its node" : "";
+    }
+
+    private static boolean isSlot(Lease lease) {
+        return lease.slot().filter(SlotKnowledge::isSlot).isPresent();
     }
 
     private String line(UnitReview review) {
@@ -226,5 +239,6 @@ final class ExplainedGpus {
                 .put("owner", known.owner().label())
                 .put("since", known.since().toString()));
         lease.flatMap(Lease::kind).ifPresent(kind -> gpu.put("kind", kind.value()));
+        lease.filter(ExplainedGpus::isSlot).ifPresent(any -> gpu.put("slot", true));
     }
 }

@@ -12,6 +12,7 @@ import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.SlotKnowledge;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.text.Times;
@@ -102,6 +103,22 @@ class ExplainedGpusTest {
                 .first()
                 .asString()
                 .startsWith("infer/0 is not lent: ");
+    }
+
+    @Test
+    void saysThatTheTenantOfASlotMayHaveAnotherGpu() {
+        List<Lease> slots = story.state().gpus().stream()
+                .map(gpu -> gpu.placed(Optional.of(SlotKnowledge.slot(Optional.of("slurm/7"))))
+                        .lease(Scenario.DOMAIN, story.state().epoch()))
+                .toList();
+        ExplainedGpus explained =
+                new ExplainedGpus(slots, Optional.of(new GpuId("infer-g0")), StoryNames.of(story));
+        story.log().forEach(explained::take);
+
+        assertThat(explained.lines(story.now()))
+                .endsWith("(infer/0 (infer-g0), a slot: its tenant may have another GPU like it on its node)");
+        assertThat(explained.json(story.now()).at("/domains/0/gpus/0/slot").asBoolean())
+                .isTrue();
     }
 
     @Test

@@ -14,9 +14,9 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Random;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
@@ -30,7 +30,7 @@ public final class DevicePlugin {
     /** The units that may be taken for each other, by each of them. */
     private final Map<GpuId, SlotClass> classes = new TreeMap<>();
     /** What runs, by the unit on which it really does. */
-    private final SortedMap<GpuId, Pod> pods = new TreeMap<>();
+    private final NavigableMap<GpuId, Pod> pods = new TreeMap<>();
 
     private int started;
 
@@ -58,15 +58,15 @@ public final class DevicePlugin {
     }
 
     /** The users of units, as agents show them. */
-    public SortedMap<GpuId, String> users() {
-        SortedMap<GpuId, String> users = new TreeMap<>();
+    public NavigableMap<GpuId, String> users() {
+        NavigableMap<GpuId, String> users = new TreeMap<>();
         pods.forEach((unit, pod) -> users.put(unit, pod.user()));
         return users;
     }
 
     /** The tenants of units, as they really are. */
-    public SortedMap<GpuId, Tenant> tenants() {
-        SortedMap<GpuId, Tenant> tenants = new TreeMap<>();
+    public NavigableMap<GpuId, Tenant> tenants() {
+        NavigableMap<GpuId, Tenant> tenants = new TreeMap<>();
         pods.forEach((unit, pod) -> tenants.put(unit, pod.tenant()));
         return tenants;
     }

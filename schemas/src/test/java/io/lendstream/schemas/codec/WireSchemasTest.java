@@ -123,6 +123,7 @@ final class WireSchemasTest {
                 1,
                 Instant.EPOCH,
                 Optional.empty(),
+                Optional.empty(),
                 Optional.of(SlotKnowledge.named(Optional.of("slurm/1"))));
         GenericRecord record = AvroBytes.resolve(Codecs.encode(TopicCatalogue.LEASES, lease), later);
         GenericRecord slot = (GenericRecord) record.get("slot");

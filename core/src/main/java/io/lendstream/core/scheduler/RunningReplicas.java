@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
@@ -9,8 +10,10 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
@@ -54,19 +57,23 @@ record RunningReplicas(List<GpuState> units) {
     }
 
     /** Each unit is a replica, unless it is a part of one of several units. */
-    private static long replicas(List<GpuState> some) {
-        return some.stream()
-                .map(unit -> unit.part()
-                        .map(part -> part.replica().value())
-                        .orElse(unit.gpuId().value()))
-                .distinct()
-                .count();
+    private static int replicas(List<GpuState> some) {
+        Set<ReplicaId> several = new TreeSet<>();
+        int single = 0;
+        for (GpuState unit : some) {
+            if (unit.part().isPresent()) {
+                several.add(unit.part().get().replica());
+            } else {
+                single++;
+            }
+        }
+        return single + several.size();
     }
 
     private String counted(List<GpuState> some) {
         boolean allWhole = units.stream().allMatch(GpuState::isWhole);
         if (allWhole || some.isEmpty()) {
-            return Long.toString(replicas(some));
+            return Integer.toString(replicas(some));
         }
         int whole = (int) some.stream().filter(GpuState::isWhole).count();
         List<String> parts = new ArrayList<>();

@@ -65,7 +65,7 @@ class ExplanationTest {
                         "at is recorded as 2026-01-01T00:00:00Z, but the log gives 2026-01-01T00:00:01Z",
                         "deadline is recorded as 2026-01-01T00:00:45Z, but the log gives 2026-01-01T00:00:46Z",
                         "advisory is recorded as false, but the log gives true",
-                        "action is recorded as Serve[service=chat, gpus=[infer-g0], warm=false], "
+                        "action is recorded as Serve[service=chat, gpus=[infer-g0], warm=false, replicas=[]], "
                                 + "but the log gives Hold[job=Optional.empty, service=Optional.empty, queue=Optional.empty, ability=Optional.empty]",
                         "reason is recorded as Reason[code=demand, text=a peak, numbers={}, inputs=[1]], "
                                 + "but the log gives Reason[code=demand, text=a whim, numbers={}, inputs=[1]]");

@@ -11,6 +11,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
 import java.util.Collection;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -104,6 +105,26 @@ final class AbilityGuard {
         return Stream.concat(held.stream(), target.stream())
                 .flatMap(unit -> builder.gpus().get(unit).stream())
                 .anyMatch(unit -> scopes.abilities(unit.nodeId()).atBind() != UnitChoice.UNIT);
+    }
+
+    /**
+     * Whether a job that gives some units back may leave units of another pool in their place: where its driver only
+     * chooses their number, a controller chooses the processes that end.
+     */
+    boolean leavesAny(Collection<GpuId> held, Collection<GpuId> given) {
+        if (scopes.isEmpty()) {
+            return false;
+        }
+        Set<Pool> pools = EnumSet.noneOf(Pool.class);
+        boolean isAsked = false;
+        for (GpuId id : held) {
+            Optional<GpuState> unit = builder.gpus().get(id);
+            if (unit.isPresent() && scopes.abilities(unit.get().nodeId()).atRelease() == UnitChoice.NOTHING) {
+                pools.add(unit.get().pool());
+                isAsked |= given.contains(id);
+            }
+        }
+        return isAsked && pools.size() > 1;
     }
 
     /** Why a change must not give a job new units; empty if it may. */

@@ -242,12 +242,19 @@ final class JobChanges {
      * @param given GPUs that it gives back
      * @param kept GPUs that it goes on with; 0 if it waits
      * @param unit the unit of both: a GPU or a MIG instance
+     * @param why why it gives back more than was asked for; usually empty
      */
-    record Returned(JobId job, int given, int kept, String unit) {
+    record Returned(JobId job, int given, int kept, String unit, String why) {
         /** The return by a job that goes on with the GPUs {@code kept}. */
         static Returned of(JobState job, List<GpuId> kept) {
             int held = job.allocation().gpus().size();
-            return new Returned(job.spec().job(), held - kept.size(), kept.size(), unit(job));
+            return new Returned(job.spec().job(), held - kept.size(), kept.size(), unit(job), "");
+        }
+
+        /** The return of all GPUs, as something else chooses those that a job leaves. */
+        static Returned whole(JobState job) {
+            int held = job.allocation().gpus().size();
+            return new Returned(job.spec().job(), held, 0, unit(job), ", as its controller chooses those that it leaves");
         }
 
         /** The unit of a job's allocation. */
@@ -258,7 +265,7 @@ final class JobChanges {
         /** For example {@code bert gives 1 GPU back and goes on with 2 GPUs}. */
         String inWords() {
             String back = job + " gives " + Reason.counted(given, unit) + " back and ";
-            return back + (kept > 0 ? "goes on with " + Reason.counted(kept, unit) : "waits");
+            return back + (kept > 0 ? "goes on with " + Reason.counted(kept, unit) : "waits") + why;
         }
 
         /** These numbers, with those of a cause. */
@@ -270,10 +277,14 @@ final class JobChanges {
         }
     }
 
-    /** Reclaims lent GPUs with their bundles, job by job; a job left with too few is suspended. */
+    /**
+     * Reclaims lent GPUs with their bundles, job by job. A job left with too few is suspended, and one whose controller
+     * may give GPUs of training back in place of loans.
+     */
     void takeBack(List<GpuId> victims, Function<Returned, Reason> reason) {
         Map<JobId, List<GpuId>> byJob = new TreeMap<>();
         BundleReclaim bundles = new BundleReclaim(builder);
+        AbilityGuard abilities = new AbilityGuard(builder);
         for (GpuId gpu : bundles.whole(victims)) {
             bundles.borrower(builder.gpu(gpu))
                     .ifPresent(borrower -> byJob.computeIfAbsent(borrower, job -> new ArrayList<>())
@@ -285,8 +296,9 @@ final class JobChanges {
             List<GpuId> rest = job.allocation().gpus().stream()
                     .filter(gpu -> !gpus.contains(gpu))
                     .toList();
-            List<GpuId> kept = rest(job, rest);
-            Returned returned = Returned.of(job, kept);
+            boolean isWhole = !rest.isEmpty() && abilities.leavesAny(job.allocation().gpus(), gpus);
+            List<GpuId> kept = isWhole ? List.of() : rest(job, rest);
+            Returned returned = isWhole ? Returned.whole(job) : Returned.of(job, kept);
             change(job, kept, builder.now().plus(settings.notice()), reason.apply(returned));
         });
     }

@@ -389,4 +389,57 @@ class AbilityGuardTest {
         return new DomainEvent(
                 event.domain(), event.epoch(), state.eventSequence() + 1, event.at(), event.origin(), event.event());
     }
+
+    /** Two GPUs of training and two on loan, and then a service needs one. */
+    private static Scenario halfLent(UnitChoice atRelease) {
+        Scenario story = planned(Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .node("infer", Pool.INFERENCE, 2)
+                .actuator("one", Abilities.USUAL.choosing(UnitChoice.NODE, atRelease))
+                .service("chat", 0)
+                .job("a", 4));
+        assertThat(story.count("training")).isEqualTo(2);
+        assertThat(story.count("lent")).isEqualTo(2);
+        return story.rate("chat", 5);
+    }
+
+    private static Action.Reclaim reclaim(Scenario story) {
+        return story.last().stream()
+                .flatMap(decision -> decision.action().asReclaim().stream())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void aJobGivesAllItsGpusBackWhereItsControllerChoosesThoseThatItLeaves() {
+        Scenario story = halfLent(UnitChoice.NOTHING);
+
+        assertThat(reclaim(story).gpus()).hasSize(4);
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.last().get(0).reason().text())
+                .startsWith("a gives 4 GPUs back and waits, as its controller chooses those that it leaves: chat ");
+    }
+
+    @Test
+    void aJobGivesBackWhatIsNeededWhereItsDriverChoosesTheNode() {
+        Scenario story = halfLent(UnitChoice.NODE);
+
+        assertThat(reclaim(story).gpus()).hasSize(1);
+        assertThat(story.job("a").gpus()).isEqualTo(3);
+    }
+
+    @Test
+    void aJobWithLoansOnlyGivesBackWhatIsNeeded() {
+        Scenario story = planned(Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 3)
+                .actuator("one", Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NOTHING))
+                .service("chat", 0)
+                .job("a", 3));
+        assertThat(story.count("lent")).isEqualTo(3);
+
+        story.rate("chat", 5);
+
+        assertThat(reclaim(story).gpus()).hasSize(1);
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+    }
 }

@@ -2,6 +2,7 @@ package io.lendstream.launcher;
 
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.Granularity;
+import io.lendstream.core.event.UnitChoice;
 import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.core.simulated.SimulatedHost;
 import io.lendstream.core.simulated.SimulatedTopology;
@@ -22,7 +23,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** The options of replay for nodes: their kinds, racks and hosts, and what the simulated actuator can do there. */
+/** The options of replay for nodes: kinds, racks, NVLink domains, hosts; what is lent, and who picks GPUs there. */
 final class KindOptions {
     private static final Pattern KIND = Pattern.compile("(\\w{1,20}):([1-9]\\d{0,4})");
 
@@ -53,6 +54,14 @@ final class KindOptions {
             description =
                     "The least that is lent and taken back: a GPU, or all GPUs of a node. Default: ${DEFAULT-VALUE}.")
     private String lend = "gpu";
+
+    @Option(
+            names = "--units",
+            paramLabel = "driver|device-plugin",
+            defaultValue = "driver",
+            description =
+                    "Who picks the GPUs of a node: the driver, by their names, or a device plugin, as in Kubernetes. With a device plugin names stand for slots, and only agents show who has which GPU. Default: ${DEFAULT-VALUE}.")
+    private String units = "driver";
 
     @Option(
             names = "--nodes-per-nvlink-domain",
@@ -90,10 +99,18 @@ final class KindOptions {
 
     /** What the simulated actuator can do. */
     Abilities abilities() {
-        Abilities usual = Abilities.USUAL.withSuspend(suspend);
+        Abilities choice =
+                switch (units) {
+                    case "driver" -> Abilities.USUAL;
+                    case "device-plugin" -> Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NODE);
+                    default ->
+                        throw UserError.badUsage(
+                                "--units is '%s', but must be driver or device-plugin.".formatted(units));
+                };
+        Abilities picks = choice.withSuspend(suspend);
         return switch (lend) {
-            case "gpu" -> usual;
-            case "node" -> usual.withGranularity(Granularity.NODE);
+            case "gpu" -> picks;
+            case "node" -> picks.withGranularity(Granularity.NODE);
             default -> throw UserError.badUsage("--lend is '%s', but must be gpu or node.".formatted(lend));
         };
     }
@@ -102,8 +119,11 @@ final class KindOptions {
     List<RunFacts.Parameter> parameters() {
         List<RunFacts.Parameter> parameters = new ArrayList<>();
         kinds.ifPresent(text -> parameters.add(new RunFacts.Parameter("kinds", text)));
-        if (lend.equals("node")) {
+        if (abilities().lendsBundles()) {
             parameters.add(new RunFacts.Parameter("lend", lend));
+        }
+        if (!abilities().choosesUnits()) {
+            parameters.add(new RunFacts.Parameter("GPUs of a node picked by", units));
         }
         if (nodesPerNvlinkDomain > 0) {
             parameters.add(new RunFacts.Parameter("nodes per NVLink domain", String.valueOf(nodesPerNvlinkDomain)));
@@ -125,12 +145,15 @@ final class KindOptions {
 
     /** Gives the nodes their domains, and their kinds; those of a preset, if none are given. */
     void apply(PlayOptions play, String workload) {
-        boolean isUsual = abilities().equals(Abilities.USUAL);
-        if (!isUsual && spec.commandLine().getParseResult().hasMatchedOption("--published-timing")) {
+        Abilities abilities = abilities();
+        if (!abilities.equals(Abilities.USUAL)
+                && spec.commandLine().getParseResult().hasMatchedOption("--published-timing")) {
             throw UserError.badUsage(
                     suspend
                             ? "--suspend must be left out with --published-timing, whose simulators do not pause jobs."
-                            : "--lend must be gpu with --published-timing, whose simulators lend each GPU alone.");
+                            : abilities.lendsBundles()
+                                    ? "--lend must be gpu with --published-timing, whose simulators lend each GPU alone."
+                                    : "--units must be driver with --published-timing, whose simulators name each GPU.");
         }
         if (suspend && hostGibPerNode == 0) {
             throw UserError.badUsage("--suspend needs --host-gib-per-node: jobs are paused in host memory.");

@@ -240,6 +240,18 @@ class LendstreamMainTest {
                 .isEqualTo(2);
         assertThat(run("replay", "--workload", "day", "--out", directory.toString(), "--lend", "rack"))
                 .isEqualTo(2);
+        assertThat(run("replay", "--workload", "day", "--out", directory.toString(), "--units", "kubelet"))
+                .isEqualTo(2);
+        assertThat(run(
+                        "replay",
+                        "--published-timing",
+                        "--workload",
+                        "day",
+                        "--out",
+                        directory.toString(),
+                        "--units",
+                        "device-plugin"))
+                .isEqualTo(2);
         assertThat(run(
                         "replay",
                         "--published-timing",
@@ -256,6 +268,11 @@ class LendstreamMainTest {
                         line -> assertThat(line).contains("no policy 'foo'", "deepboot, lendstream", "no-lending"),
                         line -> assertThat(line).isEqualTo("--lending is 'maybe', but must be on, off or both."),
                         line -> assertThat(line).isEqualTo("--lend is 'rack', but must be gpu or node."),
+                        line -> assertThat(line)
+                                .isEqualTo("--units is 'kubelet', but must be driver or device-plugin."),
+                        line -> assertThat(line)
+                                .isEqualTo(
+                                        "--units must be driver with --published-timing, whose simulators name each GPU."),
                         line -> assertThat(line)
                                 .isEqualTo(
                                         "--references is 'on', but --published-timing has none; name the policies to compare in --policy."));
@@ -276,6 +293,17 @@ class LendstreamMainTest {
                         "no-lending baseline: no-lending, lending off",
                         "lendstream, lending on",
                         "oracle: clairvoyant, lending on");
+    }
+
+    @Test
+    void aDevicePluginMayPickTheGpusOfAReplay(@TempDir Path directory) throws IOException {
+        JsonNode run =
+                replayList(directory, "--anchors", "off", "--units", "device-plugin", "--check").get(0);
+
+        assertThat(run.get("completedJobs").asInt())
+                .isEqualTo(run.get("trainingJobs").asInt());
+        assertThat(out.toString()).contains("every promise was kept");
+        assertThat(Files.readString(directory.resolve("out/report.html"))).contains("device-plugin");
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * A training job at work. Between changes its progress is exact: within an epoch it is as fast as its placement and
@@ -222,6 +223,15 @@ final class JobRun {
         goOnWith(allocation);
         restarts += allocation.gpus().isEmpty() ? 0 : 1;
         resume(when, said);
+    }
+
+    /** Its GPUs have other names from now on. */
+    void rename(UnaryOperator<GpuId> names) {
+        List<GpuId> renamed = held.stream().map(names).toList();
+        held.clear();
+        held.addAll(renamed);
+        allocation = allocation.renamed(names);
+        pending = pending.map(open -> new Pending(open.decision, open.allocation.renamed(names), open.changesGpus));
     }
 
     JobResult result(Instant now) {

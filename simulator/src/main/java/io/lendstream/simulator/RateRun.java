@@ -2,6 +2,7 @@ package io.lendstream.simulator;
 
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.simulator.workload.Demand;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,6 +11,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * A service of which only the rate of requests is known. Requests are a fluid: what the replicas can answer flows off
@@ -65,6 +67,11 @@ final class RateRun extends ServiceRun {
         this.seed = settings.seed() * 31 + service.service().value().hashCode();
         this.meter = meter;
         this.origin = start;
+    }
+
+    @Override
+    void renamed(UnaryOperator<GpuId> names) {
+        // The fluid flows to the sum of all replicas.
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * A service that answers single requests. A request is begun at once where a warm replica is idle, else in the order of
@@ -70,7 +71,11 @@ final class RequestRun extends ServiceRun {
             Instant completes,
             boolean cold,
             long number,
-            Optional<GpuId> on) {}
+            Optional<GpuId> on) {
+        Running on(Optional<GpuId> other) {
+            return new Running(request, started, begins, completes, cold, number, other);
+        }
+    }
 
     RequestRun(
             InferenceService service,
@@ -85,6 +90,17 @@ final class RequestRun extends ServiceRun {
         this.meter = meter;
         this.origin = start;
         this.clock = start;
+    }
+
+    @Override
+    void renamed(UnaryOperator<GpuId> names) {
+        Map<GpuId, Integer> counts = new HashMap<>();
+        busy.forEach((gpu, count) -> counts.put(names.apply(gpu), count));
+        busy.clear();
+        busy.putAll(counts);
+        List<Running> all = List.copyOf(running);
+        running.clear();
+        all.forEach(one -> running.add(one.on(one.on().map(names))));
     }
 
     @Override

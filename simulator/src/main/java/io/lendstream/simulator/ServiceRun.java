@@ -17,6 +17,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /** An inference service at work: its replicas, and the windows by which it reports its requests. */
 abstract class ServiceRun {
@@ -187,6 +188,26 @@ abstract class ServiceRun {
         gpus.forEach(parts::remove);
         wentAway(at);
     }
+
+    /** Its replicas have GPUs of other names from now on. */
+    final void rename(UnaryOperator<GpuId> names) {
+        TreeMap<GpuId, Instant> begun = new TreeMap<>();
+        warming.forEach((gpu, at) -> begun.put(names.apply(gpu), at));
+        warming.clear();
+        warming.putAll(begun);
+        rename(available, names);
+        rename(leaving, names);
+        renamed(names);
+    }
+
+    private static void rename(Set<GpuId> gpus, UnaryOperator<GpuId> names) {
+        List<GpuId> renamed = gpus.stream().map(names).toList();
+        gpus.clear();
+        gpus.addAll(renamed);
+    }
+
+    /** Replicas have GPUs of other names. */
+    abstract void renamed(UnaryOperator<GpuId> names);
 
     /** What happens until then happens with the replicas there have been so far. */
     abstract void beforeChange(Instant at);

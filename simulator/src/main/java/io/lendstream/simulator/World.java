@@ -1,5 +1,6 @@
 package io.lendstream.simulator;
 
+import io.lendstream.core.actuation.NameExchange;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
@@ -31,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /**
  * The surroundings of a scheduler: jobs arrive and train on the GPUs they have, requests arrive and replicas answer
@@ -290,6 +292,19 @@ public final class World {
             case BOUND -> service.bound(report.gpus(), report.at());
             case RELEASED, FORCED, FAILED -> service.gone(report.gpus(), report.at());
             case APPLIED, TIMED_OUT, REJECTED, HOLDS, UNKNOWN -> {}
+        }
+    }
+
+    /** Two units have each other's names in the reports from now on. */
+    public void exchange(NameExchange names) {
+        Optional<Instant> ofOne = Optional.ofNullable(lentSince.remove(names.one()));
+        Optional<Instant> ofOther = Optional.ofNullable(lentSince.remove(names.other()));
+        ofOne.ifPresent(since -> lentSince.put(names.other(), since));
+        ofOther.ifPresent(since -> lentSince.put(names.one(), since));
+        for (Tenant tenant : names.tenants()) {
+            UnaryOperator<GpuId> renamed = unit -> names.renamed(tenant, unit);
+            tenant.jobId().map(jobs::get).ifPresent(job -> job.rename(renamed));
+            tenant.serviceId().map(services::get).ifPresent(service -> service.rename(renamed));
         }
     }
 

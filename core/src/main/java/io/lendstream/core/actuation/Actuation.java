@@ -217,6 +217,13 @@ public final class Actuation {
         return delivered(reports);
     }
 
+    /** Does and reports what is due before a decision that arrives now, as {@link #take} does first. */
+    public List<ActuationReport> catchUp(Instant now) {
+        var reports = new ArrayList<ActuationReport>();
+        carryOn(now, false, reports);
+        return delivered(reports);
+    }
+
     private List<ActuationReport> delivered(List<ActuationReport> reports) {
         inStep.ifPresent(driver -> reports.removeIf(report -> !driver.delivers(report)));
         reports.replaceAll(slots::placed);

@@ -2,12 +2,10 @@ package io.lendstream.core.actuation;
 
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 
 /**
  * A driver without a clock of its own, such as a simulated one. It gets each order when it is given, and says at which
@@ -30,8 +28,8 @@ public interface InStepDriver extends ChangeDriver {
     /** These units are gone with all that ran on them. Nothing is reported of them any more. */
     void lose(Collection<GpuId> units);
 
-    /** The units of a tenant have other names from now on. */
-    default void rename(Tenant tenant, UnaryOperator<GpuId> names) {}
+    /** Two units have each other's names from now on. */
+    default void exchange(NameExchange names) {}
 
     /** Whether a report reaches the scheduler. A simulation may lose some. */
     default boolean delivers(ActuationReport report) {

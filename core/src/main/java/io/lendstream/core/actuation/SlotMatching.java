@@ -113,26 +113,24 @@ final class SlotMatching {
     }
 
     private void exchange(GpuId one, GpuId other) {
-        Optional<Tenant> first = state.holding(one).map(Holding::tenant);
-        Optional<Tenant> second = state.holding(other).map(Holding::tenant);
+        NameExchange names = new NameExchange(
+                one,
+                state.holding(one).map(Holding::tenant),
+                other,
+                state.holding(other).map(Holding::tenant));
         state.exchange(one, other);
         Optional<String> ofOne = Optional.ofNullable(users.remove(one));
         Optional<String> ofOther = Optional.ofNullable(users.remove(other));
         ofOne.ifPresent(user -> users.put(other, user));
         ofOther.ifPresent(user -> users.put(one, user));
-        if (first.equals(second)) {
-            first.ifPresent(
-                    tenant -> rename(tenant, unit -> unit.equals(one) ? other : unit.equals(other) ? one : unit));
-        } else {
-            first.ifPresent(tenant -> rename(tenant, unit -> unit.equals(one) ? other : unit));
-            second.ifPresent(tenant -> rename(tenant, unit -> unit.equals(other) ? one : unit));
-        }
+        names.tenants().forEach(tenant -> rename(tenant, names));
+        state.driver().inStep().ifPresent(driver -> driver.exchange(names));
     }
 
-    private void rename(Tenant tenant, UnaryOperator<GpuId> names) {
-        state.steps().rename(tenant, names);
-        state.orders().rename(tenant, names);
-        state.driver().inStep().ifPresent(driver -> driver.rename(tenant, names));
+    private void rename(Tenant tenant, NameExchange names) {
+        UnaryOperator<GpuId> renamed = unit -> names.renamed(tenant, unit);
+        state.steps().rename(tenant, renamed);
+        state.orders().rename(tenant, renamed);
     }
 
     /**
@@ -202,7 +200,7 @@ final class SlotMatching {
         for (GpuId name : heldFirst(tenant, stopped.units())) {
             UnitPlacement placement = placement(stopped.placements(), name);
             boolean isStray = placement.user().filter(strays::remove).isPresent();
-            Optional<GpuId> unit = isStray ? Optional.empty() : leaving(tenant, name, taken);
+            Optional<GpuId> unit = isStray ? Optional.empty() : leaving(tenant, name, taken, placement.user());
             if (unit.isEmpty()) {
                 continue;
             }
@@ -231,8 +229,11 @@ final class SlotMatching {
         return inOrder;
     }
 
-    /** The unit that a tenant leaves by some name: that name or one like it, of those that it is to leave first. */
-    private Optional<GpuId> leaving(Tenant tenant, GpuId name, Set<GpuId> taken) {
+    /**
+     * The unit that a tenant leaves by some name: that name or one like it, of those that it is to leave first. Empty
+     * if it has left the unit of this user already.
+     */
+    private Optional<GpuId> leaving(Tenant tenant, GpuId name, Set<GpuId> taken, Optional<String> user) {
         if (isIn(tenant, name, Holding.Phase.RELEASING) && !taken.contains(name)) {
             return Optional.of(name);
         }
@@ -240,9 +241,22 @@ final class SlotMatching {
         if (asked.isPresent()) {
             return asked;
         }
+        if (user.isPresent() && !mayHave(tenant, name, user.get())) {
+            return Optional.empty();
+        }
         return isHeldBy(tenant, name) && !taken.contains(name)
                 ? Optional.of(name)
                 : firstOf(tenant, name, taken, Holding.Phase.BOUND, Holding.Phase.BINDING);
+    }
+
+    /** Whether a tenant may have this user on a unit like another. */
+    private boolean mayHave(Tenant tenant, GpuId like, String user) {
+        for (GpuId unit : state.inventory().alike(like)) {
+            if (isHeldBy(tenant, unit) && users.getOrDefault(unit, user).equals(user)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** A unit has no user any more. If the user was that of another unit, that has the user of this one. */

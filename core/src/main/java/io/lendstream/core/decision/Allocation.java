@@ -3,6 +3,7 @@ package io.lendstream.core.decision;
 import io.lendstream.core.id.GpuId;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * All that a job runs with after a decision: every decision that changes a job carries the whole of it.
@@ -32,8 +33,12 @@ public record Allocation(
 
     /** The same in which two units stand for each other. */
     public Allocation exchanging(GpuId one, GpuId other) {
-        return new Allocation(
-                GpuId.exchanged(gpus, one, other), localBatch, accumulation, learningRateScale, mechanism, host);
+        return on(GpuId.exchanged(gpus, one, other));
+    }
+
+    /** The same by other names of its GPUs. */
+    public Allocation renamed(UnaryOperator<GpuId> names) {
+        return on(gpus.stream().map(names).toList());
     }
 
     public static Allocation suspended(Mechanism mechanism) {

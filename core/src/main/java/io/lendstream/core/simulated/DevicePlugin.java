@@ -1,9 +1,10 @@
 package io.lendstream.core.simulated;
 
 import io.lendstream.core.actuation.DriverEvent;
+import io.lendstream.core.actuation.NameExchange;
 import io.lendstream.core.event.Gpu;
-import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.UnitPlacement;
 import io.lendstream.core.id.GpuId;
@@ -12,13 +13,15 @@ import io.lendstream.core.state.SlotClass;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.function.UnaryOperator;
+import java.util.TreeSet;
 
 /**
  * Picks the unit on which a tenant starts, as the device plugin of a kubelet does: any free one of the node, kind and
@@ -27,11 +30,13 @@ import java.util.function.UnaryOperator;
 public final class DevicePlugin {
     private final Random random;
     private final boolean tells;
-    /** The units that may be taken for each other, by each of them. */
-    private final Map<GpuId, SlotClass> classes = new TreeMap<>();
+    private final Map<GpuId, SlotClass> classes = new HashMap<>();
+    /** The units that may be taken for each other. */
+    private final Map<SlotClass, NavigableSet<GpuId>> alike = new HashMap<>();
     /** What runs, by the unit on which it really does. */
     private final NavigableMap<GpuId, Pod> pods = new TreeMap<>();
 
+    private final List<NameExchange> exchanges = new ArrayList<>();
     private int started;
 
     /** @param name the unit by which the actuator names it */
@@ -43,25 +48,33 @@ public final class DevicePlugin {
         this.tells = tells;
     }
 
-    /** Learns which units there are. */
+    /** Learns which units a node has, in place of those that it had. */
     public void know(Node node) {
+        classes.values().removeIf(like -> like.node().equals(node.nodeId()));
+        alike.keySet().removeIf(like -> like.node().equals(node.nodeId()));
         for (Gpu gpu : node.gpus()) {
-            classes.put(gpu.gpuId(), like(node, gpu, Optional.empty()));
-            for (GpuInstance instance : gpu.instances()) {
-                classes.put(instance.gpuId(), like(node, gpu, Optional.of(instance.profile())));
+            if (gpu.migEnabled()) {
+                gpu.instances()
+                        .forEach(instance -> know(
+                                instance.gpuId(), like(node, gpu, Optional.of(instance.profile()))));
+            } else {
+                know(gpu.gpuId(), like(node, gpu, Optional.empty()));
             }
         }
+    }
+
+    private void know(GpuId unit, SlotClass like) {
+        classes.put(unit, like);
+        alike.computeIfAbsent(like, any -> new TreeSet<>()).add(unit);
     }
 
     private static SlotClass like(Node node, Gpu gpu, Optional<String> profile) {
         return new SlotClass(node.nodeId(), Optional.of(GpuKinds.PLAIN.of(gpu)), node.pool(), profile);
     }
 
-    /** The users of units, as agents show them. */
-    public NavigableMap<GpuId, String> users() {
-        NavigableMap<GpuId, String> users = new TreeMap<>();
-        pods.forEach((unit, pod) -> users.put(unit, pod.user()));
-        return users;
+    /** The units of the same class as a named one, by name. */
+    private NavigableSet<GpuId> alike(GpuId name) {
+        return Optional.ofNullable(classes.get(name)).map(alike::get).orElse(Collections.emptyNavigableSet());
     }
 
     /** The tenants of units, as they really are. */
@@ -69,6 +82,30 @@ public final class DevicePlugin {
         NavigableMap<GpuId, Tenant> tenants = new TreeMap<>();
         pods.forEach((unit, pod) -> tenants.put(unit, pod.tenant()));
         return tenants;
+    }
+
+    /** A sample of a node with the users of its units, as an agent would show them. */
+    public GpuTelemetry shown(GpuTelemetry sample) {
+        return new GpuTelemetry(
+                sample.nodeId(),
+                sample.domain(),
+                sample.bootId(),
+                sample.sequence(),
+                sample.at(),
+                sample.gpus().stream()
+                        .map(gpu -> gpu.withUsers(users(gpu.gpuId())))
+                        .toList());
+    }
+
+    private List<String> users(GpuId unit) {
+        return Optional.ofNullable(pods.get(unit)).map(Pod::user).map(List::of).orElse(List.of());
+    }
+
+    /** The exchanges of names since the last call, in their order. */
+    public List<NameExchange> takeExchanges() {
+        List<NameExchange> taken = List.copyOf(exchanges);
+        exchanges.clear();
+        return taken;
     }
 
     /** An event of a driver, with what is known about the units. */
@@ -88,16 +125,14 @@ public final class DevicePlugin {
 
     private UnitPlacement start(Tenant tenant, GpuId name) {
         List<GpuId> free = new ArrayList<>();
-        Optional<SlotClass> like = Optional.ofNullable(classes.get(name));
-        classes.forEach((unit, other) -> {
-            if (like.filter(other::equals).isPresent() && !pods.containsKey(unit)) {
+        for (GpuId unit : alike(name)) {
+            if (!pods.containsKey(unit)) {
                 free.add(unit);
             }
-        });
+        }
         if (free.isEmpty()) {
             return UnitPlacement.unknown(name, Optional.empty());
         }
-        Collections.sort(free);
         GpuId unit = free.get(random.nextInt(free.size()));
         started++;
         Pod pod = new Pod(tenant, name, "kubernetes/default/%s-%d/main".formatted(nameOf(tenant), started));
@@ -117,20 +152,23 @@ public final class DevicePlugin {
     }
 
     private Optional<UnitPlacement> stop(Tenant tenant, GpuId name) {
-        for (Map.Entry<GpuId, Pod> entry : pods.entrySet()) {
-            Pod pod = entry.getValue();
-            if (pod.tenant().equals(tenant) && pod.name().equals(name)) {
-                pods.remove(entry.getKey());
-                return Optional.of(told(entry.getKey(), pod));
+        for (GpuId unit : alike(name)) {
+            Pod pod = pods.get(unit);
+            if (pod != null && pod.tenant().equals(tenant) && pod.name().equals(name)) {
+                pods.remove(unit);
+                return Optional.of(told(unit, pod));
             }
         }
         return Optional.empty();
     }
 
-    /** The units of a tenant have other names from now on. */
-    void rename(Tenant tenant, UnaryOperator<GpuId> names) {
-        pods.replaceAll((unit, pod) ->
-                pod.tenant().equals(tenant) ? new Pod(tenant, names.apply(pod.name()), pod.user()) : pod);
+    /** Two units have each other's names from now on. */
+    void exchange(NameExchange names) {
+        exchanges.add(names);
+        for (GpuId unit : alike(names.one())) {
+            pods.computeIfPresent(
+                    unit, (any, pod) -> new Pod(pod.tenant(), names.renamed(pod.tenant(), pod.name()), pod.user()));
+        }
     }
 
     /** Units are gone with all that ran on them. */

@@ -5,6 +5,7 @@ import io.lendstream.core.actuation.ExpectedEvent;
 import io.lendstream.core.actuation.GpuCutting;
 import io.lendstream.core.actuation.Holding;
 import io.lendstream.core.actuation.InStepDriver;
+import io.lendstream.core.actuation.NameExchange;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.actuation.OrderSubject;
 import io.lendstream.core.decision.Allocation;
@@ -56,7 +57,10 @@ public final class SimulatedDriver implements InStepDriver {
 
     /** A driver that chooses the node only, because a device plugin picks the units there. */
     public SimulatedDriver(DelayModel delays, Abilities abilities, DevicePlugin plugin) {
-        this(delays, abilities.choosing(UnitChoice.NODE, UnitChoice.NODE), Optional.of(plugin));
+        this(
+                delays,
+                abilities.choosesUnits() ? abilities.choosing(UnitChoice.NODE, UnitChoice.NODE) : abilities,
+                Optional.of(plugin));
     }
 
     private SimulatedDriver(DelayModel delays, Abilities abilities, Optional<DevicePlugin> plugin) {
@@ -227,12 +231,17 @@ public final class SimulatedDriver implements InStepDriver {
     }
 
     @Override
-    public void rename(Tenant tenant, UnaryOperator<GpuId> names) {
+    public void exchange(NameExchange names) {
+        names.tenants().forEach(tenant -> rename(tenant, names));
+        plugin.ifPresent(picks -> picks.exchange(names));
+    }
+
+    private void rename(Tenant tenant, NameExchange names) {
+        UnaryOperator<GpuId> renamed = unit -> names.renamed(tenant, unit);
         if (tenants.containsKey(tenant)) {
-            tenant(tenant).rename(names);
+            tenant(tenant).rename(renamed);
         }
-        expected.rename(tenant, names);
-        plugin.ifPresent(picks -> picks.rename(tenant, names));
+        expected.rename(tenant, renamed);
     }
 
     @Override

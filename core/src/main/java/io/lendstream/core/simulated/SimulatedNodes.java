@@ -289,6 +289,12 @@ public final class SimulatedNodes {
         }
     }
 
+    /** Learns who uses each GPU, where reports do not name the GPUs themselves. */
+    public void observe(Map<GpuId, Tenant> tenants) {
+        uses.clear();
+        tenants.forEach((gpu, tenant) -> uses.put(gpu, Use.of(tenant)));
+    }
+
     /** Learns who uses a GPU from its lease. */
     public void observe(Lease lease) {
         lease.owner()

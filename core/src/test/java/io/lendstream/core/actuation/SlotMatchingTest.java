@@ -167,6 +167,19 @@ class SlotMatchingTest {
     }
 
     @Test
+    void anEndThatIsReportedTwiceFreesOneUnit() {
+        lent(0, BERT, 100, "i1", "pod-1");
+        lent(2, BERT, 100, "i2", "pod-2");
+        DriverEvent ended = new DriverEvent.Stopped(BERT, gpus("i2"), false, "", List.of(unknown("i2", "pod-2")));
+
+        actuator.done(5, ended);
+        List<ActuationReport> again = actuator.done(6, ended);
+
+        assertThat(again).isEmpty();
+        assertThat(actuator.holdings()).containsExactly("i1 bert BOUND");
+    }
+
+    @Test
     void aReleaseUnderAnOlderNameFreesTheUnitThatTheTenantIsToLeave() {
         actuator.take(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"));
         actuator.done(1, new DriverEvent.Started(BERT, gpus("t1", "t2")));

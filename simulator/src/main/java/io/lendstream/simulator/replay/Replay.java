@@ -22,7 +22,6 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
-import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Lease;
@@ -68,6 +67,7 @@ public final class Replay {
     private final World world;
     private final SimulatedNodes nodes;
     private final Actuation actuation;
+    private final UnitPicks units;
     private final OutageClock outages;
     private final FactsCollector facts;
     private final QueueWaits waits;
@@ -101,8 +101,8 @@ public final class Replay {
                 nodes.inventory(),
                 workload.start(),
                 settings.layout().seed());
-        this.actuation = new Actuation(
-                ACTUATOR, settings.scheduler().notice(), new SimulatedDriver(settings.delays(), settings.abilities()));
+        this.units = new UnitPicks(settings);
+        this.actuation = new Actuation(ACTUATOR, settings.scheduler().notice(), units.driver());
         this.facts = new FactsCollector(identity().title(), settings.scheduler().lending());
         this.state = ClusterState.empty(settings.domain());
         this.now = workload.start();
@@ -245,7 +245,7 @@ public final class Replay {
             drain();
         }
         if (settings.samplesNodes()) {
-            inbox.addAll(nodes.samplesUntil(now));
+            inbox.addAll(units.samples(nodes, now));
             drain();
         }
         said(actuation.advance(now));
@@ -316,7 +316,7 @@ public final class Replay {
             facts.take(decision);
             nodes.observe(decision);
             world.onDecision(decision);
-            said(actuation.take(decision, now));
+            units.take(decision, actuation, world, now, this::said);
         }
         event.asRate().ifPresent(this::forecast);
     }
@@ -341,6 +341,7 @@ public final class Replay {
 
     private void introduce(Event event) {
         event.asNode().ifPresent(actuation::know);
+        event.asNode().ifPresent(units::know);
         event.asJob().ifPresent(actuation::know);
         event.asService().ifPresent(actuation::know);
     }

@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param scheduler the other settings of decisions, lending and AFE included
  * @param layout the nodes there are
  * @param delays how long transfers take
- * @param abilities what the simulated driver can do
+ * @param abilities what the simulated driver can do; if it does not choose units, a device plugin picks them
  * @param outages when nodes are lost
  * @param resetAfter time from the quarantine of a GPU until an operator resets it; empty for never
  * @param samplePeriod how often nodes are sampled
@@ -126,9 +126,9 @@ public record ReplaySettings(
                 end);
     }
 
-    /** Whether nodes are sampled: if no node is ever lost, no decision depends on samples. */
+    /** Whether nodes are sampled: if no node is ever lost, and names are no slots, no decision depends on samples. */
     boolean samplesNodes() {
-        return !outages.equals(Outages.NONE);
+        return !outages.equals(Outages.NONE) || !abilities.choosesUnits();
     }
 
     DomainId domain() {

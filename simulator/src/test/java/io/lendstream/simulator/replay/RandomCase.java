@@ -1,9 +1,11 @@
 package io.lendstream.simulator.replay;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.UnitChoice;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
@@ -44,6 +46,9 @@ record RandomCase(
         List<Outage> outages,
         SimulatedDelays delays) {
     static final DomainId DOMAIN = new DomainId("random");
+    /** What a driver can do where a device plugin picks the GPUs of a node. */
+    static final Abilities PICKED = Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NODE);
+
     private static final Instant START = Workload.EPOCH;
     private static final Duration RESET_AFTER = Duration.ofMinutes(10);
 

@@ -87,6 +87,21 @@ class ReplayInvariantsTest {
         assertThat(troubles).as("what went wrong in %d cases", each).containsOnlyKeys(Trouble.values());
     }
 
+    /** A device plugin picks the GPUs of each node, so that names stand for slots. */
+    @ParameterizedTest
+    @MethodSource("policies")
+    void everyInvariantHoldsWhereADevicePluginPicksTheGpus(String policy) {
+        int each = CASES / 2 / (int) policies().count();
+        for (int i = 0; i < each; i++) {
+            RandomCase drawn = RandomCase.of(policy, 2_000_003L * policy.hashCode() + i);
+            try {
+                check(drawn, Replay.run(drawn.workload(), drawn.settings().withAbilities(RandomCase.PICKED)));
+            } catch (AssertionError | RuntimeException broken) {
+                throw new AssertionError("broken with %s".formatted(drawn), broken);
+            }
+        }
+    }
+
     /** What can go wrong with a transfer. */
     private enum Trouble {
         /** A tenant did not come up. */

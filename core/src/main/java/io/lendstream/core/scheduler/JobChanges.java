@@ -254,7 +254,8 @@ final class JobChanges {
         /** The return of all GPUs, as something else chooses those that a job leaves. */
         static Returned whole(JobState job) {
             int held = job.allocation().gpus().size();
-            return new Returned(job.spec().job(), held, 0, unit(job), ", as its controller chooses those that it leaves");
+            String why = ", as its controller chooses those that it leaves";
+            return new Returned(job.spec().job(), held, 0, unit(job), why);
         }
 
         /** The unit of a job's allocation. */

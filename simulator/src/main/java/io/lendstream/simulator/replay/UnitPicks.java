@@ -47,8 +47,8 @@ final class UnitPicks {
     }
 
     /**
-     * Gives a decision to the actuator. With it names of units may change, so reports of what was due before come first,
-     * by the old names.
+     * Gives a decision to the actuator. With it names of units may change, so that reports of earlier changes come
+     * first, by the old names.
      */
     void take(
             Decision decision, Actuation actuation, World world, Instant now, Consumer<List<ActuationReport>> reports) {

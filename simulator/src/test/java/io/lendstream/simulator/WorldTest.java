@@ -3,6 +3,7 @@ package io.lendstream.simulator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.actuation.NameExchange;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
@@ -394,6 +395,47 @@ class WorldTest {
         assertThat(said.get(said.size() - 1).phase()).isEqualTo(JobPhase.QUEUED);
         assertThat(said.get(said.size() - 1).progress()).isCloseTo(30, within(1e-6));
         assertThat(world.results().lentGpuSeconds()).isCloseTo(30, within(1e-6));
+    }
+
+    @Test
+    void aJobKeepsItsGpuAndItsLoanUnderAnotherName() {
+        World world = world(List.of(hundredSecondsOfWork(0)), List.of());
+        world.advance(at(0));
+        Decision lend = decide(world, 0, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
+        report(world, lend, 0, Outcome.ACCEPTED, G0);
+        report(world, lend, 0, Outcome.APPLIED, G0);
+        runUntil(world, 10);
+
+        world.exchange(new NameExchange(G0, Optional.of(new Tenant.Job(JOB)), G1, Optional.empty()));
+        report(world, lend, 20, Outcome.RELEASED, G0);
+        runUntil(world, 30);
+        report(world, lend, 30, Outcome.RELEASED, G1);
+
+        runUntil(world, 60);
+        JobResult result = world.results().jobs().get(0);
+        assertThat(result.done()).isCloseTo(.3, within(1e-6));
+        assertThat(result.gpuSeconds()).isCloseTo(30, within(1e-6));
+        assertThat(world.results().lentGpuSeconds()).isCloseTo(30, within(1e-6));
+    }
+
+    @Test
+    void aReplicaServesUnderAnotherName() {
+        World world = world(List.of(), List.of(requests(request("r1", 30, 4), request("r2", 50, 4))));
+        runUntil(world, 0);
+        Decision serve = decide(world, 0, new Action.Serve(CHAT, List.of(G0), false));
+        report(world, serve, 0, Outcome.ACCEPTED, G0);
+        world.exchange(new NameExchange(G1, Optional.empty(), G0, Optional.of(new Tenant.Service(CHAT))));
+        report(world, serve, 8, Outcome.BOUND, G1);
+        runUntil(world, 31);
+        world.exchange(new NameExchange(G1, Optional.of(new Tenant.Service(CHAT)), G0, Optional.empty()));
+        runUntil(world, 40);
+        report(world, serve, 40, Outcome.RELEASED, G0);
+        runUntil(world, 60);
+
+        assertThat(world.results().requests()).singleElement().satisfies(answered -> {
+            assertThat(answered.name()).isEqualTo("r1");
+            assertThat(answered.overhead()).isZero();
+        });
     }
 
     @Test

@@ -83,6 +83,11 @@ public final class FactsCollector {
         hold(lease.gpuId(), Optional.of(group), service, lease.since());
     }
 
+    /** Two GPUs have exchanged their owners. Their next lease records say so, too. */
+    public void exchange(GpuId one, GpuId other) {
+        owners.exchange(one, other);
+    }
+
     /** A GPU that has no owner any more because it is gone: its lease record was deleted. */
     public void gone(GpuId gpu, Instant at) {
         hold(gpu, Optional.empty(), Optional.empty(), at);

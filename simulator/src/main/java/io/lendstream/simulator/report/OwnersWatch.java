@@ -65,6 +65,14 @@ final class OwnersWatch {
         group.ifPresent(each -> holdings.put(gpu, new Held(each, service, lentSince)));
     }
 
+    /** Two GPUs have exchanged their owners: loans go on, and no number changes. */
+    void exchange(GpuId one, GpuId other) {
+        Optional<Held> ofOne = Optional.ofNullable(holdings.remove(one));
+        Optional<Held> ofOther = Optional.ofNullable(holdings.remove(other));
+        ofOne.ifPresent(held -> holdings.put(other, held));
+        ofOther.ifPresent(held -> holdings.put(one, held));
+    }
+
     private Steps steps(OwnerGroup group) {
         return groups.computeIfAbsent(group, each -> new Steps(ownersAt));
     }

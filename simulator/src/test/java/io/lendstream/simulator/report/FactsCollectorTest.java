@@ -106,6 +106,24 @@ class FactsCollectorTest {
     }
 
     @Test
+    void aLoanThatIsExchangedIsOneLoan() {
+        collector.take(lease("a", new Owner.Free(), 0));
+        collector.take(lease("b", lent("job"), 0));
+        collector.exchange(new GpuId("b"), new GpuId("a"));
+        collector.take(lease("a", lent("job"), 1800));
+        collector.take(lease("b", new Owner.Free(), 1800));
+        collector.take(lease("a", new Owner.Free(), 3600));
+        collector.seenAt(at(3600));
+
+        ReportedRun.Loans loans = collector.facts().loans();
+
+        assertThat(loans.gpuHours()).isCloseTo(1.0, within(1e-9));
+        assertThat(loans.ended()).isEqualTo(1);
+        assertThat(loans.open()).isZero();
+        assertThat(loans.meanSeconds()).isEqualTo(3600);
+    }
+
+    @Test
     void sumsUpWhatWasLent() {
         collector.take(lease("a", new Owner.Free(), 0));
         collector.take(lease("b", new Owner.Free(), 0));

@@ -8,20 +8,28 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The numbers of GPUs that a job may have within its range, and how near to each other they are.
+ * The numbers of GPUs that a job may have within its range, how near to each other they are, and whether it gets them
+ * together.
  *
  * @param sizes the numbers that it may have, ascending; if empty, each
  * @param multipleOf each number is a multiple of this one
  * @param wholeNodes whether it takes all GPUs of each of its nodes; if the scheduler tells kinds apart, all of its kind
  * @param topology the domain that its GPUs share; a level of a later version is left out
+ * @param gang whether the GPUs that one decision gives it work together or not at all
  */
 public record JobShape(
         List<Integer> sizes,
         @WhenAbsent("1") int multipleOf,
         @WhenAbsent("false") boolean wholeNodes,
-        Optional<TopologyWish> topology) {
+        Optional<TopologyWish> topology,
+        @WhenAbsent("false") boolean gang) {
     /** Each number of GPUs, anywhere. */
     public static final JobShape ANY = new JobShape(List.of(), 1, false, Optional.empty());
+
+    /** A shape of a job that is no gang. */
+    public JobShape(List<Integer> sizes, int multipleOf, boolean wholeNodes, Optional<TopologyWish> topology) {
+        this(sizes, multipleOf, wholeNodes, topology, false);
+    }
 
     public JobShape {
         Checks.atLeast("multipleOf", 1, multipleOf);
@@ -49,10 +57,15 @@ public record JobShape(
 
     /** The same shape in one domain of a level. */
     public JobShape within(TopologyLevel level, boolean required) {
-        return new JobShape(sizes, multipleOf, wholeNodes, Optional.of(new TopologyWish(level, required)));
+        return new JobShape(sizes, multipleOf, wholeNodes, Optional.of(new TopologyWish(level, required)), gang);
     }
 
-    /** Whether it asks for nothing. */
+    /** The same shape of a gang. */
+    public JobShape together() {
+        return new JobShape(sizes, multipleOf, wholeNodes, topology, true);
+    }
+
+    /** Whether it allows each number of GPUs, anywhere. */
     public boolean isAny() {
         return multipleOf == 1 && !wholeNodes && sizes.isEmpty() && topology.isEmpty();
     }
@@ -107,6 +120,9 @@ public record JobShape(
         }
         topology.ifPresent(near ->
                 parts.add("one %s (%s)".formatted(near.level().inWords(), near.required() ? "required" : "preferred")));
+        if (gang) {
+            parts.add("a gang");
+        }
         return parts.isEmpty() ? "any size" : String.join(", ", parts);
     }
 }

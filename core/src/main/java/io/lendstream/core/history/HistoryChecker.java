@@ -20,9 +20,9 @@ import java.util.function.Function;
  * before a release, and no more is lent than allowed. Every decision is answered or timed out and taken up once, and
  * none of an old epoch after one of a newer. Every release is reported, or its GPU is out of service. Inference is
  * never under its floor, and no job has fewer GPUs than it can run on or gets GPUs of several kinds. No replica of
- * several units works with some of them only. No decision raises a queue above its limit, gives a job what its shape
- * forbids, or gives jobs more host memory of a node than it has. The log replayed through the core gives exactly the
- * published decisions.
+ * several units works with some of them only, and no gang trains with some of the units that it gets. No decision
+ * raises a queue above its limit, gives a job what its shape forbids, or gives jobs more host memory of a node than it
+ * has. The log replayed through the core gives exactly the published decisions.
  */
 public final class HistoryChecker {
     /** The rules that a history may break, by the names in {@link Violation#rule}. */
@@ -62,6 +62,7 @@ public final class HistoryChecker {
                 new CapRule(violations),
                 new GangRule(violations),
                 new GroupRule(violations),
+                new GainRule(violations),
                 new HostRule(violations),
                 new KindRule(violations),
                 new QuotaRule(violations),

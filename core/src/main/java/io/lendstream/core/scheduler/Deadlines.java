@@ -169,17 +169,19 @@ final class Deadlines {
             gpus.forEach(gpu -> quarantine(builder.gpu(gpu), "its bind failed: job %s is unknown".formatted(name)));
             return;
         }
+        List<GpuId> missing = missing(name, gpus);
         List<GpuId> rest = job.get().allocation().gpus().stream()
                 .filter(gpu -> !gpus.contains(gpu))
                 .toList();
         List<GpuId> kept = new JobChanges(builder, settings).rest(job.get(), rest);
         JobChanges.Returned returned = JobChanges.Returned.of(job.get(), kept);
-        String text = "%s: no actuator reported %s as bound within %d s"
+        String text = "%s: no actuator reported %s as bound within %d s%s"
                 .formatted(
                         returned.inWords(),
-                        Reason.counted(gpus.size(), returned.unit()),
-                        settings.bindDeadline().toSeconds());
-        Map<String, Double> numbers = returned.numbers(Map.of("unbound", (double) gpus.size()));
+                        Reason.counted(missing.size(), returned.unit()),
+                        settings.bindDeadline().toSeconds(),
+                        job.get().spec().shape().gang() ? ", and a gang gets its GPUs together" : "");
+        Map<String, Double> numbers = returned.numbers(Map.of("unbound", (double) missing.size()));
         new JobChanges(builder, settings)
                 .change(
                         job.get(),
@@ -190,6 +192,22 @@ final class Deadlines {
                                 text,
                                 numbers,
                                 List.of(job.get().lastEvent())));
+    }
+
+    /** The units that were not bound to a job in time. Those of a gang that were are given back with the others. */
+    private List<GpuId> missing(JobId job, List<GpuId> due) {
+        List<GpuId> missing = new ArrayList<>();
+        List<GpuState> ofGang = new ArrayList<>();
+        for (GpuId id : due) {
+            GpuState unit = builder.gpu(id);
+            if (unit.part().isPresent()) {
+                ofGang.add(unit);
+            } else {
+                missing.add(id);
+            }
+        }
+        missing.addAll(new MissedBinds(builder).count(ofGang, "job " + job));
+        return missing;
     }
 
     private void giveUp(GpuState gpu, ServiceId service) {

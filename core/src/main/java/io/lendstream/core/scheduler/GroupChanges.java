@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * Starts, wakes and stops replicas of several units. A replica moves whole: no decision takes some of its units and
@@ -188,26 +189,11 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
      * @param group with at least one unit that is not bound
      */
     void giveUp(ReplicaGroup group) {
-        List<GpuState> rest = new ArrayList<>();
-        List<String> missing = new ArrayList<>();
-        for (GpuState unit : group.units()) {
-            boolean isHere = unit.part().filter(part -> part.here()).isPresent();
-            if (isHere) {
-                rest.add(unit);
-                continue;
-            }
-            missing.add(unit.gpuId().value());
-            int failures = unit.failedBinds() + 1;
-            builder.put(unit.withFailedBinds(failures));
-            if (failures >= 2) {
-                builder.own(
-                        unit.gpuId(),
-                        new Owner.Quarantined("a replica of %s did not start on it, twice in a row"
-                                .formatted(group.service())));
-            } else {
-                rest.add(builder.gpu(unit.gpuId()));
-            }
-        }
+        List<GpuId> missing = new MissedBinds(builder).count(group.units(), "a replica of " + group.service());
+        List<GpuState> rest = group.gpus().stream()
+                .map(builder::gpu)
+                .filter(unit -> !unit.owner().isQuarantined())
+                .toList();
         if (!rest.isEmpty()) {
             stop(
                     group.service(),
@@ -218,7 +204,7 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
                                     .formatted(
                                             group.service(),
                                             Reason.counted(group.units().size(), "GPU"),
-                                            String.join(", ", missing)),
+                                            missing.stream().map(GpuId::value).collect(Collectors.joining(", "))),
                             Map.of("missing", (double) missing.size(), "units", (double) group.part().units()),
                             group.units().stream().map(GpuState::changedBy).toList()));
         }

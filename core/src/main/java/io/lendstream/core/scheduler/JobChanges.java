@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.decision.HostShare;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
@@ -16,6 +17,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.ActuatorScopes;
+import io.lendstream.core.state.GangGain;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
@@ -74,7 +76,7 @@ final class JobChanges {
         builder.decide(deadline, pause.map(at -> Pausing.because(reason, at)).orElse(reason), action);
         for (GpuId gpu : gained) {
             Optional<Instant> lease = isInference(gpu) ? Optional.of(until) : Optional.empty();
-            builder.own(gpu, new Owner.Binding(tenant, id, bindBy, lease, 1));
+            bind(job, gpu, gained.size(), new Owner.Binding(tenant, id, bindBy, lease, 1));
         }
         for (GpuId gpu : lost) {
             if (!holds(job, gpu)) {
@@ -160,6 +162,14 @@ final class JobChanges {
         return true;
     }
 
+    /** Binds a unit to a job. A gang trains with the units of a decision when all of them are bound. */
+    private void bind(JobState job, GpuId gpu, int gained, Owner.Binding binding) {
+        builder.own(gpu, binding);
+        if (job.spec().shape().gang()) {
+            builder.put(builder.gpu(gpu).in(GroupPart.ofGang(binding.decision(), gained)));
+        }
+    }
+
     /** The actuators that take part in a change of a job, by name; none if the first report settles it. */
     private List<String> actuators(List<GpuId> after, List<GpuId> lost) {
         ActuatorScopes scopes = builder.entities().scopes();
@@ -213,11 +223,18 @@ final class JobChanges {
                                     causes(lost),
                                     rest.isEmpty()
                                             ? kept.isEmpty() ? "waits" : "waits: it cannot run on the rest"
-                                            : "goes on with " + Reason.counted(rest.size(), "GPU")),
+                                            : "goes on with " + Reason.counted(rest.size(), "GPU"))
+                            + (undoesGain(job, kept) ? "; a gang gets its GPUs together" : ""),
                     Map.of("lost", (double) lost.size(), "gpusAfter", (double) rest.size()),
                     events);
             change(job, rest, builder.now().plus(settings.notice()), reason);
         }
+    }
+
+    /** Whether a gang is about to get some of the GPUs that it has left together with those that it has lost. */
+    private boolean undoesGain(JobState job, List<GpuId> left) {
+        return job.spec().shape().gang()
+                && GangGain.whole(builder.gpus(), job, left).size() < left.size();
     }
 
     /** The lost GPUs by cause, as far as it is known, such as {@code node-1/0, node-1/1: its node left}. */

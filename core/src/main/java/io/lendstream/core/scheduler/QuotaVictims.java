@@ -50,9 +50,9 @@ final class QuotaVictims {
 
     /** @param units the GPUs of a job that the waiting job can use */
     private record Candidate(JobState job, QueueId queue, List<GpuId> units, int priority, boolean isOwn) {
-        /** A job with a shape is stopped whole: a part of its GPUs may be no size of it. */
+        /** A job with a shape is stopped whole: a part of its GPUs may be no size of it. So is a gang. */
         boolean isElastic() {
-            return job.spec().scaling().elastic() && job.spec().shape().isAny();
+            return job.spec().scaling().elastic() && mayShrink(job);
         }
 
         /** What a stop costs, in GPU-milliseconds. */
@@ -149,6 +149,10 @@ final class QuotaVictims {
                 && (unit.get().pool() == Pool.TRAINING || wanted.mayBeLent());
     }
 
+    private static boolean mayShrink(JobState job) {
+        return job.spec().shape().isAny() && !job.spec().shape().gang();
+    }
+
     /** Shrinks an elastic job, but its queue not below its nominal quota. */
     private int shrink(Candidate candidate, int most, Map<JobId, Integer> now) {
         int spare = candidate.job().gpus() - candidate.job().spec().scaling().minGpus() - given(candidate);
@@ -213,8 +217,7 @@ final class QuotaVictims {
                 List<GpuId> rest = candidate.job().allocation().gpus().stream()
                         .filter(unit -> !units.contains(unit))
                         .toList();
-                boolean goesOn =
-                        candidate.job().spec().shape().isAny() && JobChanges.goesOnWith(candidate.job(), rest.size());
+                boolean goesOn = mayShrink(candidate.job()) && JobChanges.goesOnWith(candidate.job(), rest.size());
                 losses.add(new Loss(candidate.job(), units, goesOn ? rest : List.of()));
             }
         });

@@ -1,7 +1,6 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Outcome;
@@ -9,6 +8,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GangGain;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
@@ -164,19 +164,27 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         });
     }
 
-    /** A part of a replica is bound. The replica serves once all its parts are. */
+    /** One of several units that work together is bound. They are in use once all of them are. */
     private void arrived(GpuState gpu) {
         gpu.part().filter(part -> !part.here()).ifPresent(part -> builder.describe(gpu.in(part.arrived())));
+        GangGain.of(builder.entities(), builder.gpu(gpu.gpuId()))
+                .filter(GangGain::isHere)
+                .ifPresent(this::begins);
         ReplicaGroup.of(builder.clusterIndex(), builder.gpu(gpu.gpuId()))
                 .filter(ReplicaGroup::isHere)
                 .ifPresent(group -> group.gpus()
                         .forEach(unit -> builder.own(unit, new Owner.Serving(group.service()))));
     }
 
-    /** Whether a tenant runs on a unit, as far as reports say; also a part of a replica that is not whole yet. */
+    private void begins(GangGain gain) {
+        for (GpuState unit : gain.units()) {
+            unit.owner().asBinding().ifPresent(binding -> builder.own(unit.gpuId(), bound(binding)));
+        }
+    }
+
+    /** Whether a tenant runs on a unit, as far as reports say; also if others that it needs are not bound yet. */
     private static boolean isThere(GpuState gpu) {
-        return gpu.owner().isUp()
-                || (gpu.owner().isBinding() && gpu.part().filter(GroupPart::here).isPresent());
+        return gpu.owner().isUp() || (gpu.owner().isBinding() && gpu.isHere());
     }
 
     /** What a unit is once its tenant has it. */

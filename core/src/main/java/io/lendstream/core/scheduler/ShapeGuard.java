@@ -17,6 +17,7 @@ import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.ScheduledJob;
+import io.lendstream.core.state.GangGain;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.util.ArrayList;
@@ -41,6 +42,19 @@ record ShapeGuard(StepBuilder builder, TopologyLabels labels) {
 
     /** The largest part of some GPUs that the shape of a job allows; all of them if it has none. */
     List<GpuId> part(JobState job, List<GpuId> gpus) {
+        return job.spec().shape().gang() ? ofGang(job, gpus) : inShape(job, gpus);
+    }
+
+    /** The same of a gang, which has all GPUs of a decision that is being carried out, or none of them. */
+    private List<GpuId> ofGang(JobState job, List<GpuId> gpus) {
+        List<GpuId> part = inShape(job, GangGain.whole(builder.gpus(), job, gpus));
+        if (part.size() == gpus.size()) {
+            return part;
+        }
+        return part.size() < job.spec().scaling().least() ? List.of() : ofGang(job, part);
+    }
+
+    private List<GpuId> inShape(JobState job, List<GpuId> gpus) {
         JobShape shape = job.spec().shape();
         if (shape.isAny() || gpus.isEmpty()) {
             return gpus;

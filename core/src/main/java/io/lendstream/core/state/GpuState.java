@@ -19,7 +19,8 @@ import java.util.Optional;
  * @param since when its owner last changed
  * @param changedBy the event by which it did
  * @param kind the kind of the GPU, also of one that is cut; empty if the scheduler does not tell kinds apart
- * @param part its part in a replica of several units, until the replica has left it
+ * @param part its part in a replica of several units, until the replica has left it; or in the units that a gang gets,
+ *     until all are bound
  * @param slot whether its tenant has this unit or one like it, if the driver does not choose units; absent counts as
  *     this unit
  */
@@ -69,6 +70,11 @@ public record GpuState(
     /** Whether a job has it, takes it or leaves it. */
     public boolean isTraining() {
         return owner.isHeldByJob();
+    }
+
+    /** Whether it is one of several units that work together, and is reported as bound. */
+    public boolean isHere() {
+        return part.isPresent() && part.get().here();
     }
 
     public boolean isHeldBy(Tenant tenant) {
@@ -164,7 +170,7 @@ public record GpuState(
         return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part, slot);
     }
 
-    /** The same unit as a part of a replica. */
+    /** The same unit as a part of a replica, or of what a gang gets. */
     public GpuState in(GroupPart replica) {
         return new GpuState(
                 gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, Optional.of(replica), slot);

@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param sequence the domain's event by which it changed
  * @param since when it changed
  * @param kind the kind of the GPU; empty if the scheduler does not tell kinds apart
- * @param part its part in a replica of several units; empty if there is none
+ * @param part its part in a replica of several units, or in those that a gang is about to get; empty if there is none
  * @param slot whether the owner has this unit or one like it, if its driver does not choose units; absent counts as
  *     this unit
  */

@@ -84,10 +84,22 @@ public record ReplicaGroup(ServiceId service, GroupPart part, List<GpuState> uni
         return units.size() >= part.units();
     }
 
+    /** Whether all units of a replica, or of what a gang gets, are there and reported as bound. */
+    static boolean areHere(GroupPart part, List<GpuState> units) {
+        if (units.size() < part.units()) {
+            return false;
+        }
+        for (GpuState unit : units) {
+            if (!unit.isHere()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Whether all its units are reported as bound. */
     public boolean isHere() {
-        return isComplete()
-                && units.stream().allMatch(unit -> unit.part().filter(GroupPart::here).isPresent());
+        return areHere(part, units);
     }
 
     /** Whether it serves, or is coming up to. */

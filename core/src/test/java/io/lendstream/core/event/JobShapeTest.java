@@ -74,4 +74,16 @@ class JobShapeTest {
         assertThat(shape.inWords()).isEqualTo("sizes [4, 8], multiples of 4 GPUs, whole nodes, one rack (required)");
         assertThat(JobShape.ANY.inWords()).isEqualTo("any size");
     }
+
+    @Test
+    void aGangMayHaveTheSizesOfItsShape() {
+        JobShape gang = JobShape.multiples(2).together();
+
+        assertThat(gang.gang()).isTrue();
+        assertThat(gang.allows(3)).isFalse();
+        assertThat(gang.within(TopologyLevel.RACK, true).gang()).isTrue();
+        assertThat(gang.inWords()).isEqualTo("multiples of 2 GPUs, a gang");
+        assertThat(JobShape.ANY.together().isAny()).isTrue();
+        assertThat(JobShape.ANY.gang()).isFalse();
+    }
 }

@@ -23,6 +23,7 @@ import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -185,6 +186,66 @@ class FaultySchedulerTest {
         assertThat(broken(step -> with(
                         step, step.state().gpus().require(new GpuId(serving())).in(part))))
                 .containsExactlyInAnyOrder("floor", "group");
+    }
+
+    @Test
+    void noticesAGangThatTrainsOnSomeOfItsGpus() {
+        Scenario gang = startingGang();
+        reported(gang, Outcome.BOUND);
+
+        assertThat(brokenGang(gang, step -> owned(step, "train-g0", new Owner.Training(new JobId("a")))))
+                .containsExactly("group");
+        assertThat(brokenGang(gang, step -> step)).isEmpty();
+    }
+
+    @Test
+    void noticesAGangThatIsUndoneInPart() {
+        Scenario gang = startingGang();
+        GpuState left = gang.state().gpus().require(new GpuId("train-g1"));
+        reported(gang, Outcome.FAILED);
+        assertThat(gang.lastKinds()).containsExactly("resize");
+
+        assertThat(brokenGang(gang, step -> with(step, left))).contains("group");
+        assertThat(brokenGang(gang, step -> step)).isEmpty();
+    }
+
+    @Test
+    void noticesAGangThatGoesOnWithFewerGpusWithoutADecision() {
+        Scenario gang = Scenario.of("deepboot").node("train", Pool.TRAINING, 3);
+        gang.tell(gang.jobRecord("a", 3, true).shaped(JobShape.ANY.together())).after(ofSeconds(65));
+        gang.settled().after(ofSeconds(1)).progress("a", JobPhase.RUNNING);
+        assertThat(gang.count("training")).isEqualTo(3);
+
+        assertThat(brokenGang(gang, step -> {
+                    Step freed = owned(step, "train-g0", new Owner.Free());
+                    JobState job = freed.state().jobs().require(new JobId("a"));
+                    return with(freed, job.without(List.of(new GpuId("train-g0")), freed.state().now()));
+                }))
+                .contains("group");
+    }
+
+    /** A gang that is about to get both GPUs of a node. */
+    private static Scenario startingGang() {
+        Scenario gang = Scenario.of("deepboot").node("train", Pool.TRAINING, 2);
+        gang.tell(gang.jobRecord("a", 2, false).shaped(JobShape.ANY.together())).after(ofSeconds(65));
+        assertThat(gang.count("binding")).isEqualTo(2);
+        return gang;
+    }
+
+    private static void reported(Scenario gang, Outcome outcome) {
+        DecisionId start = gang.decisions().get(gang.decisions().size() - 1).id();
+        gang.tell(gang.report(
+                start, outcome, List.of(new GpuId("train-g0")), Optional.of(new Tenant.Job(new JobId("a")))));
+    }
+
+    private static Set<String> brokenGang(Scenario gang, UnaryOperator<Step> fault) {
+        long last = gang.log().get(gang.log().size() - 1).sequence();
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == last ? fault.apply(step) : step;
+        });
+        gang.log().forEach(checker::take);
+        return rules(checker.verdict(gang.decisions(), List.of()));
     }
 
     @Test

@@ -86,6 +86,9 @@ final class RandomHistory {
     /** Whether nodes report hosts, and jobs need some of them and can be paused. */
     private boolean hosts;
 
+    /** Whether most jobs are gangs; then their units are reported one by one. */
+    private boolean gangs;
+
     private int jobs;
 
     private RandomHistory(
@@ -160,6 +163,13 @@ final class RandomHistory {
     static RandomHistory grouped(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
         RandomHistory history = new RandomHistory(seed, model, products, false, queues, false, true);
         history.story.actuator("one", Abilities.USUAL);
+        return history.told();
+    }
+
+    /** The same where most jobs are gangs, and some of them have a shape. */
+    static RandomHistory ofGangs(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
+        RandomHistory history = new RandomHistory(seed, model, products, false, queues, seed % 4 == 0);
+        history.gangs = true;
         return history.told();
     }
 
@@ -447,7 +457,8 @@ final class RandomHistory {
 
     /** Submits a job; where there are queues, it may be in one, and may have a hard deadline. */
     private void tell(TrainingJob job) {
-        TrainingJob queued = hosted(queued(job));
+        TrainingJob gang = gangs && random.nextInt(4) > 0 ? job.shaped(job.shape().together()) : job;
+        TrainingJob queued = hosted(queued(gang));
         if (queues.isEmpty() || random.nextInt(3) > 0) {
             story.tell(queued);
             return;
@@ -568,7 +579,7 @@ final class RandomHistory {
                 answers = List.of(
                         story.report(decision.id(), outcome, decision.action().gpus(), Optional.empty()));
             }
-            for (ActuationReport report : groups ? apart(answers) : answers) {
+            for (ActuationReport report : groups || gangs ? apart(answers) : answers) {
                 if (random.nextInt(25) > 0) {
                     reports.add(report);
                     if (random.nextInt(20) == 0) {

@@ -4,7 +4,6 @@ import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.JobPhase;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -13,10 +12,8 @@ import io.lendstream.simulator.workload.TrainingTask;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -33,7 +30,7 @@ final class JobRun {
     private final double checkpointEverySeconds;
     private final Instant origin;
 
-    private final TreeSet<GpuId> held = new TreeSet<>();
+    private final JobUnits units;
     private JobPhase phase = JobPhase.QUEUED;
     private Allocation allocation = Allocation.suspended(Mechanism.RESTART);
     private Optional<Pending> pending = Optional.empty();
@@ -59,7 +56,8 @@ final class JobRun {
     /** Its state in the memory of a node, while it is paused there. */
     private Optional<PausedWork> inMemory = Optional.empty();
 
-    private record Pending(DecisionId decision, Allocation allocation, boolean changesGpus) {}
+    /** @param isApplied whether it is in force, although a gang still waits for GPUs of it */
+    private record Pending(DecisionId decision, Allocation allocation, boolean changesGpus, boolean isApplied) {}
 
     /** Where it stood at a time. */
     private record Mark(double clock, double progress, int epoch) {}
@@ -69,6 +67,7 @@ final class JobRun {
      */
     JobRun(TrainingTask task, GpuPlaces places, GpuMeter meter, WorldSettings settings, Instant origin) {
         this.task = task;
+        this.units = new JobUnits(task.job());
         this.truth = task.truth();
         this.crashesAt = task.fate().crashesAt().map(share -> share * truth.totalProgress());
         this.places = places;
@@ -143,7 +142,7 @@ final class JobRun {
                 become(JobPhase.QUEUED, when, said);
             }
         }
-        if (!held.removeAll(gpus)) {
+        if (!units.lose(gpus)) {
             return;
         }
         upAgainAt = Double.POSITIVE_INFINITY;
@@ -173,7 +172,7 @@ final class JobRun {
                 pending.map(Pending::allocation).orElse(allocation).gpus());
         boolean changes = !before.equals(Set.copyOf(next.gpus()));
         boolean stillChanging = pending.map(Pending::changesGpus).orElse(false);
-        pending = Optional.of(new Pending(decision, next, changes || stillChanging));
+        pending = Optional.of(new Pending(decision, next, changes || stillChanging, false));
         if (!changes) {
             return;
         }
@@ -184,13 +183,24 @@ final class JobRun {
             inPlace += started.isPresent() && (stays || next.mechanism() == Mechanism.PAUSE) ? 1 : 0;
             started = started.or(() -> Optional.of(when));
         }
-        held.addAll(gained);
+        units.gain(gained);
         become(JobPhase.RESCALING, when, said);
+    }
+
+    /** GPUs of it came up. A gang whose change is in force goes on when it has the last of them. */
+    void bound(Collection<GpuId> gpus, Instant at, Consumer<TrainingProgress> said) {
+        units.cameUp(gpus);
+        pending.filter(Pending::isApplied).ifPresent(open -> applied(open.decision, at, said));
     }
 
     /** A decision on it is in force. */
     void applied(DecisionId decision, Instant at, Consumer<TrainingProgress> said) {
         if (isOver() || pending.filter(open -> open.decision.equals(decision)).isEmpty()) {
+            return;
+        }
+        Pending change = pending.get();
+        if (!units.mayRunOn(change.allocation)) {
+            pending = Optional.of(new Pending(decision, change.allocation, change.changesGpus, true));
             return;
         }
         Instant when = settle(at);
@@ -201,20 +211,19 @@ final class JobRun {
     /** A decision on it came to nothing: it goes on with what it still has. */
     void failed(DecisionId decision, Collection<GpuId> gpus, Instant at, Consumer<TrainingProgress> said) {
         Instant when = settle(at);
-        held.removeAll(gpus);
+        units.lose(gpus);
         if (isOver() || pending.filter(open -> open.decision.equals(decision)).isEmpty()) {
             return;
         }
         Allocation before = allocation;
-        pending.ifPresent(
-                open -> goOnWith(open.allocation.gpus().stream().anyMatch(held::contains) ? open.allocation : before));
+        pending.ifPresent(open -> goOnWith(units.hasSomeOf(open.allocation) ? open.allocation : before));
         resume(when, said);
     }
 
     /** GPUs left it. */
     void released(Collection<GpuId> gpus, Instant at, Consumer<TrainingProgress> said) {
         Instant when = settle(at);
-        held.removeAll(gpus);
+        units.lose(gpus);
         if (isOver()
                 || phase == JobPhase.RESCALING
                 || allocation.gpus().stream().noneMatch(gpus::contains)) {
@@ -227,11 +236,9 @@ final class JobRun {
 
     /** Its GPUs have other names from now on. */
     void rename(UnaryOperator<GpuId> names) {
-        List<GpuId> renamed = held.stream().map(names).toList();
-        held.clear();
-        held.addAll(renamed);
+        units.rename(names);
         allocation = allocation.renamed(names);
-        pending = pending.map(open -> new Pending(open.decision, open.allocation.renamed(names), open.changesGpus));
+        pending = pending.map(open -> new Pending(open.decision, open.allocation.renamed(names), open.changesGpus, open.isApplied));
     }
 
     JobResult result(Instant now) {
@@ -254,16 +261,8 @@ final class JobRun {
         return task.job().job();
     }
 
-    /** Goes on with what it has of an allocation, unless that is too little to run on. */
     private void goOnWith(Allocation next) {
-        List<GpuId> gpus = next.gpus().stream().filter(held::contains).toList();
-        TrainingJob.Scaling scaling = task.job().scaling();
-        boolean runs = scaling.elastic()
-                ? gpus.size() >= scaling.minGpus()
-                : gpus.size() == next.gpus().size();
-        allocation = gpus.isEmpty() || !runs
-                ? Allocation.suspended(next.mechanism())
-                : next.on(gpus);
+        allocation = units.of(next);
     }
 
     private void resume(Instant at, Consumer<TrainingProgress> said) {
@@ -299,7 +298,7 @@ final class JobRun {
         if (phase == JobPhase.RUNNING) {
             backToCheckpoint();
         }
-        PausedWork work = new PausedWork(held, progress, epoch);
+        PausedWork work = new PausedWork(units.held(), progress, epoch);
         progress = now.progress;
         epoch = now.epoch;
         return work;
@@ -335,11 +334,11 @@ final class JobRun {
             return;
         }
         if (!isOver()) {
-            gpuSeconds += held.size() * (end - clock);
+            gpuSeconds += units.size() * (end - clock);
             if (phase == JobPhase.RUNNING) {
                 meter.computing(allocation.gpus().size(), clock, end);
             } else if (phase == JobPhase.RESCALING) {
-                meter.rescaling(held.size(), clock, end);
+                meter.rescaling(units.size(), clock, end);
             }
         }
         if (phase == JobPhase.RUNNING) {

@@ -271,7 +271,8 @@ public final class World {
             }
             case TIMED_OUT -> job.failed(report.decision(), List.of(), report.at(), outbox::add);
             case APPLIED -> job.applied(report.decision(), report.at(), outbox::add);
-            case BOUND, REJECTED, HOLDS, UNKNOWN -> {}
+            case BOUND -> job.bound(report.gpus(), report.at(), outbox::add);
+            case REJECTED, HOLDS, UNKNOWN -> {}
         }
         reschedule(job);
     }

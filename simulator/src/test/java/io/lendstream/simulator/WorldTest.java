@@ -17,6 +17,7 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
@@ -294,6 +295,67 @@ class WorldTest {
         assertThat(result.restarts()).isEqualTo(1);
         assertThat(result.gpuSeconds()).isCloseTo(40 + 40 * 2, within(1e-6));
         assertThat(world.results().rescalingGpuSeconds()).isCloseTo(20, within(1e-6));
+    }
+
+    private static TrainingTask gangOfAHundredSecondsOfWork() {
+        TrainingTask task = hundredSecondsOfWork(0);
+        return new TrainingTask(task.job().shaped(JobShape.ANY.together()), task.truth());
+    }
+
+    /** The GPUs are of two actuators, of which one is ready first. */
+    @Test
+    void aGangTrainsOnceTheLastOfItsGpusIsUp() {
+        World world = world(List.of(gangOfAHundredSecondsOfWork()), List.of());
+        runUntil(world, 0);
+        Decision lend = decide(world, 0, new Action.Lend(JOB, List.of(G0, G1), at(600), on(G0, G1)));
+        report(world, lend, 0, Outcome.ACCEPTED, G0);
+        report(world, lend, 0, Outcome.ACCEPTED, G1);
+        report(world, lend, 2, Outcome.BOUND, G0);
+        report(world, lend, 3, Outcome.APPLIED, G0);
+        List<TrainingProgress> waiting = progress(runUntil(world, 10));
+        report(world, lend, 10, Outcome.BOUND, G1);
+
+        runUntil(world, 200);
+
+        assertThat(waiting).extracting(TrainingProgress::phase).containsOnly(JobPhase.RESCALING);
+        assertThat(world.results().jobs().get(0).completed()).contains(at(60));
+    }
+
+    @Test
+    void aGangOfWhichAGpuFailsDoesNotStart() {
+        World world = world(List.of(gangOfAHundredSecondsOfWork()), List.of());
+        runUntil(world, 0);
+        Decision lend = decide(world, 0, new Action.Lend(JOB, List.of(G0, G1), at(600), on(G0, G1)));
+        report(world, lend, 0, Outcome.ACCEPTED, G0, G1);
+        report(world, lend, 2, Outcome.BOUND, G0);
+        report(world, lend, 3, Outcome.FAILED, G1);
+        report(world, lend, 4, Outcome.APPLIED, G0);
+
+        List<TrainingProgress> said = progress(runUntil(world, 100));
+
+        assertThat(said).extracting(TrainingProgress::phase).containsExactly(JobPhase.RESCALING, JobPhase.QUEUED);
+    }
+
+    /** Another elastic job would go on at once. */
+    @Test
+    void aGangThatLosesAGpuWaitsForADecision() {
+        World world = world(List.of(gangOfAHundredSecondsOfWork()), List.of());
+        runUntil(world, 0);
+        Decision lend = decide(world, 0, new Action.Lend(JOB, List.of(G0, G1), at(600), on(G0, G1)));
+        report(world, lend, 0, Outcome.ACCEPTED, G0, G1);
+        report(world, lend, 10, Outcome.BOUND, G0, G1);
+        report(world, lend, 10, Outcome.APPLIED, G0, G1);
+        runUntil(world, 20);
+        report(world, lend, 20, Outcome.RELEASED, G1);
+        runUntil(world, 30);
+        Decision resize = decide(world, 30, new Action.Resize(JOB, List.of(G1), on(G0)));
+        report(world, resize, 30, Outcome.ACCEPTED, G1);
+        report(world, resize, 32, Outcome.APPLIED, G1);
+
+        runUntil(world, 200);
+
+        // 20 iterations by 20 s, none until 32 s, the other 80 on one GPU.
+        assertThat(world.results().jobs().get(0).completed()).contains(at(112));
     }
 
     @Test

@@ -178,7 +178,7 @@ final class RoundTripTest {
     void jobsThatWereWrittenBeforeThereWereShapesMayHaveAnySize(long seed) throws IOException {
         TrainingJob job = new AnyRecord(seed).of(TrainingJob.class).shaped(JobShape.ANY);
         Schema now = Codecs.schema(TopicCatalogue.TRAINING_JOBS);
-        Schema before = without(now, "sizes", "multipleOf", "wholeNodes", "topology");
+        Schema before = without(now, "sizes", "multipleOf", "wholeNodes", "topology", "gang");
         byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.TRAINING_JOBS, job), before));
 
         assertThat(Codecs.decode(TopicCatalogue.TRAINING_JOBS, AvroBytes.read(old, before, now)))
@@ -240,7 +240,7 @@ final class RoundTripTest {
         JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
         RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
         Schema now = mapper.schema();
-        Schema before = SchemaChanges.withoutWithin(now, "spec", "sizes", "multipleOf", "wholeNodes", "topology");
+        Schema before = SchemaChanges.withoutWithin(now, "spec", "sizes", "multipleOf", "wholeNodes", "topology", "gang");
         byte[] old = AvroBytes.write(AvroBytes.resolve(mapper.encode(job), before));
 
         assertThat(before.getField("spec").schema().getField("multipleOf")).isNull();

@@ -9,8 +9,8 @@ import java.util.Optional;
 
 /**
  * The columns of a job list about the shape of a job: {@code sizes}, the numbers of GPUs that it may have, between
- * semicolons, {@code multipleOf}, {@code wholeNodes} ({@code true} or {@code false}), and {@code topology}, such as
- * {@code rack:required}.
+ * semicolons, {@code multipleOf}, {@code wholeNodes} and {@code gang} ({@code true} or {@code false}), and {@code
+ * topology}, such as {@code rack:required}.
  */
 final class ListedShapes {
     private static final int MOST_GPUS = 1_000_000;
@@ -23,8 +23,9 @@ final class ListedShapes {
         if (multipleOf > MOST_GPUS) {
             throw row.bad("multipleOf", "at most %d".formatted(MOST_GPUS));
         }
-        JobShape shape = new JobShape(sizes(row), multipleOf, wholeNodes(row), topology(row));
-        if (shape.isAny()) {
+        JobShape shape =
+                new JobShape(sizes(row), multipleOf, flag(row, "wholeNodes"), topology(row), flag(row, "gang"));
+        if (shape.equals(JobShape.ANY)) {
             return task;
         }
         TrainingTask shaped = task.shaped(shape);
@@ -62,11 +63,11 @@ final class ListedShapes {
         }
     }
 
-    private static boolean wholeNodes(CsvRow row) {
-        return switch (row.text("wholeNodes")) {
+    private static boolean flag(CsvRow row, String column) {
+        return switch (row.text(column)) {
             case "", "false" -> false;
             case "true" -> true;
-            default -> throw row.bad("wholeNodes", "true or false");
+            default -> throw row.bad(column, "true or false");
         };
     }
 

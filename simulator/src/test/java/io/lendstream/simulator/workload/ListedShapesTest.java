@@ -29,7 +29,7 @@ class ListedShapesTest {
     private TrainingTask task(String cells) throws IOException {
         Path file = Files.writeString(
                 folder.resolve("jobs.csv"),
-                "job,submitSeconds,gpus,runSeconds,sizes,multipleOf,wholeNodes,topology\na,0,4,3600,%s\n"
+                "job,submitSeconds,gpus,runSeconds,sizes,multipleOf,wholeNodes,topology,gang\na,0,4,3600,%s\n"
                         .formatted(cells));
         return Workloads.load(file.toString(), Scene.of(new DomainId("test"), 1, 8, 8))
                 .tasks()
@@ -43,6 +43,14 @@ class ListedShapesTest {
         assertThat(shape(",,,nvlink-domain:preferred"))
                 .isEqualTo(JobShape.ANY.within(TopologyLevel.NVLINK_DOMAIN, false));
         assertThat(shape(",,false,node:required")).isEqualTo(JobShape.ANY.within(TopologyLevel.NODE, true));
+    }
+
+    @Test
+    void aLineMayBeAGangOfAnyShape() throws IOException {
+        assertThat(shape(",,,,true")).isEqualTo(JobShape.ANY.together());
+        assertThat(shape("2;4,,,,true")).isEqualTo(JobShape.of(List.of(2, 4)).together());
+        assertThat(shape(",,,,false")).isEqualTo(JobShape.ANY);
+        assertThatThrownBy(() -> shape(",,,,yes")).hasMessageContaining("column gang: found 'yes'");
     }
 
     @Test

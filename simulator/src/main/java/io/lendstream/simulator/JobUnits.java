@@ -1,0 +1,89 @@
+package io.lendstream.simulator;
+
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.GpuId;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+
+/**
+ * The GPUs that a job at work has. A gang works with all GPUs of an allocation, which are up, or with none; other jobs go
+ * on with some of them if these are enough.
+ */
+final class JobUnits {
+    private final TrainingJob job;
+    private final TreeSet<GpuId> held = new TreeSet<>();
+    /** Those that came up; followed for gangs only. */
+    private final Set<GpuId> up = new HashSet<>();
+
+    JobUnits(TrainingJob job) {
+        this.job = job;
+    }
+
+    Set<GpuId> held() {
+        return held;
+    }
+
+    int size() {
+        return held.size();
+    }
+
+    void gain(Collection<GpuId> gpus) {
+        held.addAll(gpus);
+    }
+
+    void cameUp(Collection<GpuId> gpus) {
+        if (isGang()) {
+            up.addAll(gpus);
+        }
+    }
+
+    /** Returns whether it had any of them. */
+    boolean lose(Collection<GpuId> gpus) {
+        up.removeAll(gpus);
+        return held.removeAll(gpus);
+    }
+
+    /** They have other names from now on. */
+    void rename(UnaryOperator<GpuId> names) {
+        rename(held, names);
+        rename(up, names);
+    }
+
+    private static void rename(Set<GpuId> units, UnaryOperator<GpuId> names) {
+        List<GpuId> renamed = units.stream().map(names).toList();
+        units.clear();
+        units.addAll(renamed);
+    }
+
+    /** Whether an allocation may be in force: all GPUs of a gang are up. */
+    boolean mayRunOn(Allocation next) {
+        return !isGang() || up.containsAll(next.gpus());
+    }
+
+    /** Whether it has some of the GPUs of an allocation; of a gang, whether all of them are up. */
+    boolean hasSomeOf(Allocation next) {
+        return isGang()
+                ? up.containsAll(next.gpus())
+                : next.gpus().stream().anyMatch(held::contains);
+    }
+
+    /** What it has of an allocation; nothing if that is too little to run on. */
+    Allocation of(Allocation next) {
+        List<GpuId> gpus = next.gpus().stream().filter(held::contains).toList();
+        boolean runs = job.scaling().elastic() && !isGang()
+                ? gpus.size() >= job.scaling().minGpus()
+                : gpus.size() == next.gpus().size();
+        return gpus.isEmpty() || !runs
+                ? Allocation.suspended(next.mechanism())
+                : next.on(gpus);
+    }
+
+    private boolean isGang() {
+        return job.shape().gang();
+    }
+}

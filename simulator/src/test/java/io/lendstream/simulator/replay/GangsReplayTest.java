@@ -35,7 +35,7 @@ class GangsReplayTest {
 
         Replayed replayed = Replay.run(
                 workload,
-                ReplaySettings.of("deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 1, 4, 2, 4)));
+                ReplaySettings.of("deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 3, 4, 2, 1)));
 
         assertThat(HistoryChecker.check(
                                 DOMAIN, replayed.log(), replayed.outcome().decisions(), replayed.leases())

@@ -11,8 +11,8 @@ import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 
 /**
- * The GPUs that a job at work has. A gang works with all GPUs of an allocation, which are up, or with none; other jobs go
- * on with some of them if these are enough.
+ * The GPUs that a job at work has. A gang works with all GPUs of an allocation, which are up, or with none; other jobs
+ * go on with some of them if these are enough.
  */
 final class JobUnits {
     private final TrainingJob job;

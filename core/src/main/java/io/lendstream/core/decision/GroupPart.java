@@ -3,10 +3,10 @@ package io.lendstream.core.decision;
 import io.lendstream.core.id.Checks;
 
 /**
- * The part that a unit has in a replica of several units, or in the units that a gang of training is about to get.
- * These work only if all of them are there.
+ * The part that a unit has in a replica of several units, or in a gain: the units that a gang of training is about to
+ * get. These work only if all of them are there.
  *
- * @param replica the name of the replica, or of what the gang gets
+ * @param replica the name of the replica or the gain
  * @param shape the name of its shape in the service's declaration; {@link #GANG} in a gang
  * @param units how many units there are of it
  * @param here whether this unit is reported as bound

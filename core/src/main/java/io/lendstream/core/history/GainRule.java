@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * A gang gets the units of a decision together: it trains on none before all are bound, and gives all that are left back
- * in the step in which one is lost. A gang that trains loses units only by a decision. It is judged by the owners of the
- * units, not by what the scheduler notes about their parts.
+ * A gang gets the units of a decision together: it trains on none before all are bound, and gives all that are left
+ * back in the step in which one is lost. A gang that trains loses units only by a decision. It is judged by the owners
+ * of the units, not by their parts.
  */
 final class GainRule implements HistoryRule {
     private final Violations violations;

@@ -170,7 +170,7 @@ public record GpuState(
         return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part, slot);
     }
 
-    /** The same unit as a part of a replica, or of what a gang gets. */
+    /** The same unit as a part of a replica, or of the gain of a gang. */
     public GpuState in(GroupPart replica) {
         return new GpuState(
                 gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, Optional.of(replica), slot);

@@ -84,7 +84,7 @@ public record ReplicaGroup(ServiceId service, GroupPart part, List<GpuState> uni
         return units.size() >= part.units();
     }
 
-    /** Whether all units of a replica, or of what a gang gets, are there and reported as bound. */
+    /** Whether all units of a replica, or of the gain of a gang, are there and reported as bound. */
     static boolean areHere(GroupPart part, List<GpuState> units) {
         if (units.size() < part.units()) {
             return false;

@@ -38,6 +38,14 @@ class GangHistoriesTest {
                 .isEmpty();
     }
 
+    @Seeds(60)
+    void shortcutsChangeNoDecisionAboutGangs(long seed) {
+        RandomHistory history = history(seed);
+
+        assertThat(new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT).firstError(history.log()))
+                .isEmpty();
+    }
+
     /** Else the histories would prove nothing. */
     @Test
     void someGangsWaitForTheLastOfTheirGpus() {

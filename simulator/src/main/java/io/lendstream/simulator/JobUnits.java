@@ -75,7 +75,7 @@ final class JobUnits {
     /** What it has of an allocation; nothing if that is too little to run on. */
     Allocation of(Allocation next) {
         List<GpuId> gpus = next.gpus().stream().filter(held::contains).toList();
-        boolean runs = job.scaling().elastic() && !isGang()
+        boolean runs = (job.scaling().elastic() && !isGang())
                 ? gpus.size() >= job.scaling().minGpus()
                 : gpus.size() == next.gpus().size();
         return gpus.isEmpty() || !runs

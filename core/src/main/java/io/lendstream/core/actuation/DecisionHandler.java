@@ -191,17 +191,40 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
             }
             gained.add(gpu);
         }
-        if (!lost.isEmpty()) {
-            state.count(Refusal.NOT_ON_LOAN);
-        }
         active.retainAll(all);
         TenantChange change = state.change(job, named, active, gained);
-        if (isRefused(change, named)) {
+        if (isIncomplete(change, named, lost) || isRefused(change, named)) {
             return reports;
         }
         start(new AcceptedChange(decision, change, by, Optional.of(allocation), remark(lost)));
         lease.ifPresent(until -> state.lend(job, named, new Holding.Loan(decision.id(), until)));
         return reports;
+    }
+
+    /**
+     * Refuses a start of a gang without some of its GPUs; whether it has. If the gang is to leave GPUs too, it goes on:
+     * these are not kept.
+     *
+     * @param lost GPUs of the allocation that the job does not get
+     */
+    private boolean isIncomplete(TenantChange change, List<GpuId> named, List<GpuId> lost) {
+        if (lost.isEmpty()) {
+            return false;
+        }
+        boolean isGang = state.tenants()
+                .job(decision.id().domain(), change.tenant())
+                .filter(job -> job.shape().gang())
+                .isPresent();
+        if (!isGang || change.gained().isEmpty() || !change.leaving().isEmpty()) {
+            state.count(Refusal.NOT_ON_LOAN);
+            return false;
+        }
+        refused(
+                Refusal.GPU_NOT_HELD,
+                named,
+                "gang %s would start without %s: %s"
+                        .formatted(change.tenant(), ReasonText.names(lost), availability.describe(lost.get(0))));
+        return true;
     }
 
     private boolean fillsUpWith(Tenant job, GpuId gpu) {

@@ -7,6 +7,7 @@ import static io.lendstream.core.actuation.ActuatorFixture.at;
 import static io.lendstream.core.actuation.ActuatorFixture.changeTiming;
 import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static io.lendstream.core.actuation.ActuatorFixture.idle;
+import static io.lendstream.core.actuation.ActuatorFixture.job;
 import static io.lendstream.core.actuation.ActuatorFixture.lend;
 import static io.lendstream.core.actuation.ActuatorFixture.node;
 import static io.lendstream.core.actuation.ActuatorFixture.reclaim;
@@ -17,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.Pool;
@@ -176,6 +178,30 @@ class RefusedDecisionsTest {
         assertThat(actuator.actuation().refusals())
                 .containsEntry(Refusal.NOT_ON_LOAN, 1L)
                 .hasSize(1);
+    }
+
+    @Test
+    void aGangDoesNotStartWithoutSomeOfItsGpus() {
+        actuator.actuation().know(job(BERT, true).shaped(JobShape.ANY.together()));
+
+        actuator.take(0, resize(BERT, gpus("t1"), "t1", "i1", "i2"));
+
+        assertThat(actuator.log)
+                .containsExactly("0 d/1/1 REJECTED t1 (gang job bert would start without i1, i2: it has no tenant)");
+        assertThat(actuator.holdings()).isEmpty();
+    }
+
+    /** What it is to leave has to come back in any case. */
+    @Test
+    void aGangThatLeavesAGpuGoesOnWithoutWhatItHasNot() {
+        actuator.actuation().know(job(BERT, true).shaped(JobShape.ANY.together()));
+        actuator.take(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"));
+        actuator.advance(10);
+
+        actuator.take(11, resize(BERT, gpus("t2", "t3"), "t1", "t3", "i1"));
+
+        assertThat(actuator.log)
+                .contains("11 d/1/2 ACCEPTED t2,t3 (goes on without i1: it has no tenant)");
     }
 
     @Test

@@ -222,7 +222,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         refused(
                 Refusal.GPU_NOT_HELD,
                 named,
-                "gang %s would start without %s: %s"
+                "%s is a gang and would start without %s: %s"
                         .formatted(change.tenant(), ReasonText.names(lost), availability.describe(lost.get(0))));
         return true;
     }

@@ -187,7 +187,7 @@ class RefusedDecisionsTest {
         actuator.take(0, resize(BERT, gpus("t1"), "t1", "i1", "i2"));
 
         assertThat(actuator.log)
-                .containsExactly("0 d/1/1 REJECTED t1 (gang job bert would start without i1, i2: it has no tenant)");
+                .containsExactly("0 d/1/1 REJECTED t1 (job bert is a gang and would start without i1, i2: it has no tenant)");
         assertThat(actuator.holdings()).isEmpty();
     }
 

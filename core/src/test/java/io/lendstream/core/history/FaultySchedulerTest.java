@@ -211,8 +211,11 @@ class FaultySchedulerTest {
 
     @Test
     void noticesAGangThatGoesOnWithFewerGpusWithoutADecision() {
-        Scenario gang = Scenario.of("deepboot").node("train", Pool.TRAINING, 3);
-        gang.tell(gang.jobRecord("a", 3, true).shaped(JobShape.ANY.together())).after(ofSeconds(65));
+        Scenario gang = Scenario.of("afs").node("train", Pool.TRAINING, 3);
+        gang.tell(gang.jobRecord("a", 3, true).shaped(JobShape.ANY.together()));
+        for (int i = 0; i < 60 && gang.job("a").gpus() == 0; i++) {
+            gang.after(ofSeconds(5));
+        }
         gang.settled().after(ofSeconds(1)).progress("a", JobPhase.RUNNING);
         assertThat(gang.count("training")).isEqualTo(3);
 
@@ -227,7 +230,10 @@ class FaultySchedulerTest {
     /** A gang that is about to get both GPUs of a node. */
     private static Scenario startingGang() {
         Scenario gang = Scenario.of("deepboot").node("train", Pool.TRAINING, 2);
-        gang.tell(gang.jobRecord("a", 2, false).shaped(JobShape.ANY.together())).after(ofSeconds(65));
+        gang.tell(gang.jobRecord("a", 2, false).shaped(JobShape.ANY.together()));
+        for (int i = 0; i < 60 && gang.job("a").gpus() == 0; i++) {
+            gang.after(ofSeconds(5));
+        }
         assertThat(gang.count("binding")).isEqualTo(2);
         return gang;
     }

@@ -37,8 +37,9 @@ class GangsTest {
         return story;
     }
 
+    /** Two nodes with two GPUs each; the policy gives elastic jobs all that are free. */
     private static Scenario twoNodes() {
-        return Scenario.of("deepboot").node("train-a", Pool.TRAINING, 2).node("train-b", Pool.TRAINING, 2);
+        return Scenario.of("afs").node("train-a", Pool.TRAINING, 2).node("train-b", Pool.TRAINING, 2);
     }
 
     private static Scenario twoActuators() {
@@ -97,8 +98,10 @@ class GangsTest {
     void anotherJobTrainsOnEachGpuThatIsBound() {
         Scenario story = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 2)
-                .rigidJob("a", 2)
-                .after(ofSeconds(65));
+                .rigidJob("a", 2);
+        for (int i = 0; i < 60 && story.job("a").gpus() == 0; i++) {
+            story.after(ofSeconds(5));
+        }
         assertThat(gpu(story, "train-g0").part()).isEmpty();
 
         report(story, Outcome.BOUND, "train-g0");
@@ -191,7 +194,7 @@ class GangsTest {
 
     /** A gang on the GPUs of one node that is about to get those of another. */
     private static Scenario growing() {
-        Scenario story = starting(Scenario.of("deepboot").node("train-a", Pool.TRAINING, 2), 4, true);
+        Scenario story = starting(Scenario.of("afs").node("train-a", Pool.TRAINING, 2), 4, true);
         report(story, Outcome.BOUND, "train-a-g0", "train-a-g1");
         report(story, Outcome.APPLIED);
         assertThat(story.count("training")).isEqualTo(2);

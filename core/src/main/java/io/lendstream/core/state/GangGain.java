@@ -40,7 +40,7 @@ public record GangGain(JobId job, GroupPart part, List<GpuState> units) {
         return Optional.of(new GangGain(job.get().spec().job(), unit.part().orElseThrow(), units));
     }
 
-    /** Some units without those of gains that are not whole among them. A job may have such units on their way only. */
+    /** Some units of a job, without those that it is about to get together with units that are not among them. */
     public static List<GpuId> whole(PersistentMap<GpuId, GpuState> gpus, JobState job, List<GpuId> some) {
         Map<ReplicaId, Integer> left = new HashMap<>();
         for (GpuId id : some) {

@@ -62,9 +62,7 @@ final class JobRun {
     /** Where it stood at a time. */
     private record Mark(double clock, double progress, int epoch) {}
 
-    /**
-     * @param meter what the time of GPUs is added to
-     */
+    /** @param meter what the time of GPUs is added to */
     JobRun(TrainingTask task, GpuPlaces places, GpuMeter meter, WorldSettings settings, Instant origin) {
         this.task = task;
         this.units = new JobUnits(task.job());
@@ -204,7 +202,7 @@ final class JobRun {
             return;
         }
         Instant when = settle(at);
-        pending.ifPresent(open -> goOnWith(open.allocation));
+        pending.ifPresent(open -> allocation = units.of(open.allocation));
         resume(when, said);
     }
 
@@ -216,7 +214,7 @@ final class JobRun {
             return;
         }
         Allocation before = allocation;
-        pending.ifPresent(open -> goOnWith(units.hasSomeOf(open.allocation) ? open.allocation : before));
+        pending.ifPresent(open -> allocation = units.of(units.hasSomeOf(open.allocation) ? open.allocation : before));
         resume(when, said);
     }
 
@@ -229,7 +227,7 @@ final class JobRun {
                 || allocation.gpus().stream().noneMatch(gpus::contains)) {
             return;
         }
-        goOnWith(allocation);
+        allocation = units.of(allocation);
         restarts += allocation.gpus().isEmpty() ? 0 : 1;
         resume(when, said);
     }
@@ -259,10 +257,6 @@ final class JobRun {
 
     JobId name() {
         return task.job().job();
-    }
-
-    private void goOnWith(Allocation next) {
-        allocation = units.of(next);
     }
 
     private void resume(Instant at, Consumer<TrainingProgress> said) {

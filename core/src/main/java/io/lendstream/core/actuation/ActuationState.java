@@ -39,11 +39,7 @@ final class ActuationState {
     private final Holdings holdings = new Holdings();
     private final PendingSteps steps = new PendingSteps();
     private final DriverOrders orders = new DriverOrders();
-    /**
-     * Units that jobs left by themselves, until a decision shows that the scheduler knows. An older decision may still
-     * count on such a unit, and must not bring the job back to a unit that the scheduler is about to take as free.
-     */
-    private final Map<GpuId, Tenant> vacated = new TreeMap<>();
+    private final VacatedUnits vacated = new VacatedUnits();
 
     private final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
     private Instant clock = Instant.EPOCH;
@@ -304,28 +300,11 @@ final class ActuationState {
     /** A job left units without being asked to. */
     void vacate(Tenant tenant, Collection<GpuId> units) {
         free(units);
-        units.forEach(unit -> vacated.put(unit, tenant));
+        vacated.add(tenant, units);
     }
 
-    boolean isVacatedBy(Tenant tenant, GpuId unit) {
-        return tenant.equals(vacated.get(unit));
-    }
-
-    /**
-     * A decision shows for some vacated units that the scheduler knows.
-     *
-     * @param all the units that the job is to have
-     * @param named the units that the decision names
-     */
-    void acknowledgeVacated(Tenant job, Collection<GpuId> all, Collection<GpuId> named) {
-        vacated.entrySet()
-                .removeIf(unit ->
-                        unit.getValue().equals(job) && (!all.contains(unit.getKey()) || named.contains(unit.getKey())));
-    }
-
-    /** These units have a tenant again. */
-    void reuseVacated(Collection<GpuId> units) {
-        units.forEach(vacated::remove);
+    VacatedUnits vacated() {
+        return vacated;
     }
 
     /** A tenant must not be started on these units again, unless a new decision does so. */

@@ -167,7 +167,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
             JobId id, List<GpuId> named, Allocation allocation, Instant by, Optional<Instant> lease) {
         var job = new Tenant.Job(id);
         Set<GpuId> all = Set.copyOf(allocation.gpus());
-        state.acknowledgeVacated(job, all, named);
+        state.vacated().acknowledge(job, all, named);
         SortedSet<GpuId> active = state.active(job);
         var gained = new ArrayList<GpuId>();
         var lost = new ArrayList<GpuId>();
@@ -231,7 +231,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         return !(decision.action() instanceof Action.Resize)
                 && state.inventory().isTraining(gpu)
                 && whyNotFree(gpu).isEmpty()
-                && !state.isVacatedBy(job, gpu);
+                && !state.vacated().wereOf(job, gpu);
     }
 
     private String remark(List<GpuId> lost) {
@@ -242,7 +242,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
 
     /** Refuses a change that only names GPUs of others, or that no driver here can do; whether it has. */
     private boolean isRefused(TenantChange change, List<GpuId> named) {
-        state.reuseVacated(change.gained());
+        state.vacated().reuse(change.gained());
         if (change.isForeignOnly()) {
             refuseForeign(change);
             return true;

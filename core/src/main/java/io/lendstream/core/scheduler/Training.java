@@ -326,14 +326,10 @@ final class Training {
         List<GpuId> held = job.allocation().gpus();
         List<GpuId> kept = target.stream().filter(held::contains).toList();
         if (kept.size() < held.size()) {
-            List<GpuId> rest = canRunOn(job, kept.size()) ? shapes.part(job, kept) : List.of();
+            List<GpuId> rest = kept.size() >= job.spec().scaling().least() ? shapes.part(job, kept) : List.of();
             change(job, rest, ReasonCode.PLAN, MoveReasons.first(job, why.get(), held.size() - rest.size()));
             builder.put(builder.jobs().require(job.spec().job()).aiming(target));
         }
-    }
-
-    private static boolean canRunOn(JobState job, int gpus) {
-        return gpus >= job.spec().scaling().least();
     }
 
     private boolean isFreeOrComing(JobState job, GpuId id) {

@@ -1,5 +1,6 @@
 package io.lendstream.core.event;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
@@ -22,7 +23,7 @@ import java.util.OptionalInt;
  * @param replicaCapacityPerSecond requests that one replica answers within the SLO; it holds one GPU, unless the
  *     service declares shapes
  * @param replicaConcurrency requests that one replica runs at a time, where that is what limits it
- * @param floorReplicas replicas that are kept whatever the demand
+ * @param floorReplicas replicas that are kept whatever the demand; of each role, if the service has roles
  * @param warmUp from the decision to a replica that answers
  * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be
  *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
@@ -189,7 +190,24 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                new ServiceShapes(capacities(), shapes));
+                hardware.withShapes(shapes));
+    }
+
+    /** The same service with floors of its roles. */
+    public InferenceService withFloors(List<RoleFloor> floors) {
+        return new InferenceService(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                sliceMemoryBytes,
+                queue,
+                hardware.withFloors(floors));
     }
 
     /** The same service as it is planned: a single shape of one GPU says no more than a service without shapes. */
@@ -203,12 +221,14 @@ public record InferenceService(
                         slo,
                         shape.perSecond().orElse(replicaCapacityPerSecond),
                         replicaConcurrency,
-                        floorReplicas,
+                        floor(shape.role()),
                         shape.starts().cold(),
                         shape.memoryBytes().or(() -> sliceMemoryBytes),
                         queue,
                         new ServiceShapes(
-                                shape.capacities().isEmpty() ? capacities() : shape.capacities(), List.of())))
+                                shape.capacities().isEmpty() ? capacities() : shape.capacities(),
+                                List.of(),
+                                List.of())))
                 .orElse(this);
     }
 
@@ -267,13 +287,14 @@ public record InferenceService(
         return hardware.hasGroups();
     }
 
-    /** GPUs of its floor, in the shape that it prefers. */
+    /** Replicas of a role that are kept whatever the demand. */
+    public int floor(ReplicaRole role) {
+        return hardware.floor(role, floorReplicas);
+    }
+
+    /** GPUs of its floor, in the shapes that it prefers. */
     public int floorGpus() {
-        List<ReplicaShape> planned = hardware.planned();
-        return planned.isEmpty()
-                ? floorReplicas
-                : (int) Math.min(
-                        Integer.MAX_VALUE, (long) floorReplicas * planned.get(0).units());
+        return hasGroups() ? hardware.floorGpus(floorReplicas) : floorReplicas;
     }
 
     /** Whether it takes all kinds of GPU as alike. */

@@ -108,6 +108,7 @@ public final class Limits {
     private static final Map<String, Whole> WHOLES = Map.ofEntries(
             Map.entry("InferenceService.warmUp", DAY),
             Map.entry("InferenceService.floorReplicas", UNITS),
+            Map.entry("RoleFloor.replicas", UNITS),
             Map.entry("InferenceService.replicaConcurrency", REQUESTS),
             Map.entry("RequestRate.arrivals", REQUESTS),
             Map.entry("RequestRate.completions", REQUESTS),
@@ -129,6 +130,7 @@ public final class Limits {
             Map.entry("KindCapacity.warmUp", DAY),
             Map.entry("GroupPart.units", new Whole(1, MILLION)),
             Map.entry("ReplicaShape.cold", DAY),
+            Map.entry("ReplicaShape.cached", DAY),
             Map.entry("ReplicaShape.asleep", DAY),
             Map.entry("ReplicaShape.gpusPerNode", new Whole(1, 1000)),
             Map.entry("ReplicaShape.nodes", new Whole(1, 1000)),
@@ -318,6 +320,11 @@ public final class Limits {
                     "shape %s of service %s has several nodes within one node; give it another level or one node"
                             .formatted(shape.inWords(), service.service()));
         });
+        if (service.hardware().mixesRoles()) {
+            throw new IllegalArgumentException(
+                    "service %s has shapes of role ALL beside shapes of other roles; declare two services"
+                            .formatted(service.service()));
+        }
         if (service.hasGroups() && service.sliceMemoryBytes().isPresent()) {
             throw new IllegalArgumentException(
                     "service %s has shapes and sliceMemoryBytes, but replicas in shapes do not run on MIG instances; leave one out"

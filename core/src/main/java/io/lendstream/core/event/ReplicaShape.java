@@ -57,6 +57,17 @@ public record ReplicaShape(
                 Optional.empty());
     }
 
+    /** The same shape for a role. */
+    public ReplicaShape as(ReplicaRole other) {
+        return new ReplicaShape(
+                name, other, gpusPerNode, nodes, perSecond, capacities, starts, memoryBytes, within);
+    }
+
+    /** The same with other start times. */
+    public ReplicaShape starting(StartTimes times) {
+        return new ReplicaShape(name, role, gpusPerNode, nodes, perSecond, capacities, times, memoryBytes, within);
+    }
+
     /** The same on some kinds of GPU. */
     public ReplicaShape onKinds(List<KindCapacity> kinds) {
         return new ReplicaShape(name, role, gpusPerNode, nodes, perSecond, kinds, starts, memoryBytes, within);
@@ -122,6 +133,24 @@ public record ReplicaShape(
         return kind.flatMap(this::declared).flatMap(KindCapacity::warmUp).orElse(starts.cold());
     }
 
+    /**
+     * The longest time from a decision to a replica that answers, on any kind and from sleep too.
+     *
+     * @param isCached whether its model is on every node where it could start
+     */
+    public Duration longestStart(boolean isCached) {
+        Duration longest = starts.cold();
+        for (KindCapacity kind : capacities) {
+            longest = longer(longest, kind.warmUp().orElse(starts.cold()));
+        }
+        Duration start = isCached ? starts.cached().orElse(longest) : longest;
+        return longer(start, starts.asleep().orElse(Duration.ZERO));
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) >= 0 ? one : other;
+    }
+
     private Optional<KindCapacity> declared(KindId kind) {
         for (KindCapacity each : capacities) {
             if (each.kind().equals(kind)) {
@@ -141,10 +170,11 @@ public record ReplicaShape(
         return onKinds(List.copyOf(counted.values()));
     }
 
-    /** For people, such as {@code tp8 (2 x 4 GPUs)}. */
+    /** For people, such as {@code tp8 (2 x 4 GPUs)}, or {@code in (prefill, 4 GPUs)}. */
     public String inWords() {
+        String part = role.isPart() ? role.inWords() + ", " : "";
         return nodes == 1
-                ? "%s (%d GPUs)".formatted(name, gpusPerNode)
-                : "%s (%d x %d GPUs)".formatted(name, nodes, gpusPerNode);
+                ? "%s (%s%d GPUs)".formatted(name, part, gpusPerNode)
+                : "%s (%s%d x %d GPUs)".formatted(name, part, nodes, gpusPerNode);
     }
 }

@@ -1,6 +1,7 @@
 package io.lendstream.core.event;
 
 import io.lendstream.core.decision.ReplicaRole;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -12,14 +13,16 @@ import java.util.Set;
  * @param capacities the kinds of GPU that a replica of one GPU may use, preferred ones first, with its capacity on
  *     each; if empty, it uses all kinds and takes them as alike
  * @param shapes the shapes of replicas of several units, preferred ones first; if empty, a replica has one GPU
+ * @param roleFloors the floors of roles that differ from the floor of the service; only of a service with shapes
  */
-public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> shapes) {
+public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> shapes, List<RoleFloor> roleFloors) {
     /** Replicas of one GPU of any kind. */
-    public static final ServiceShapes PLAIN = new ServiceShapes(List.of(), List.of());
+    public static final ServiceShapes PLAIN = new ServiceShapes(List.of(), List.of(), List.of());
 
     public ServiceShapes {
         capacities = List.copyOf(capacities);
         shapes = List.copyOf(shapes);
+        roleFloors = List.copyOf(roleFloors);
     }
 
     /** Whether a replica may have several units. */
@@ -29,10 +32,77 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
 
     /** The shapes that this version plans. */
     public List<ReplicaShape> planned() {
-        if (shapes.isEmpty()) {
-            return shapes; // asked at every rate
+        for (ReplicaShape shape : shapes) {
+            if (shape.role() == ReplicaRole.UNKNOWN) {
+                return withoutUnknown();
+            }
         }
-        return shapes.stream().filter(shape -> shape.role() == ReplicaRole.ALL).toList();
+        return shapes; // asked at every rate
+    }
+
+    private List<ReplicaShape> withoutUnknown() {
+        List<ReplicaShape> known = new ArrayList<>(shapes);
+        known.removeIf(shape -> shape.role() == ReplicaRole.UNKNOWN);
+        return known;
+    }
+
+    /** The shapes of a role. */
+    public List<ReplicaShape> planned(ReplicaRole role) {
+        List<ReplicaShape> ofRole = new ArrayList<>(shapes.size());
+        for (ReplicaShape shape : shapes) {
+            if (shape.role() == role) {
+                ofRole.add(shape);
+            }
+        }
+        return ofRole;
+    }
+
+    /** The roles of the shapes that this version plans. Each request needs a replica of each. */
+    public List<ReplicaRole> roles() {
+        List<ReplicaRole> roles = new ArrayList<>();
+        for (ReplicaShape shape : planned()) {
+            if (!roles.contains(shape.role())) {
+                roles.add(shape.role());
+            }
+        }
+        return roles;
+    }
+
+    /** Whether each request needs replicas of several roles. */
+    public boolean hasRoles() {
+        for (ReplicaShape shape : shapes) {
+            if (shape.role().isPart()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Replicas of a role that are always kept.
+     *
+     * @param ofService the floor of the service
+     */
+    public int floor(ReplicaRole role, int ofService) {
+        for (RoleFloor floor : roleFloors) {
+            if (floor.role() == role) {
+                return floor.replicas();
+            }
+        }
+        return ofService;
+    }
+
+    /**
+     * GPUs of the floors of all roles, each in the shape that it prefers.
+     *
+     * @param ofService the floor of the service
+     */
+    int floorGpus(int ofService) {
+        long gpus = 0;
+        for (ReplicaRole role : roles()) {
+            gpus += (long) floor(role, ofService) * planned(role).get(0).units();
+        }
+        return (int) Math.min(Integer.MAX_VALUE, gpus);
     }
 
     /** A shape by its name. */
@@ -53,7 +123,15 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
     }
 
     ServiceShapes withKinds(List<KindCapacity> kinds) {
-        return new ServiceShapes(kinds, shapes);
+        return new ServiceShapes(kinds, shapes, roleFloors);
+    }
+
+    ServiceShapes withShapes(List<ReplicaShape> others) {
+        return new ServiceShapes(capacities, others, roleFloors);
+    }
+
+    ServiceShapes withFloors(List<RoleFloor> floors) {
+        return new ServiceShapes(capacities, shapes, floors);
     }
 
     /** A shape of several nodes that are one node. */
@@ -68,5 +146,10 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
     Optional<String> repeated() {
         Set<String> names = new HashSet<>();
         return shapes.stream().map(ReplicaShape::name).filter(name -> !names.add(name)).findFirst();
+    }
+
+    /** Whether some replicas work on whole requests and others on parts. */
+    boolean mixesRoles() {
+        return hasRoles() && shapes.stream().anyMatch(shape -> shape.role() == ReplicaRole.ALL);
     }
 }

@@ -1,12 +1,18 @@
 package io.lendstream.core.demand;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * The replicas that a service needs, by cause.
@@ -17,25 +23,75 @@ import java.util.Optional;
  * @param floor replicas that the service always keeps
  * @param peakAt the time of the forecast peak, if the forecast decides the need
  * @param besideInstances whether the service also runs on MIG instances, so that this counts only the load beyond them
+ * @param roles the needs of the roles that this is the sum of, in the order of roles; else empty
  */
-public record ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakAt, boolean besideInstances) {
+public record ReplicaNeed(
+        int now,
+        int ahead,
+        int floor,
+        Optional<Instant> peakAt,
+        boolean besideInstances,
+        SortedMap<ReplicaRole, ReplicaNeed> roles) {
+    private static final SortedMap<ReplicaRole, ReplicaNeed> NO_ROLES =
+            Collections.unmodifiableSortedMap(new TreeMap<>());
+
+    public ReplicaNeed {
+        roles = roles.isEmpty() ? NO_ROLES : Collections.unmodifiableSortedMap(new TreeMap<>(roles));
+    }
+
+    /** A need of one role. */
+    public ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakAt, boolean besideInstances) {
+        this(now, ahead, floor, peakAt, besideInstances, NO_ROLES);
+    }
+
     /** A need on whole GPUs that no forecast decides. */
     public ReplicaNeed(int now, int ahead, int floor) {
         this(now, ahead, floor, Optional.empty(), false);
     }
 
-    /** The replicas needed: the greatest of the three numbers. A forecast can only raise them. */
+    /** The sum of the needs of roles; the need itself if there is only the role of whole requests. */
+    public static ReplicaNeed of(SortedMap<ReplicaRole, ReplicaNeed> roles) {
+        if (roles.size() == 1 && !roles.firstKey().isPart()) {
+            return roles.values().iterator().next();
+        }
+        int now = 0;
+        int ahead = 0;
+        int floor = 0;
+        for (ReplicaNeed role : roles.values()) {
+            now += role.now;
+            ahead += role.ahead;
+            floor += role.floor;
+        }
+        return new ReplicaNeed(now, ahead, floor, Optional.empty(), false, roles);
+    }
+
+    /** The replicas needed: the greatest of the three numbers, or the sum over roles. A forecast can only raise them. */
     public int replicas() {
+        if (!roles.isEmpty()) {
+            int sum = 0;
+            for (ReplicaNeed role : roles.values()) {
+                sum += role.replicas();
+            }
+            return sum;
+        }
         return Math.max(floor, Math.max(now, ahead));
     }
 
     /** Whether the expected load decides the need, and not the current load or the floor. */
     public boolean isAhead() {
+        if (!roles.isEmpty()) {
+            return roles.values().stream().anyMatch(ReplicaNeed::isAhead);
+        }
         return ahead > Math.max(now, floor);
     }
 
     /** The need and its cause, such as {@code 4 needed for the current load}. */
     public String explained() {
+        if (!roles.isEmpty()) {
+            List<String> parts = new ArrayList<>();
+            roles.forEach((role, need) -> parts.add(role.inWords() + ": " + need.explained()));
+            return String.join("; ", parts);
+        }
         if (isAhead()) {
             return ahead + " needed (" + now + " for the current load, " + ahead + " by "
                     + peakAt.map(at -> "the forecast for " + Wording.timeOfDay(at))
@@ -65,8 +121,18 @@ public record ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakA
      */
     public static ReplicaNeed of(
             ServiceState service, Instant now, Duration lead, boolean looksAhead, ReplicaCounting counting) {
+        return of(service, now, lead, looksAhead, counting, service.spec().floorReplicas());
+    }
+
+    /** The same with another floor than that of the service. */
+    public static ReplicaNeed of(
+            ServiceState service,
+            Instant now,
+            Duration lead,
+            boolean looksAhead,
+            ReplicaCounting counting,
+            int floor) {
         int present = present(service, counting);
-        int floor = service.spec().floorReplicas();
         if (!looksAhead) {
             return new ReplicaNeed(present, 0, floor);
         }

@@ -3,8 +3,8 @@ package io.lendstream.core.event;
 import io.lendstream.core.id.Checks;
 
 /**
- * The GPUs that a service needs to keep its SLO, by quantiles of its demand. It is one for each replica, and never
- * fewer than its floor.
+ * The GPUs that a service needs to keep its SLO, by quantiles of its demand. It is one for each replica, or as many as
+ * its shape has, and never fewer than its floor.
  *
  * <p>They are whole GPUs, also of a service that is planned onto MIG instances. A replica counts with the capacity that
  * its service declares for all kinds of GPU.

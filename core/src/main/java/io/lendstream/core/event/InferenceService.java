@@ -289,7 +289,7 @@ public record InferenceService(
 
     /** Replicas of a role that are kept whatever the demand. */
     public int floor(ReplicaRole role) {
-        return hardware.floor(role, floorReplicas);
+        return hasGroups() ? hardware.floor(role, floorReplicas) : floorReplicas;
     }
 
     /** GPUs of its floor, in the shapes that it prefers. */

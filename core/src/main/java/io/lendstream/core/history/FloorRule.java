@@ -1,6 +1,7 @@
 package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Outcome;
@@ -20,6 +21,7 @@ import java.util.Set;
 /**
  * Inference is never under its floor. A fault may take replicas away; a decision must not take those that the floor
  * needs. A service that is planned onto MIG instances is not checked, because the number of its replicas means little.
+ * The floors of roles are in {@link RoleFloorRule}.
  */
 final class FloorRule implements HistoryRule {
     private final Violations violations;
@@ -57,10 +59,13 @@ final class FloorRule implements HistoryRule {
             }
         }
         for (ServiceState service : state.services().values()) {
+            if (service.spec().hardware().hasRoles()) {
+                continue; // each role has its own floor
+            }
             ServiceId name = service.spec().service();
             int has = warm.getOrDefault(name, 0);
             int had = warmBefore.getOrDefault(name, 0);
-            int floor = service.spec().floorReplicas();
+            int floor = service.spec().floor(ReplicaRole.ALL);
             if (has < floor && has < had && !fault && !planned.contains(name)) {
                 violations.add(
                         Rule.FLOOR,
@@ -76,7 +81,7 @@ final class FloorRule implements HistoryRule {
      * Whether a warm replica has ended by itself. One that a decision ends is not warm any more when its end is
      * reported.
      */
-    private static boolean endsReplica(DomainEvent event, ClusterState state) {
+    static boolean endsReplica(DomainEvent event, ClusterState state) {
         return event.event()
                 .asReport()
                 .filter(report -> isOfSlots(report)

@@ -73,7 +73,8 @@ public final class HistoryChecker {
                 new TakeUpRule(violations),
                 new TenancyRule(violations),
                 new ReportRule(violations, log),
-                new FloorRule(violations));
+                new FloorRule(violations),
+                new RoleFloorRule(violations));
     }
 
     /** What an event leads to, by a scheduler. */

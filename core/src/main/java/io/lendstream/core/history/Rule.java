@@ -27,6 +27,7 @@ enum Rule {
     RELEASE("release"),
     REPLAY("replay"),
     REPORTS("reports"),
+    ROLE_FLOOR("role floor"),
     SHAPE("shape");
 
     private final String name;

@@ -226,21 +226,24 @@ final class Approval {
                     .map(gpu -> "%s is not an idle warm replica of %s".formatted(gpu, idle.service()));
             Optional<InferenceService> spec =
                     builder.services().get(idle.service()).map(ServiceState::spec);
-            long left = spec.filter(InferenceService::hasGroups).isPresent()
-                    ? groups.warmBeside(idle)
-                    : builder.gpus().stream()
+            boolean hasGroups = spec.filter(InferenceService::hasGroups).isPresent();
+            return safety.againstEverything(builder)
+                    .or(() -> awake)
+                    .or(() -> hasGroups ? groups.underFloor(idle, spec.get()) : underFloor(idle, spec));
+        }
+
+        private Optional<String> underFloor(Action.Idle idle, Optional<InferenceService> spec) {
+            long left = builder.gpus().stream()
                     .filter(gpu -> gpu.isHeldBy(new Tenant.Service(idle.service()))
                             && !gpu.owner().isReleasing()
                             && !idle.gpus().contains(gpu.gpuId())
                             && spec.filter(known -> !known.uses(gpu.kind())).isEmpty())
                     .count();
             int floor = spec.map(InferenceService::floorReplicas).orElse(0);
-            return safety.againstEverything(builder)
-                    .or(() -> awake)
-                    .or(() -> left < floor
-                            ? Optional.of("service %s would have %s, fewer than its floor of %d"
-                                    .formatted(idle.service(), Reason.counted((int) left, "replica"), floor))
-                            : Optional.empty());
+            return left < floor
+                    ? Optional.of("service %s would have %s, fewer than its floor of %d"
+                            .formatted(idle.service(), Reason.counted((int) left, "replica"), floor))
+                    : Optional.empty();
         }
 
         @Override

@@ -2,7 +2,9 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.decision.ReplicaUnits;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.GpuState;
@@ -10,8 +12,11 @@ import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** Approved advice about replicas of several units: whether it is still possible, and the decision. */
 record ApprovedGroups(StepBuilder builder, SchedulerSettings settings) {
@@ -79,11 +84,27 @@ record ApprovedGroups(StepBuilder builder, SchedulerSettings settings) {
                 .isPresent();
     }
 
-    /** How many replicas of a service stay warm if others are stopped. */
-    long warmBeside(Action.Idle idle) {
+    /** Why warm replicas cannot be stopped: a role would be under its floor. */
+    Optional<String> underFloor(Action.Idle idle, InferenceService spec) {
         Set<GpuId> stopped = Set.copyOf(idle.gpus());
-        return ReplicaGroup.of(builder.clusterIndex(), idle.service()).stream()
-                .filter(group -> group.isComplete() && group.gpus().stream().noneMatch(stopped::contains))
-                .count();
+        Map<ReplicaRole, Integer> warm = new TreeMap<>();
+        Set<ReplicaRole> lessened = new TreeSet<>();
+        for (ReplicaGroup group : ReplicaGroup.of(builder.clusterIndex(), idle.service())) {
+            ReplicaRole role = group.part().role();
+            boolean isStopped = group.gpus().stream().anyMatch(stopped::contains);
+            if (group.isWarm() && isStopped) {
+                lessened.add(role);
+            } else if (group.isWarm()) {
+                warm.merge(role, 1, Integer::sum);
+            }
+        }
+        for (ReplicaRole role : lessened) {
+            int left = warm.getOrDefault(role, 0);
+            if (left < spec.floor(role)) {
+                return Optional.of("service %s would have %s, fewer than its floor of %d"
+                        .formatted(idle.service(), Reason.counted(left, role.replica()), spec.floor(role)));
+            }
+        }
+        return Optional.empty();
     }
 }

@@ -6,7 +6,6 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.decision.ReplicaUnits;
-import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
@@ -208,18 +207,5 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
                             Map.of("missing", (double) missing.size(), "units", (double) group.part().units()),
                             group.units().stream().map(GpuState::changedBy).toList()));
         }
-    }
-
-    /** The longest time in which a replica of some shapes answers, from its decision. */
-    static Duration longestCold(List<ReplicaShape> shapes) {
-        Duration longest = Duration.ZERO;
-        for (ReplicaShape shape : shapes) {
-            longest = shape.starts().cold().compareTo(longest) > 0 ? shape.starts().cold() : longest;
-            for (var kind : shape.capacities()) {
-                Duration there = shape.coldOn(Optional.of(kind.kind()));
-                longest = there.compareTo(longest) > 0 ? there : longest;
-            }
-        }
-        return longest;
     }
 }

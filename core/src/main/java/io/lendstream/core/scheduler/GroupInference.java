@@ -33,7 +33,9 @@ final class GroupInference {
     private final StepBuilder builder;
     private final Policy policy;
     private final SchedulerSettings settings;
-    private final Map<ServiceId, GroupNeed> needs = new LinkedHashMap<>();
+    /** The needs of the roles of each service. */
+    private final Map<ServiceId, List<GroupNeed>> needs = new LinkedHashMap<>();
+
     private Optional<GroupSupply> supplies = Optional.empty();
 
     GroupInference(StepBuilder builder, Policy policy, SchedulerSettings settings) {
@@ -44,19 +46,38 @@ final class GroupInference {
 
     /** Whether a service has exactly the replicas that it needs, so that this rate update cannot cause a decision. */
     boolean isContent(ServiceState service) {
-        GroupNeed need = GroupNeed.of(builder, policy, settings, service);
-        List<ReplicaGroup> active = new ArrayList<>();
-        for (ReplicaGroup group : ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
-            boolean counts = group.isActive() && need.capacity(group) > 0;
-            if (!counts && !group.isIdle()) {
+        List<ReplicaGroup> groups =
+                ReplicaGroup.of(builder.clusterIndex(), service.spec().service());
+        int known = 0;
+        for (GroupNeed need : GroupNeed.of(builder, policy, settings, service, groups)) {
+            List<ReplicaGroup> active = new ArrayList<>();
+            for (ReplicaGroup group : groups) {
+                if (group.isActive() && need.capacity(group) > 0) {
+                    active.add(group);
+                }
+            }
+            if (active.size() != need.in(active).replicas() || mustWake(need, groups)) {
                 return false;
             }
-            if (counts) {
-                active.add(group);
+            known += active.size();
+        }
+        for (ReplicaGroup group : groups) {
+            known += group.isIdle() ? 1 : 0;
+        }
+        return known == groups.size() && singles(service.spec().service()).isEmpty();
+    }
+
+    /** Whether a role is under its floor while others of its replicas start, and a warm one can serve meanwhile. */
+    private static boolean mustWake(GroupNeed need, List<ReplicaGroup> groups) {
+        int serving = 0;
+        boolean hasIdle = false;
+        for (ReplicaGroup group : groups) {
+            if (need.capacity(group) > 0) {
+                serving += group.isServing() ? 1 : 0;
+                hasIdle |= group.isIdle();
             }
         }
-        return singles(service.spec().service()).isEmpty()
-                && active.size() == need.in(active).replicas();
+        return hasIdle && serving < need.floor();
     }
 
     /** Running replicas of one unit that a service has from before it declared shapes. */
@@ -78,64 +99,103 @@ final class GroupInference {
     /** Wakes warm replicas, or protects surplus ones. */
     void adjust(ServiceState service, Map<ServiceId, ReplicaNeed> all) {
         ServiceId name = service.spec().service();
-        GroupNeed need = GroupNeed.of(builder, policy, settings, service);
-        List<ReplicaGroup> groups =
-                new ArrayList<>(ReplicaGroup.of(builder.clusterIndex(), name));
-        groups.sort(need.preferredFirst(WARMEST));
-        List<ReplicaGroup> serving = new ArrayList<>();
-        List<ReplicaGroup> leftOut = new ArrayList<>();
-        for (ReplicaGroup group : groups) {
-            double capacity = need.capacity(group);
-            if (group.isActive() && capacity > 0) {
-                need.count(capacity);
+        List<ReplicaGroup> groups = ReplicaGroup.of(builder.clusterIndex(), name);
+        List<GroupNeed> roles = GroupNeed.of(builder, policy, settings, service, groups);
+        List<ReplicaGroup> leftOut = new ArrayList<>(groups);
+        boolean isAnswered = !roles.isEmpty();
+        for (GroupNeed need : roles) {
+            List<ReplicaGroup> mine = mine(need, groups);
+            leftOut.removeAll(mine);
+            for (ReplicaGroup group : mine) {
+                if (group.isActive()) {
+                    need.count(need.capacity(group));
+                }
             }
-            if (group.isServing()) {
-                (capacity > 0 ? serving : leftOut).add(group);
+            isAnswered &= rest(need, mine);
+        }
+        if (isAnswered) {
+            restLeftOut(name, leftOut);
+        }
+        for (GroupNeed need : roles) {
+            wake(service, need, mine(need, groups));
+        }
+        needs.put(name, roles);
+        all.put(name, GroupNeed.sum(roles));
+    }
+
+    /** The replicas that count for a role, those in preferred shapes first. */
+    private static List<ReplicaGroup> mine(GroupNeed need, List<ReplicaGroup> groups) {
+        List<ReplicaGroup> mine = new ArrayList<>();
+        for (ReplicaGroup group : groups) {
+            if (need.capacity(group) > 0) {
+                mine.add(group);
             }
         }
-        rest(service, need, serving, leftOut);
+        mine.sort(need.preferredFirst(WARMEST));
+        return mine;
+    }
+
+    /**
+     * Protects the running replicas of a role beyond its need, those in preferred shapes last; returns whether the
+     * running ones are enough.
+     */
+    private boolean rest(GroupNeed need, List<ReplicaGroup> mine) {
+        List<ReplicaGroup> serving = new ArrayList<>();
+        for (ReplicaGroup group : mine) {
+            if (group.isServing()) {
+                serving.add(group);
+            }
+        }
+        int needed = need.in(serving).replicas();
+        if (needed > serving.size()) {
+            return false;
+        }
+        serving.subList(needed, serving.size()).forEach(this::protect);
+        return true;
+    }
+
+    /** Protects running replicas in shapes that the service does not declare any more. */
+    private void restLeftOut(ServiceId service, List<ReplicaGroup> leftOut) {
+        for (ReplicaGroup group : leftOut) {
+            if (group.isServing()) {
+                protect(group);
+            }
+        }
+        for (GpuState single : singles(service)) {
+            if (single.owner().isServing()) {
+                Instant until = builder.now().plus(policy.protectFor(single.warmHits()));
+                builder.own(single.gpuId(), new Owner.Protected(service, until, single.warmHits()));
+            }
+        }
+    }
+
+    private void protect(ReplicaGroup group) {
+        GpuState first = group.units().get(0);
+        if (!ReplicaChanges.swings(first, builder.now())) {
+            new GroupChanges(builder, settings)
+                    .protect(group, builder.now().plus(policy.protectFor(first.warmHits())));
+        }
+    }
+
+    /** Wakes warm replicas of a role that it needs, or that its floor needs until others have started. */
+    private void wake(ServiceState service, GroupNeed need, List<ReplicaGroup> mine) {
         List<ReplicaGroup> warm = new ArrayList<>();
         ReplicaNeed before = need.inCounted();
-        for (ReplicaGroup group : groups) {
-            if (need.missing() > 0 && group.isIdle() && need.capacity(group) > 0) {
+        int serving = 0;
+        for (ReplicaGroup group : mine) {
+            serving += group.isServing() ? 1 : 0;
+        }
+        for (ReplicaGroup group : mine) {
+            boolean isNeeded = need.missing() > 0 || serving + warm.size() < need.floor();
+            if (isNeeded && group.isIdle()) {
                 need.count(need.capacity(group));
                 warm.add(group);
             }
         }
         if (!warm.isEmpty()) {
-            String what = "wakes " + Reason.counted(warm.size(), "warm replica");
+            String what = "wakes " + Reason.counted(warm.size(), "warm " + need.role().replica());
             new GroupChanges(builder, settings)
-                    .wake(service, warm, GroupReasons.of(builder, policy, service, before, what, Map.of()));
-        }
-        needs.put(name, need);
-        all.put(name, need.inCounted());
-    }
-
-    /**
-     * Protects the running replicas beyond the need, those in preferred shapes last. Those in shapes that the service
-     * does not declare any more rest as soon as the others answer its load.
-     */
-    private void rest(
-            ServiceState service, GroupNeed need, List<ReplicaGroup> serving, List<ReplicaGroup> leftOut) {
-        int needed = need.in(serving).replicas();
-        if (needed > serving.size()) {
-            return;
-        }
-        List<ReplicaGroup> idle = new ArrayList<>(serving.subList(needed, serving.size()));
-        idle.addAll(leftOut);
-        for (ReplicaGroup group : idle) {
-            GpuState first = group.units().get(0);
-            if (!ReplicaChanges.swings(first, builder.now())) {
-                new GroupChanges(builder, settings)
-                        .protect(group, builder.now().plus(policy.protectFor(first.warmHits())));
-            }
-        }
-        for (GpuState single : singles(service.spec().service())) {
-            if (single.owner().isServing()) {
-                Instant until = builder.now().plus(policy.protectFor(single.warmHits()));
-                builder.own(
-                        single.gpuId(), new Owner.Protected(service.spec().service(), until, single.warmHits()));
-            }
+                    .wake(service, warm, new GroupReasons(builder, policy, service, need.role()).of(before, what, Map.of()));
         }
     }
 
@@ -161,11 +221,8 @@ final class GroupInference {
         }
         GroupSupply supply = supplies.orElseGet(() -> new GroupSupply(builder, policy, settings));
         supplies = Optional.of(supply);
-        needs.forEach((name, need) -> {
-            int missing = toFloor ? Math.min(need.missing(), need.missingToFloor()) : need.missing();
-            if (missing > 0) {
-                supply.supply(builder.services().require(name), need, missing);
-            }
+        needs.forEach((name, roles) -> {
+            supply.supply(builder.services().require(name), roles, toFloor);
             if (!toFloor) {
                 builder.promises().keepOnly(name, supply.promised(name));
             }

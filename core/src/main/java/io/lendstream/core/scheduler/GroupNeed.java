@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.demand.ReplicaMix;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.InferenceService;
@@ -16,57 +17,99 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * The need of a service that declares shapes, while units are found for it. A replica counts with the requests that it
- * answers in its shape on its kind of GPU.
+ * The need of a service that declares shapes for replicas of one role, while units are found for it. A replica counts
+ * with the requests that it answers in its shape on its kind of GPU. Replicas of other roles do not count.
  */
 final class GroupNeed {
     private final InferenceService spec;
+    private final ReplicaRole role;
+    private final List<ReplicaShape> shapes;
+    private final int floor;
     private final Function<ReplicaMix, ReplicaNeed> need;
     private final double next;
     private final List<Double> counted = new ArrayList<>();
 
     /**
      * @param isThere whether the domain has a kind
-     * @param need of the service, by the capacities of its replicas
+     * @param need of the role, by the capacities of its replicas
      */
-    private GroupNeed(InferenceService spec, Predicate<KindId> isThere, Function<ReplicaMix, ReplicaNeed> need) {
+    private GroupNeed(
+            InferenceService spec,
+            ReplicaRole role,
+            Predicate<KindId> isThere,
+            Function<ReplicaMix, ReplicaNeed> need) {
         this.spec = spec;
+        this.role = role;
+        this.shapes = spec.hardware().planned(role);
+        this.floor = spec.floor(role);
         this.need = need;
-        this.next = next(spec, isThere);
+        this.next = next(spec, shapes, isThere);
     }
 
-    /** The need of a service in a step. */
-    static GroupNeed of(StepBuilder builder, Policy policy, SchedulerSettings settings, ServiceState service) {
-        Duration lead = lead(settings, service);
+    /** The needs of the roles of a service in a step, and nothing counted yet. */
+    static List<GroupNeed> of(
+            StepBuilder builder,
+            Policy policy,
+            SchedulerSettings settings,
+            ServiceState service,
+            List<ReplicaGroup> groups) {
+        StartLead leads = new StartLead(settings);
+        List<GroupNeed> needs = new ArrayList<>();
+        for (ReplicaRole role : service.spec().hardware().roles()) {
+            Duration lead = leads.of(service, role, builder.nodes(), groups);
+            needs.add(of(
+                    policy,
+                    service,
+                    role,
+                    builder.clusterIndex().trainingCapacity().kinds()::contains,
+                    builder.now(),
+                    lead));
+        }
+        return needs;
+    }
+
+    private static GroupNeed of(
+            Policy policy,
+            ServiceState service,
+            ReplicaRole role,
+            Predicate<KindId> isThere,
+            Instant now,
+            Duration lead) {
         boolean looksAhead = policy.info().looksAhead();
+        int floor = service.spec().floor(role);
         return new GroupNeed(
                 service.spec(),
-                builder.clusterIndex().trainingCapacity().kinds()::contains,
-                mix -> ReplicaNeed.of(service, builder.now(), lead, looksAhead, mix));
+                role,
+                isThere,
+                mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix, floor));
     }
 
-    /** The need of a service at a time, in replicas of the shape that it prefers. */
+    /** The need of a service at a time, in replicas of the shapes that it prefers. */
     static ReplicaNeed preferred(Policy policy, SchedulerSettings settings, ServiceState service, Instant now) {
-        Duration lead = lead(settings, service);
-        boolean looksAhead = policy.info().looksAhead();
-        return new GroupNeed(
-                        service.spec(), any -> true, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix))
-                .inCounted();
+        List<GroupNeed> needs = new ArrayList<>();
+        for (ReplicaRole role : service.spec().hardware().roles()) {
+            Duration lead = new StartLead(settings).of(service, role);
+            needs.add(of(policy, service, role, any -> true, now, lead));
+        }
+        return sum(needs);
     }
 
-    private static Duration lead(SchedulerSettings settings, ServiceState service) {
-        return settings.notice()
-                .plus(GroupChanges.longestCold(service.spec().hardware().planned()));
+    /** The need of all roles, counted in the replicas that are counted. */
+    static ReplicaNeed sum(List<GroupNeed> needs) {
+        SortedMap<ReplicaRole, ReplicaNeed> roles = new TreeMap<>();
+        needs.forEach(need -> roles.put(need.role, need.inCounted()));
+        return ReplicaNeed.of(roles);
     }
 
     /** What one more replica answers: in the first shape, on the first of its kinds that the domain has. */
-    private static double next(InferenceService spec, Predicate<KindId> isThere) {
+    private static double next(InferenceService spec, List<ReplicaShape> planned, Predicate<KindId> isThere) {
         double declared = spec.replicaCapacityPerSecond();
-        List<ReplicaShape> planned = spec.hardware().planned();
         for (ReplicaShape shape : planned) {
             if (shape.capacities().isEmpty()) {
                 return shape.capacityOn(Optional.empty(), declared);
@@ -80,16 +123,35 @@ final class GroupNeed {
         return planned.isEmpty() ? declared : planned.get(0).capacityOn(Optional.empty(), declared);
     }
 
-    /** What a replica is planned with; 0 if the service does not declare its shape, or its kind, any more. */
+    ReplicaRole role() {
+        return role;
+    }
+
+    /** The shapes of the role, preferred ones first. */
+    List<ReplicaShape> shapes() {
+        return shapes;
+    }
+
+    int floor() {
+        return floor;
+    }
+
+    /**
+     * What a replica is planned with; 0 if it has another role, or if the service does not declare its shape, or its
+     * kind, any more.
+     */
     double capacity(ReplicaGroup group) {
-        Optional<ReplicaShape> shape = spec.hardware().named(group.part().shape());
-        return shape.filter(known -> known.uses(group.kind()) && known.units() == group.part().units())
-                .map(known -> known.capacityOn(group.kind(), spec.replicaCapacityPerSecond()))
-                .orElse(0.0);
+        for (ReplicaShape shape : shapes) {
+            if (shape.name().equals(group.part().shape())) {
+                return shape.uses(group.kind()) && shape.units() == group.part().units()
+                        ? shape.capacityOn(group.kind(), spec.replicaCapacityPerSecond())
+                        : 0;
+            }
+        }
+        return 0;
     }
 
     private int place(ReplicaGroup group) {
-        List<ReplicaShape> shapes = spec.hardware().shapes();
         for (int i = 0; i < shapes.size(); i++) {
             if (shapes.get(i).name().equals(group.part().shape())) {
                 return i;
@@ -133,6 +195,12 @@ final class GroupNeed {
 
     /** Replicas that are missing to the floor beside those counted. */
     int missingToFloor() {
-        return Math.max(0, spec.floorReplicas() - counted.size());
+        return Math.max(0, floor - counted.size());
+    }
+
+    /** The share of the replicas needed that is missing beside those counted. */
+    double shareMissing() {
+        int missing = missing();
+        return missing == 0 ? 0 : missing / (double) (missing + counted.size());
     }
 }

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.ReplicaGroup;
@@ -12,27 +13,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The reasons of changes of replicas of several units. Their numbers count whole replicas. */
-final class GroupReasons {
-    private GroupReasons() {}
-
+/** The reasons of changes of replicas of several units of one role. Their numbers count whole replicas. */
+record GroupReasons(StepBuilder builder, Policy policy, ServiceState service, ReplicaRole role) {
     /** The reason for a change of the service's own replicas, such as {@code starts 1 replica}. */
-    static Reason of(
-            StepBuilder builder,
-            Policy policy,
-            ServiceState service,
-            ReplicaNeed need,
-            String what,
-            Map<String, Double> more) {
-        String text = service.spec().service() + " " + shortage(builder, service, need, ": ", "") + "; it " + what;
-        return because(builder, policy, service, need, text, more);
+    Reason of(ReplicaNeed need, String what, Map<String, Double> more) {
+        String text = service.spec().service() + " " + shortage(need, ": ", "") + "; it " + what;
+        return because(need, text, more);
     }
 
     /** The replicas that a service lacks, such as {@code is short of 1 replica: 2 needed for the current load}. */
-    static String shortage(StepBuilder builder, ServiceState service, ReplicaNeed need, String open, String close) {
-        int serving = serving(builder, service);
-        int starting = starting(builder, service);
-        return "is short of " + Reason.counted(Math.max(0, need.replicas() - serving - starting), "replica") + open
+    String shortage(ReplicaNeed need, String open, String close) {
+        int serving = serving();
+        int starting = starting();
+        return "is short of " + Reason.counted(Math.max(0, need.replicas() - serving - starting), role.replica()) + open
                 + need.explained() + ", " + serving + " running"
                 + (starting == 0 ? "" : ", " + starting + " starting") + close;
     }
@@ -47,16 +40,10 @@ final class GroupReasons {
     }
 
     /** A reason that rests on the demand of a service. */
-    static Reason because(
-            StepBuilder builder,
-            Policy policy,
-            ServiceState service,
-            ReplicaNeed need,
-            String text,
-            Map<String, Double> more) {
+    Reason because(ReplicaNeed need, String text, Map<String, Double> more) {
         ReasonCode code = need.isAhead() ? ReasonCode.FORECAST : ReasonCode.DEMAND;
-        int serving = serving(builder, service);
-        int starting = starting(builder, service);
+        int serving = serving();
+        int starting = starting();
         Map<String, Double> numbers = new TreeMap<>(more);
         numbers.put("short", (double) Math.max(0, need.replicas() - serving - starting));
         numbers.put("running", (double) serving);
@@ -73,19 +60,23 @@ final class GroupReasons {
         return builder.because(code, text, numbers, inputs);
     }
 
-    private static int serving(StepBuilder builder, ServiceState service) {
+    private int serving() {
         int serving = 0;
         for (ReplicaGroup group : ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
-            serving += group.isServing() ? 1 : 0;
+            serving += counts(group) && group.isServing() ? 1 : 0;
         }
         return serving;
     }
 
-    private static int starting(StepBuilder builder, ServiceState service) {
+    private int starting() {
         int starting = 0;
         for (ReplicaGroup group : ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
-            starting += group.isActive() && !group.isServing() ? 1 : 0;
+            starting += counts(group) && group.isActive() && !group.isServing() ? 1 : 0;
         }
         return starting;
+    }
+
+    private boolean counts(ReplicaGroup group) {
+        return group.part().role() == role;
     }
 }

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ReplicaShape;
@@ -12,6 +13,7 @@ import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,8 +29,9 @@ import java.util.TreeSet;
 
 /**
  * Finds units for the replicas that services with shapes lack: sets of free units first, then sets with units that are
- * about to be free, with those of sleeping replicas, and with loans. Units that a replica waits for are promised to its
- * service, so that no other tenant takes some of them meanwhile.
+ * about to be free, with those of sleeping replicas, with those of spare replicas of other roles of the service, and
+ * with loans. Units that a replica waits for are promised to its service, so that no other tenant takes some of them
+ * meanwhile.
  */
 final class GroupSupply {
     private final StepBuilder builder;
@@ -40,6 +43,9 @@ final class GroupSupply {
     private final ActuatorScopes scopes;
     private final Set<GpuId> taken = new HashSet<>();
     private final Map<ServiceId, Set<GpuId>> promised = new HashMap<>();
+    /** The roles of the units of idle replicas of the service that units are found for. */
+    private final Map<GpuId, ReplicaRole> spares = new HashMap<>();
+
 
     GroupSupply(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         this.builder = builder;
@@ -57,59 +63,72 @@ final class GroupSupply {
     }
 
     /**
-     * Starts missing replicas on free units, and frees units for the others.
+     * Starts missing replicas on free units, and frees units for the others. Roles take turns, so that none takes all
+     * units from the others.
      *
-     * @param need counts each replica that units are found for
-     * @param most the most replicas to find units for
+     * @param roles count each replica that units are found for
+     * @param toFloor whether only floors are filled
      */
-    void supply(ServiceState service, GroupNeed need, int most) {
-        ReplicaNeed before = need.inCounted();
-        UnitSearch search = search(service);
-        List<UnitSet> starts = new ArrayList<>();
+    void supply(ServiceState service, List<GroupNeed> roles, boolean toFloor) {
+        List<RoleSupply> all = RoleSupply.of(roles, toFloor);
+        if (all.isEmpty()) {
+            return;
+        }
+        UnitSearch search = search(service, roles);
         List<UnitSet> waits = new ArrayList<>();
         boolean withLoans = false;
-        for (int left = most; left > 0 && need.missing() > 0; left--) {
-            Optional<UnitSet> set = find(service, search, UnitSearch.Source.SLEEPING, waits);
+        for (Optional<RoleSupply> next = RoleSupply.next(all); next.isPresent(); next = RoleSupply.next(all)) {
+            RoleSupply role = next.get();
+            Optional<UnitSet> set = find(service, role.need(), search, UnitSearch.Source.SPARE, waits);
             if (set.isEmpty() && !withLoans) {
                 withLoans = true;
                 addLoans(service, search);
             }
-            set = set.or(() -> find(service, search, UnitSearch.Source.LOAN, waits));
+            set = set.or(() -> find(service, role.need(), search, UnitSearch.Source.LOAN, waits));
             if (set.isEmpty()) {
-                break;
+                role.giveUp();
+                continue;
             }
             search.take(set.get());
             taken.addAll(set.get().gpus());
-            need.count(set.get());
+            role.found(set.get());
             if (set.get().isFree()) {
                 set.get().units().forEach(unit -> quotas.promise(service.spec().service(), unit));
-                starts.add(set.get());
             } else {
                 waits.add(set.get());
             }
         }
-        if (!starts.isEmpty()) {
-            start(service, before, starts);
-        }
-        if (!waits.isEmpty()) {
-            free(service, need.inCounted(), waits);
+        for (RoleSupply role : all) {
+            GroupReasons reasons =
+                    new GroupReasons(builder, policy, service, role.need().role());
+            if (!role.starts().isEmpty()) {
+                start(service, role, reasons);
+            }
+            if (!role.waits().isEmpty()) {
+                free(service, role, reasons);
+            }
         }
     }
 
     /** The cheapest units by what has to happen before: what is cheaper in another shape comes first. */
     private Optional<UnitSet> find(
-            ServiceState service, UnitSearch search, UnitSearch.Source most, List<UnitSet> waits) {
+            ServiceState service, GroupNeed need, UnitSearch search, UnitSearch.Source most, List<UnitSet> waits) {
         for (UnitSearch.Source source : UnitSearch.Source.values()) {
-            for (ReplicaShape shape : service.spec().hardware().planned()) {
+            for (ReplicaShape shape : need.shapes()) {
                 Optional<UnitSet> set = source.compareTo(most) > 0
                         ? Optional.empty()
-                        : search.find(shape, source, unit -> isOnNodeFor(shape, unit));
+                        : search.find(shape, source, unit -> isFor(need, shape, unit));
                 if (set.filter(found -> isWithinQuota(service, found, waits)).isPresent()) {
                     return set;
                 }
             }
         }
         return Optional.empty();
+    }
+
+    private boolean isFor(GroupNeed need, ReplicaShape shape, GpuState unit) {
+        return isOnNodeFor(shape, unit)
+                && !spares.getOrDefault(unit.gpuId(), ReplicaRole.UNKNOWN).equals(need.role());
     }
 
     private boolean isOnNodeFor(ReplicaShape shape, GpuState unit) {
@@ -132,7 +151,7 @@ final class GroupSupply {
         return true;
     }
 
-    private UnitSearch search(ServiceState service) {
+    private UnitSearch search(ServiceState service, List<GroupNeed> roles) {
         UnitSearch search = new UnitSearch(
                 settings.model().topology(), node -> builder.nodes().get(node));
         for (Iterator<GpuState> free = pool.free(); free.hasNext(); ) {
@@ -148,7 +167,29 @@ final class GroupSupply {
                 add(service, search, unit, UnitSearch.Source.SLEEPING);
             }
         }
+        spares.clear();
+        if (roles.size() > 1) {
+            addSpares(service, search, roles);
+        }
         return search;
+    }
+
+    /**
+     * Adds the units of idle replicas of the service: their role has more than it needs, and its floor serves, because
+     * idle replicas of a role under its need or floor have been woken before.
+     */
+    private void addSpares(ServiceState service, UnitSearch search, List<GroupNeed> roles) {
+        for (ReplicaGroup group :
+                ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
+            for (GroupNeed need : roles) {
+                if (group.isIdle() && need.capacity(group) > 0) {
+                    group.units().forEach(unit -> {
+                        spares.put(unit.gpuId(), need.role());
+                        add(service, search, unit, UnitSearch.Source.SPARE);
+                    });
+                }
+            }
+        }
     }
 
     private void add(ServiceState service, UnitSearch search, GpuState unit, UnitSearch.Source source) {
@@ -186,23 +227,24 @@ final class GroupSupply {
                 && service.spec().uses(unit.kind());
     }
 
-    private void start(ServiceState service, ReplicaNeed need, List<UnitSet> sets) {
-        String what = "starts " + GroupReasons.shapes(sets);
+    private void start(ServiceState service, RoleSupply role, GroupReasons reasons) {
+        String what = "starts " + GroupReasons.shapes(role.starts());
         new GroupChanges(builder, settings)
-                .start(service, sets, GroupReasons.of(builder, policy, service, need, what, Map.of()));
+                .start(service, role.starts(), reasons.of(role.before(), what, Map.of()));
     }
 
     /** Frees the units that replicas wait for, and promises them to the service. */
-    private void free(ServiceState service, ReplicaNeed need, List<UnitSet> sets) {
+    private void free(ServiceState service, RoleSupply role, GroupReasons reasons) {
+        ReplicaNeed need = role.need().inCounted();
         ServiceId name = service.spec().service();
         Map<ServiceId, List<GpuId>> sleeping = new TreeMap<>();
         List<GpuId> loans = new ArrayList<>();
         Set<GpuId> units = promised.computeIfAbsent(name, any -> new TreeSet<>());
-        for (UnitSet set : sets) {
+        for (UnitSet set : role.waits()) {
             for (GpuId id : set.gpus()) {
                 Owner owner = builder.gpu(id).owner();
                 units.add(id);
-                if (owner.isSleeping()) {
+                if (owner.isIdleReplica()) {
                     sleeping.computeIfAbsent(owner.replicaOf().orElseThrow(), any -> new ArrayList<>())
                             .add(id);
                 } else if (owner.isLent()) {
@@ -210,10 +252,10 @@ final class GroupSupply {
                 }
             }
         }
-        String shortage = GroupReasons.shortage(builder, service, need, " (", ")");
-        sleeping.forEach((other, gpus) -> stopSleeping(service, need, other, gpus, shortage));
+        String shortage = reasons.shortage(need, " (", ")");
+        sleeping.forEach((other, gpus) -> stop(reasons, need, other, gpus, shortage));
         if (!loans.isEmpty()) {
-            takeBack(service, need, loans, shortage);
+            takeBack(reasons, need, loans, shortage);
         }
         Tenant tenant = new Tenant.Service(name);
         // The units are out of service by then if their release was not reported.
@@ -222,27 +264,28 @@ final class GroupSupply {
         units.forEach(unit -> builder.promises().add(unit, tenant, until));
     }
 
-    private void stopSleeping(
-            ServiceState service, ReplicaNeed need, ServiceId other, List<GpuId> gpus, String shortage) {
-        String text = "%s %s%s, which %s"
-                .formatted(other, Wording.idles(gpus.size()), service.spec().service(), shortage);
+    private void stop(
+            GroupReasons reasons, ReplicaNeed need, ServiceId other, List<GpuId> gpus, String shortage) {
+        ServiceId name = reasons.service().spec().service();
+        String text = other.equals(name)
+                ? spareText(gpus, name, shortage)
+                : "%s %s%s, which %s".formatted(other, Wording.idles(gpus.size()), name, shortage);
         Map<String, Double> numbers = Map.of("idled", (double) gpus.size());
-        new ReplicaChanges(builder, settings)
-                .stop(other, gpus, GroupReasons.because(builder, policy, service, need, text, numbers));
+        new ReplicaChanges(builder, settings).stop(other, gpus, reasons.because(need, text, numbers));
     }
 
-    private void takeBack(ServiceState service, ReplicaNeed need, List<GpuId> loans, String shortage) {
+    private String spareText(List<GpuId> gpus, ServiceId name, String shortage) {
+        Set<ReplicaRole> roles = new TreeSet<>();
+        gpus.forEach(gpu -> roles.add(spares.getOrDefault(gpu, ReplicaRole.UNKNOWN)));
+        List<String> others = roles.stream().map(ReplicaRole::inWords).toList();
+        return "%s stops replicas of its role %s that it does not need now: it %s"
+                .formatted(name, Wording.list(others), shortage);
+    }
+
+    private void takeBack(GroupReasons reasons, ReplicaNeed need, List<GpuId> loans, String shortage) {
         String cause = ": %s %s; policy %s loses least by the loans of these nodes"
-                .formatted(service.spec().service(), shortage, policy.info().name());
+                .formatted(reasons.service().spec().service(), shortage, policy.info().name());
         new JobChanges(builder, settings)
-                .takeBack(
-                        loans,
-                        back -> GroupReasons.because(
-                                builder,
-                                policy,
-                                service,
-                                need,
-                                back.inWords() + cause,
-                                back.numbers(Map.of())));
+                .takeBack(loans, back -> reasons.because(need, back.inWords() + cause, back.numbers(Map.of())));
     }
 }

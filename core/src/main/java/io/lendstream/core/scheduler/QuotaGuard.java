@@ -343,7 +343,7 @@ final class QuotaGuard {
     private Map<ServiceId, Integer> countLacking() {
         Map<ServiceId, Integer> counts = new HashMap<>();
         for (ServiceState service : builder.services().values()) {
-            if (service.spec().queue().isPresent() && service.spec().floorReplicas() > 0) {
+            if (service.spec().queue().isPresent() && service.spec().floorGpus() > 0) {
                 counts.put(service.spec().service(), service.spec().floorGpus());
             }
         }

@@ -19,8 +19,8 @@ import java.util.function.Predicate;
 
 /**
  * Finds units for a replica of several units, by node: so many of one kind on each of so many nodes. Free units come
- * first, on the nodes with the fewest of them; then units that are about to be free, those of sleeping replicas, and
- * loans, on the nodes where these cost least.
+ * first, on the nodes with the fewest of them; then units that are about to be free, those of sleeping replicas, those of
+ * spare replicas of other roles, and loans, on the nodes where these cost least.
  */
 final class UnitSearch {
     private final TopologyLabels labels;
@@ -32,6 +32,7 @@ final class UnitSearch {
         FREE,
         COMING,
         SLEEPING,
+        SPARE,
         LOAN
     }
 
@@ -152,13 +153,8 @@ final class UnitSearch {
         for (Candidate unit : units) {
             loans += unit.cost;
         }
-        return new Offer(
-                node,
-                units,
-                loans,
-                count(units, Source.SLEEPING),
-                count(units, Source.COMING),
-                count(there, Source.FREE));
+        int idle = count(units, Source.SLEEPING) + count(units, Source.SPARE);
+        return new Offer(node, units, loans, idle, count(units, Source.COMING), count(there, Source.FREE));
     }
 
     private static int count(List<Candidate> units, Source source) {

@@ -150,7 +150,10 @@ final class RoundTripTest {
                                 2,
                                 Optional.empty(),
                                 List.of(),
-                                new StartTimes(Duration.ofMinutes(5), Optional.of(Duration.ofSeconds(4))),
+                                new StartTimes(
+                                        Duration.ofMinutes(5),
+                                        Optional.of(Duration.ofMinutes(1)),
+                                        Optional.of(Duration.ofSeconds(4))),
                                 Optional.empty(),
                                 Optional.of(TopologyLevel.RACK))));
         byte[] bytes = AvroBytes.write(Codecs.encode(TopicCatalogue.SERVICES, service));

@@ -1,0 +1,81 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.demand.ReplicaNeed;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The units that a step finds for the replicas that a role lacks. */
+final class RoleSupply {
+    private final GroupNeed need;
+    private final ReplicaNeed before;
+    private final List<UnitSet> starts = new ArrayList<>();
+    private final List<UnitSet> waits = new ArrayList<>();
+    private int left;
+
+    private RoleSupply(GroupNeed need, int left) {
+        this.need = need;
+        this.before = need.inCounted();
+        this.left = left;
+    }
+
+    /**
+     * Those of the roles that lack replicas.
+     *
+     * @param toFloor whether only floors are filled
+     */
+    static List<RoleSupply> of(List<GroupNeed> roles, boolean toFloor) {
+        List<RoleSupply> all = new ArrayList<>();
+        for (GroupNeed need : roles) {
+            int missing = toFloor ? Math.min(need.missing(), need.missingToFloor()) : need.missing();
+            if (missing > 0) {
+                all.add(new RoleSupply(need, missing));
+            }
+        }
+        return all;
+    }
+
+    /** The role that lacks the largest share of its replicas, so that no role waits for others; the first of several. */
+    static Optional<RoleSupply> next(List<RoleSupply> all) {
+        Optional<RoleSupply> next = Optional.empty();
+        double most = 0;
+        for (RoleSupply each : all) {
+            double share = each.left > 0 ? each.need.shareMissing() : 0;
+            if (share > most) {
+                next = Optional.of(each);
+                most = share;
+            }
+        }
+        return next;
+    }
+
+    GroupNeed need() {
+        return need;
+    }
+
+    /** The need before any units were found. */
+    ReplicaNeed before() {
+        return before;
+    }
+
+    /** Sets that are free. */
+    List<UnitSet> starts() {
+        return starts;
+    }
+
+    /** Sets with units that are not free yet. */
+    List<UnitSet> waits() {
+        return waits;
+    }
+
+    void found(UnitSet set) {
+        (set.isFree() ? starts : waits).add(set);
+        need.count(set);
+        left--;
+    }
+
+    /** No more units are looked for. */
+    void giveUp() {
+        left = 0;
+    }
+}

@@ -1,0 +1,62 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.ReplicaGroup;
+import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** The time from a decision to a replica of a role that answers, in the worst usual case. */
+record StartLead(SchedulerSettings settings) {
+    /** The notice of a loan, and then the longest start in any shape of the role. */
+    Duration of(ServiceState service, ReplicaRole role) {
+        return lead(service, role, false);
+    }
+
+    /**
+     * The same, with starts from cache if the service has a replica on every node of inference: then its model is
+     * wherever a replica could start.
+     */
+    Duration of(
+            ServiceState service, ReplicaRole role, PersistentMap<NodeId, NodeState> nodes, List<ReplicaGroup> groups) {
+        boolean mayBeCached = false;
+        for (ReplicaShape shape : service.spec().hardware().shapes()) {
+            mayBeCached |= shape.role() == role && shape.starts().cached().isPresent();
+        }
+        return lead(service, role, mayBeCached && isEverywhere(nodes, groups));
+    }
+
+    private Duration lead(ServiceState service, ReplicaRole role, boolean isCached) {
+        Duration longest = Duration.ZERO;
+        for (ReplicaShape shape : service.spec().hardware().planned(role)) {
+            Duration start = shape.longestStart(isCached);
+            longest = start.compareTo(longest) > 0 ? start : longest;
+        }
+        return settings.notice().plus(longest);
+    }
+
+    private static boolean isEverywhere(PersistentMap<NodeId, NodeState> nodes, List<ReplicaGroup> groups) {
+        Set<NodeId> mine = new HashSet<>();
+        for (ReplicaGroup group : groups) {
+            for (GpuState unit : group.units()) {
+                if (unit.owner().isUp()) {
+                    mine.add(unit.nodeId());
+                }
+            }
+        }
+        for (NodeState state : nodes.values()) {
+            if (state.node().pool() == Pool.INFERENCE && !mine.contains(state.node().nodeId())) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -14,7 +14,7 @@ final class DeclaredSerializer extends ImmutableSerializer<Declared> {
 
     static final ValueType<Declared> TYPE = new ValueType<>(Declared.class, new DeclaredSerializer());
 
-    private final CapacitySerializer capacities = new CapacitySerializer();
+    private final RolesSerializer capacities = new RolesSerializer();
 
     @Override
     public void serialize(Declared declared, DataOutputView target) throws IOException {

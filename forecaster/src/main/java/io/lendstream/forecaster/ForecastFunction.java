@@ -5,6 +5,7 @@ import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.service.ServiceForecaster;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps each service's forecaster and publishes its forecasts. A forecast follows with the record that completes a
  * step, early if demand is clearly above its p99, or when event time shows that a silent source should not be waited
- * for. For a declared service the forecast is also given in GPUs, by the declaration read last.
+ * for. For a declared service the forecast is also given in GPUs, and in replicas of each role,
+ * by the declaration read last.
  */
 final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate, Declared, DemandForecast> {
     private static final long serialVersionUID = 1L;
@@ -43,7 +45,28 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
             ValueState<ServiceForecaster> forecaster,
             ValueState<Long> timer,
             ValueState<ReplicaCapacity> capacity,
-            ForecastMetrics metrics) {}
+            ValueState<ReplicaCapacity> roles,
+            ForecastMetrics metrics) {
+        private void declare(ReplicaCapacity declared) throws IOException {
+            capacity.update(declared);
+            if (declared.roles().isEmpty()) {
+                roles.clear();
+            } else {
+                roles.update(declared);
+            }
+        }
+
+        private void forget() {
+            capacity.clear();
+            roles.clear();
+        }
+
+        /** As declared, with roles if there are any; state of earlier versions has none. */
+        private Optional<ReplicaCapacity> declared() throws IOException {
+            ReplicaCapacity withRoles = roles.value();
+            return withRoles == null ? Optional.ofNullable(capacity.value()) : Optional.of(withRoles);
+        }
+    }
 
     /**
      * @param forgetAfter silence after which all state of a service is dropped
@@ -74,6 +97,7 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
                 getRuntimeContext().getState(forgotten(new ValueStateDescriptor<>("closes-by", Types.LONG))),
                 // does not expire: a declaration arrives once, however long a service is silent; a tombstone ends it
                 getRuntimeContext().getState(new ValueStateDescriptor<>("replica-capacity", CapacitySerializer.TYPE)),
+                getRuntimeContext().getState(new ValueStateDescriptor<>("replica-roles", RolesSerializer.TYPE)),
                 new ForecastMetrics(getRuntimeContext().getMetricGroup(), clock, serviceMetrics, forgetAfter));
     }
 
@@ -108,11 +132,10 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
 
     @Override
     public void processElement2(Declared declared, Context context, Collector<DemandForecast> out) throws Exception {
-        ValueState<ReplicaCapacity> capacity = store().capacity;
         if (declared.capacity().isPresent()) {
-            capacity.update(declared.capacity().get());
+            store().declare(declared.capacity().get());
         } else {
-            capacity.clear();
+            store().forget();
         }
     }
 
@@ -147,8 +170,8 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
         here.forecaster.update(forecaster);
         setTimer(here, forecaster, timers);
         if (forecast.isPresent()) {
-            ReplicaCapacity capacity = here.capacity.value();
-            DemandForecast told = capacity == null ? forecast.get() : capacity.inGpus(forecast.get());
+            DemandForecast told =
+                    here.declared().map(capacity -> capacity.inGpus(forecast.get())).orElse(forecast.get());
             here.metrics.issued(told);
             out.collect(told);
         }

@@ -1,9 +1,11 @@
 package io.lendstream.forecaster;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.RecentCoverage;
+import io.lendstream.core.event.RoleQuantiles;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.ServiceId;
 import java.io.IOException;
@@ -46,6 +48,10 @@ final class ForecastSerializer extends ImmutableSerializer<DemandForecast> {
             if (line.recent().isPresent()) {
                 write(line.recent().get(), target);
             }
+            target.writeInt(line.roles().size());
+            for (RoleQuantiles role : line.roles()) {
+                write(role, target);
+            }
         }
         writeOptional(forecast.recentError(), target);
         writeOptional(forecast.recentCoverage90(), target);
@@ -74,9 +80,31 @@ final class ForecastSerializer extends ImmutableSerializer<DemandForecast> {
                     source.readDouble(),
                     source.readDouble(),
                     source.readBoolean() ? Optional.of(readGpus(source)) : Optional.empty(),
-                    source.readBoolean() ? Optional.of(readCoverage(source)) : Optional.empty()));
+                    source.readBoolean() ? Optional.of(readCoverage(source)) : Optional.empty(),
+                    readRoles(source)));
         }
         return horizons;
+    }
+
+    private static void write(RoleQuantiles role, DataOutputView target) throws IOException {
+        StringValue.writeString(role.role().name(), target);
+        target.writeInt(role.p10());
+        target.writeInt(role.p50());
+        target.writeInt(role.p90());
+        target.writeInt(role.p99());
+    }
+
+    private static List<RoleQuantiles> readRoles(DataInputView source) throws IOException {
+        List<RoleQuantiles> roles = new ArrayList<>();
+        for (int left = source.readInt(); left > 0; left--) {
+            roles.add(new RoleQuantiles(
+                    ReplicaRole.valueOf(StringValue.readString(source)),
+                    source.readInt(),
+                    source.readInt(),
+                    source.readInt(),
+                    source.readInt()));
+        }
+        return roles;
     }
 
     private static void write(GpuQuantiles gpus, DataOutputView target) throws IOException {

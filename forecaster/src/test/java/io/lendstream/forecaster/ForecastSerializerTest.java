@@ -3,10 +3,12 @@ package io.lendstream.forecaster;
 import static io.lendstream.core.forecast.service.Rates.MIDNIGHT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.RecentCoverage;
+import io.lendstream.core.event.RoleQuantiles;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
@@ -42,7 +44,10 @@ class ForecastSerializerTest {
                                 3.5,
                                 4.5,
                                 Optional.of(new GpuQuantiles(1, 2, 3, 4)),
-                                Optional.of(new RecentCoverage(0.875, 0.9921875, 128)))),
+                                Optional.of(new RecentCoverage(0.875, 0.9921875, 128)),
+                                List.of(
+                                        new RoleQuantiles(ReplicaRole.PREFILL, 1, 1, 2, 2),
+                                        new RoleQuantiles(ReplicaRole.DECODE, 1, 2, 3, 4)))),
                 error,
                 coverage);
     }

@@ -85,6 +85,11 @@ final class RequestRun extends ServiceRun {
             GpuMeter meter,
             Instant start) {
         super(service, settings, places, start);
+        if (service.hardware().hasRoles()) {
+            throw new IllegalArgumentException(
+                    "service %s has roles, so its demand must be a rate; single requests are answered by one replica"
+                            .formatted(service.service()));
+        }
         this.requests = requests;
         this.concurrency = service.replicaConcurrency().orElse(1);
         this.meter = meter;

@@ -1,5 +1,6 @@
 package io.lendstream.simulator;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.ReplicaShape;
@@ -9,6 +10,7 @@ import io.lendstream.core.id.KindId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -62,7 +64,7 @@ abstract class ServiceRun {
         return available.contains(gpu) || leaving.contains(gpu);
     }
 
-    /** Requests per second that the replicas which take requests answer. */
+    /** Requests per second that the replicas which take requests answer; of the role that answers least. */
     final double capacityPerSecond() {
         return areAlike() ? replicas() * service.replicaCapacityPerSecond() : mixedPerSecond;
     }
@@ -74,7 +76,7 @@ abstract class ServiceRun {
 
     /** Requests per second of one replica; the mean if they are not alike. */
     final double replicaPerSecond() {
-        return areAlike() || available.isEmpty()
+        return areAlike() || available.isEmpty() || mixedPerSecond == 0
                 ? service.replicaCapacityPerSecond()
                 : mixedPerSecond / replicas();
     }
@@ -95,10 +97,28 @@ abstract class ServiceRun {
         if (areAlike()) {
             return;
         }
+        if (service.hardware().hasRoles()) {
+            mixedPerSecond = leastRole();
+            return;
+        }
         mixedPerSecond = 0;
         for (GpuId gpu : available) {
             mixedPerSecond += speed(gpu) * service.replicaCapacityPerSecond();
         }
+    }
+
+    /** Requests per second of the role that answers least: each request needs all roles. */
+    private double leastRole() {
+        Map<ReplicaRole, Double> byRole = new EnumMap<>(ReplicaRole.class);
+        service.hardware().roles().forEach(role -> byRole.put(role, 0.0));
+        for (GpuId gpu : available) {
+            ReplicaUnits replica = groups.get(gpu);
+            if (replica != null) {
+                double perSecond = speed(gpu) * service.replicaCapacityPerSecond();
+                byRole.computeIfPresent(replica.role(), (role, sum) -> sum + perSecond);
+            }
+        }
+        return byRole.values().stream().mapToDouble(each -> each).min().orElse(0);
     }
 
     /** Replicas that answer what they have begun. */

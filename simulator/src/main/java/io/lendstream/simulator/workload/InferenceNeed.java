@@ -1,5 +1,6 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.InferenceService;
 import java.time.Duration;
 import java.time.Instant;
@@ -133,16 +134,19 @@ public record InferenceNeed(
 
     /**
      * Requests per second of a GPU, on the kind where a replica answers most if it does not take them as alike; in the
-     * shape where a GPU answers most.
+     * shapes where a GPU answers most, with GPUs for all roles.
      */
     private static double capacity(InferenceService service) {
         if (service.hasGroups()) {
-            return service.hardware().planned().stream()
-                    .mapToDouble(
-                            shape -> shape.likelyCapacityOn(Optional.empty(), service.replicaCapacityPerSecond())
-                                    / shape.units())
-                    .max()
-                    .orElse(service.replicaCapacityPerSecond());
+            double gpus = 0;
+            for (ReplicaRole role : service.hardware().roles()) {
+                gpus += service.hardware().planned(role).stream()
+                        .mapToDouble(shape -> shape.units()
+                                / shape.likelyCapacityOn(Optional.empty(), service.replicaCapacityPerSecond()))
+                        .min()
+                        .orElse(0);
+            }
+            return gpus > 0 ? 1 / gpus : service.replicaCapacityPerSecond();
         }
         return service.capacities().stream()
                 .mapToDouble(each -> service.likelyCapacityOn(Optional.of(each.kind())))

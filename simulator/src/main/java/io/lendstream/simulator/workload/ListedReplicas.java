@@ -1,5 +1,6 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.ReplicaShape;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,7 +10,8 @@ import java.util.Set;
 
 /**
  * The column {@code replicaShapes} of a list of services: the shapes of replicas of several GPUs, preferred ones first,
- * between semicolons. Each is {@code NAME:GPUSxNODES:PER_SECOND:COLD_SECONDS}, such as {@code tp4:4x1:20:90}.
+ * between semicolons. Each is {@code NAME:GPUSxNODES:PER_SECOND:COLD_SECONDS}, such as {@code tp4:4x1:20:90}, and may
+ * end with a role: {@code in:1x1:38:30:prefill}.
  */
 final class ListedReplicas {
     private static final String COLUMN = "replicaShapes";
@@ -36,16 +38,26 @@ final class ListedReplicas {
 
     private static ReplicaShape shape(CsvRow row, String part) {
         List<String> fields = List.of(part.split(":", -1));
-        List<String> units = fields.size() == 4 ? List.of(fields.get(1).split("x", -1)) : List.of();
+        List<String> units = fields.size() == 4 || fields.size() == 5 ? List.of(fields.get(1).split("x", -1)) : List.of();
         if (units.size() != 2 || fields.get(0).isBlank()) {
             throw bad(row);
         }
-        return ReplicaShape.of(
+        ReplicaShape shape = ReplicaShape.of(
                 fields.get(0),
                 (int) number(row, units.get(0), 1, MOST_UNITS),
                 (int) number(row, units.get(1), 1, MOST_UNITS),
                 number(row, fields.get(2), 0.001, MOST_PER_SECOND),
                 Duration.ofMillis(Math.round(1000 * number(row, fields.get(3), 0, DAY_SECONDS))));
+        return fields.size() == 4 ? shape : shape.as(role(row, fields.get(4).strip()));
+    }
+
+    private static ReplicaRole role(CsvRow row, String name) {
+        return switch (name) {
+            case "all" -> ReplicaRole.ALL;
+            case "prefill" -> ReplicaRole.PREFILL;
+            case "decode" -> ReplicaRole.DECODE;
+            default -> throw bad(row);
+        };
     }
 
     private static double number(CsvRow row, String text, double least, double most) {
@@ -62,6 +74,8 @@ final class ListedReplicas {
 
     private static IllegalArgumentException bad(CsvRow row) {
         return row.bad(
-                COLUMN, "NAME:GPUSxNODES:PER_SECOND:COLD_SECONDS between semicolons, such as tp4:4x1:20:90, each name once");
+                COLUMN,
+                "NAME:GPUSxNODES:PER_SECOND:COLD_SECONDS between semicolons, such as tp4:4x1:20:90, each name once;"
+                        + " a role may follow: all, prefill or decode");
     }
 }

@@ -40,7 +40,10 @@ public final class Presets {
                     "week",
                     "a week of web-like services, and training in sessions of jobs of which many fail, as Philly's"),
             new Entry(HeteroPreset.NAME, "a day of training on three kinds of GPU: T4, RTX 6000 and A100"),
-            new Entry(TeamsPreset.NAME, "a day of training of teams with quotas, priorities and gangs"));
+            new Entry(TeamsPreset.NAME, "a day of training of teams with quotas, priorities and gangs"),
+            new Entry(
+                    LlmPreset.NAME,
+                    "a day of language models whose replicas have 1, 2, 4 and 8 GPUs, and a full training queue"));
 
     private Presets() {}
 
@@ -85,6 +88,9 @@ public final class Presets {
         }
         if (name.equals(TeamsPreset.NAME)) {
             return TeamsPreset.create(scene, chance);
+        }
+        if (name.equals(LlmPreset.NAME)) {
+            return LlmPreset.create(scene, chance);
         }
         List<Recipe> recipes = switch (name) {
             case "day" ->

@@ -148,6 +148,6 @@ class PresetsTest {
     void namesThePresetsThereAre() {
         assertThatThrownBy(() -> Presets.create("year", scene(1)))
                 .hasMessage(
-                        "there is no preset 'year'; presets are [day, smooth, web, switching, week, hetero, teams]");
+                        "there is no preset 'year'; presets are [day, smooth, web, switching, week, hetero, teams, llm]");
     }
 }

@@ -201,7 +201,7 @@ class WorkloadReadersTest {
     void rejectsWhatIsNeitherFileNorPreset() {
         assertThatThrownBy(() -> Workloads.load("nowhere.csv", scene))
                 .hasMessageContaining("there is no workload 'nowhere.csv'")
-                .hasMessageContaining("[day, smooth, web, switching, week, hetero, teams]");
+                .hasMessageContaining("[day, smooth, web, switching, week, hetero, teams, llm]");
     }
 
     @Test

@@ -4,7 +4,9 @@ import static io.lendstream.core.forecast.service.Rates.MIDNIGHT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.demand.ReplicaCapacity;
+import io.lendstream.core.demand.RoleCapacity;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.ServiceId;
@@ -66,6 +68,14 @@ class DeclarationReaderTest {
 
         assertThat(read("chat", FramedAvro.framed(declaration()))).containsExactly(declared);
         assertThat(again(declared)).isEqualTo(declared);
+    }
+
+    @Test
+    void rolesReachTheForecaster() throws Exception {
+        var roles = List.of(new RoleCapacity(ReplicaRole.DECODE, 12.5, 2, 4));
+
+        assertThat(again(new Declared("chat", Optional.of(new ReplicaCapacity(12.5, 2, roles)))))
+                .isEqualTo(new Declared("chat", Optional.of(new ReplicaCapacity(12.5, 2, roles))));
     }
 
     @Test

@@ -3,10 +3,13 @@ package io.lendstream.forecaster;
 import static io.lendstream.core.forecast.service.Rates.MIDNIGHT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.demand.ReplicaCapacity;
+import io.lendstream.core.demand.RoleCapacity;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.RoleQuantiles;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.service.Rates;
 import java.time.Duration;
@@ -250,6 +253,38 @@ class ForecastFunctionTest {
 
         assertThat(forecasts().get(0).horizons())
                 .allSatisfy(line -> assertThat(line.gpus()).contains(new GpuQuantiles(2, 2, 2, 2)));
+    }
+
+    @Test
+    void forecastsGiveReplicasOfEachDeclaredRoleAlsoAfterARestart() throws Exception {
+        var gateway = Rates.of("gateway").every(Duration.ofMinutes(1));
+        declare(
+                "chat",
+                new ReplicaCapacity(
+                        1,
+                        6,
+                        List.of(
+                                new RoleCapacity(ReplicaRole.PREFILL, 1000, 2, 2),
+                                new RoleCapacity(ReplicaRole.DECODE, 1000, 1, 4))));
+        OperatorSubtaskState checkpoint = harness.snapshot(1, 1);
+        harness.close();
+
+        harness = harness(ForecastSettings.DEFAULT);
+        harness.initializeState(checkpoint);
+        harness.open();
+        feed(gateway.next(1));
+        declare("chat", new ReplicaCapacity(4, 2));
+        feed(gateway.next(1));
+
+        assertThat(forecasts().get(0).horizons()).allSatisfy(line -> {
+            assertThat(line.roles())
+                    .containsExactly(
+                            new RoleQuantiles(ReplicaRole.PREFILL, 2, 2, 2, 2),
+                            new RoleQuantiles(ReplicaRole.DECODE, 1, 1, 1, 1));
+            assertThat(line.gpus()).contains(new GpuQuantiles(8, 8, 8, 8));
+        });
+        assertThat(forecasts().get(1).horizons())
+                .allSatisfy(line -> assertThat(line.roles()).isEmpty());
     }
 
     @Test

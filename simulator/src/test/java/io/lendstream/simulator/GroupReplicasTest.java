@@ -30,23 +30,27 @@ class GroupReplicasTest {
     private static final GpuPlaces PLACES =
             new GpuPlaces(Map.of(ONE, new NodeId("n"), TWO, new NodeId("n")), Map.of());
 
-    private final RateRun run = new RateRun(
-            new InferenceService(
-                            new ServiceId("chat"),
-                            new DomainId("d"),
-                            START,
-                            List.of(),
-                            Duration.ofSeconds(10),
-                            10,
-                            Optional.empty(),
-                            0,
-                            Duration.ofSeconds(8))
-                    .inShapes(List.of(ReplicaShape.of("tp2", 2, 1, 30, Duration.ofSeconds(8)))),
-            new Demand.Rates(START, Duration.ofMinutes(1), Collections.nCopies(10, 1.0), 0, 0.05),
-            WorldSettings.of(1),
-            PLACES,
-            new GpuMeter(1000),
-            START);
+    private final RateRun run = run(ReplicaShape.of("tp2", 2, 1, 30, Duration.ofSeconds(8)));
+
+    private static RateRun run(ReplicaShape... shapes) {
+        return new RateRun(
+                new InferenceService(
+                                new ServiceId("chat"),
+                                new DomainId("d"),
+                                START,
+                                List.of(),
+                                Duration.ofSeconds(10),
+                                10,
+                                Optional.empty(),
+                                0,
+                                Duration.ofSeconds(8))
+                        .inShapes(List.of(shapes)),
+                new Demand.Rates(START, Duration.ofMinutes(1), Collections.nCopies(10, 1.0), 0, 0.05),
+                WorldSettings.of(1),
+                PLACES,
+                new GpuMeter(1000),
+                START);
+    }
 
     private static Instant at(int second) {
         return START.plusSeconds(second);
@@ -95,5 +99,25 @@ class GroupReplicasTest {
         run.bound(List.of(ONE, TWO), at(15));
 
         assertThat(run.replicas()).isEqualTo(1);
+    }
+
+    /** Each request needs a prefill replica, which reads 30 requests/s, and a decode replica, which writes 20. */
+    @Test
+    void theRoleThatAnswersLeastDecides() {
+        RateRun parts = run(
+                ReplicaShape.of("in", 1, 1, 30, Duration.ofSeconds(8)).as(ReplicaRole.PREFILL),
+                ReplicaShape.of("out", 1, 1, 20, Duration.ofSeconds(8)).as(ReplicaRole.DECODE));
+        DecisionId decision = new DecisionId(new DomainId("d"), 1, 1);
+        parts.join(List.of(
+                new ReplicaUnits(ReplicaId.of(decision, 0), "in", ReplicaRole.PREFILL, List.of(ONE)),
+                new ReplicaUnits(ReplicaId.of(decision, 1), "out", ReplicaRole.DECODE, List.of(TWO))));
+
+        parts.bound(List.of(ONE), at(5));
+        assertThat(parts.capacityPerSecond()).isZero();
+        parts.bound(List.of(TWO), at(6));
+        assertThat(parts.capacityPerSecond()).isEqualTo(20);
+        parts.gone(List.of(ONE), at(7));
+
+        assertThat(parts.capacityPerSecond()).isZero();
     }
 }

@@ -3,10 +3,14 @@ package io.lendstream.core.demand;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.RoleFloor;
+import io.lendstream.core.event.RoleQuantiles;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ServiceState;
@@ -62,6 +66,27 @@ class ReplicaCapacityTest {
         assertThat(told.with(forecast.horizons())).isEqualTo(forecast);
     }
 
+    /** One replica of four GPUs reads 20 requests/s, and one of two GPUs writes 10; 85 % of that may be used. */
+    @Test
+    void aForecastIsGivenInReplicasOfEachRole() {
+        InferenceService chat = service(10, 1)
+                .inShapes(List.of(
+                        ReplicaShape.of("in", 4, 1, 20, Duration.ofSeconds(8)).as(ReplicaRole.PREFILL),
+                        ReplicaShape.of("out", 2, 1, 10, Duration.ofSeconds(8)).as(ReplicaRole.DECODE),
+                        ReplicaShape.of("big", 8, 1, 50, Duration.ofSeconds(8)).as(ReplicaRole.DECODE)))
+                .withFloors(List.of(new RoleFloor(ReplicaRole.DECODE, 2)));
+
+        HorizonQuantiles line =
+                ReplicaCapacity.of(chat).inGpus(forecast(0, 8.5, 18, 34)).horizons().get(0);
+
+        assertThat(line.roles())
+                .containsExactly(
+                        new RoleQuantiles(ReplicaRole.PREFILL, 1, 1, 2, 2),
+                        new RoleQuantiles(ReplicaRole.DECODE, 2, 2, 3, 4));
+        assertThat(line.gpus()).contains(new GpuQuantiles(8, 8, 14, 16));
+        assertThat(ReplicaCapacity.of(service(10, 1)).roles()).isEmpty();
+    }
+
     @Test
     void refusesReplicasThatAnswerNothing() {
         assertThatThrownBy(() -> new ReplicaCapacity(0, 0)).hasMessageContaining("above 0, but was 0.0");
@@ -69,6 +94,7 @@ class ReplicaCapacityTest {
                 .hasMessageContaining("finite number");
         assertThatThrownBy(() -> new ReplicaCapacity(1, -1)).hasMessageContaining("at least 0 replicas, but was -1");
         assertThatThrownBy(() -> new GpuQuantiles(1, 3, 2, 4)).hasMessageContaining("must not cross");
+        assertThatThrownBy(() -> new RoleQuantiles(ReplicaRole.ALL, 1, 3, 2, 4)).hasMessageContaining("must not cross");
     }
 
     private static InferenceService service(double perSecond, int floor) {

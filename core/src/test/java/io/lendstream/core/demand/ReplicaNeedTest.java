@@ -2,6 +2,7 @@ package io.lendstream.core.demand;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
@@ -12,7 +13,9 @@ import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class ReplicaNeedTest {
@@ -118,6 +121,21 @@ class ReplicaNeedTest {
     void withoutAForecastTheGreatestOfTheLastTenMinutesIsExpected() {
         assertThat(need(Optional.empty(), seen(10, 400, 0, 0), true).ahead()).isEqualTo(5);
         assertThat(need(Optional.empty(), seen(10, 400, 0, 0), false).ahead()).isZero();
+    }
+
+    @Test
+    void theNeedOfAServiceIsThatOfItsRoles() {
+        ReplicaNeed prefill = new ReplicaNeed(1, 0, 2);
+        ReplicaNeed decode = new ReplicaNeed(3, 4, 0);
+        ReplicaNeed both =
+                ReplicaNeed.of(new TreeMap<>(Map.of(ReplicaRole.PREFILL, prefill, ReplicaRole.DECODE, decode)));
+
+        assertThat(both.replicas()).isEqualTo(6);
+        assertThat(both.isAhead()).isTrue();
+        assertThat(both.explained())
+                .isEqualTo("prefill: 2 needed as its floor (1 for the current load);"
+                        + " decode: 4 needed (3 for the current load, 4 by the peak of the last 10 minutes)");
+        assertThat(ReplicaNeed.of(new TreeMap<>(Map.of(ReplicaRole.ALL, prefill)))).isEqualTo(prefill);
     }
 
     @Test

@@ -24,6 +24,7 @@ import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -252,6 +253,38 @@ class FaultySchedulerTest {
         });
         gang.log().forEach(checker::take);
         return rules(checker.verdict(gang.decisions(), List.of()));
+    }
+
+    @Test
+    @Breaks("role floor")
+    void noticesAReplicaTakenFromTheFloorOfARole() {
+        Scenario parts =
+                Scenario.of("deepboot").node("infer", Pool.INFERENCE, 3).actuator("one", Abilities.USUAL);
+        parts.tell(parts.serviceRecord("chat", 1)
+                        .inShapes(List.of(
+                                ReplicaShape.of("in", 1, 1, 20, ofSeconds(8)).as(ReplicaRole.PREFILL),
+                                ReplicaShape.of("out", 1, 1, 10, ofSeconds(8)).as(ReplicaRole.DECODE))))
+                .rate("chat", 10)
+                .settled()
+                .rate("chat", 10);
+        long last = parts.log().get(parts.log().size() - 1).sequence();
+        Tenant chat = new Tenant.Service(new ServiceId("chat"));
+        String prefill = parts.state().gpus().stream()
+                .filter(unit -> unit.part()
+                        .filter(part -> part.role() == ReplicaRole.PREFILL)
+                        .isPresent())
+                .findFirst()
+                .orElseThrow()
+                .gpuId()
+                .value();
+
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == last ? owned(step, prefill, releasing(chat, step)) : step;
+        });
+        parts.log().forEach(checker::take);
+
+        assertThat(rules(checker.verdict(parts.decisions(), List.of()))).containsExactly("role floor");
     }
 
     @Test

@@ -42,6 +42,20 @@ class GroupHistoriesTest {
                         "group", "floor", "quota", "kind", "one owner", "gang", "bind before release", "replay");
     }
 
+    @Seeds(300)
+    void noRoleIsTakenUnderItsFloor(long seed) {
+        RandomHistory history = seed % 2 == 0
+                ? RandomHistory.inRoles(seed, ClusterModel.KINDS, PRODUCTS)
+                : RandomHistory.inRoles(seed, ClusterModel.ALIKE, List.of());
+        HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
+        history.log().forEach(checker::take);
+
+        assertThat(checker.verdict(history.decisions(), List.of()).violations())
+                .extracting(Violation::rule)
+                .doesNotContain(
+                        "role floor", "group", "floor", "kind", "one owner", "bind before release", "replay");
+    }
+
     /** The same log, with each service in a shape of one GPU that says what the service says. */
     @Seeds(60)
     void aShapeOfOneGpuDecidesAsNoShape(long seed) {

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.afe.PauseCosts;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.BatchTimes;
@@ -24,6 +25,7 @@ import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Preemption;
 import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.RoleFloor;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
@@ -88,6 +90,9 @@ final class RandomHistory {
 
     /** Whether most jobs are gangs; then their units are reported one by one. */
     private boolean gangs;
+
+    /** Whether these replicas have roles. */
+    private boolean roles;
 
     private int jobs;
 
@@ -170,6 +175,14 @@ final class RandomHistory {
     static RandomHistory ofGangs(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
         RandomHistory history = new RandomHistory(seed, model, products, false, queues, seed % 4 == 0);
         history.gangs = true;
+        return history.told();
+    }
+
+    /** The same where each request needs replicas of two roles. */
+    static RandomHistory inRoles(long seed, ClusterModel model, List<String> products) {
+        RandomHistory history = new RandomHistory(seed, model, products, false, List.of(), false, true);
+        history.roles = true;
+        history.story.actuator("one", Abilities.USUAL);
         return history.told();
     }
 
@@ -312,7 +325,7 @@ final class RandomHistory {
         int floor = random.nextInt(2);
         InferenceService service = story.serviceRecord(name, floor);
         if (groups && random.nextInt(4) > 0) {
-            InferenceService inShapes = service.inShapes(drawnShapes());
+            InferenceService inShapes = roles ? inRoles(service) : service.inShapes(drawnShapes());
             story.tell(isQueued() ? inShapes.in(pick(queues)) : inShapes);
             return;
         }
@@ -320,6 +333,17 @@ final class RandomHistory {
         InferenceService sized = isSmall ? service : service.onSlicesOf(20L << 30);
         InferenceService onKinds = needs && random.nextBoolean() ? sized.onKinds(drawnCapacities()) : sized;
         story.tell(isQueued() ? onKinds.in(pick(queues)) : onKinds);
+    }
+
+    private InferenceService inRoles(InferenceService service) {
+        List<ReplicaShape> shapes = new ArrayList<>();
+        for (ReplicaRole role : List.of(ReplicaRole.PREFILL, ReplicaRole.DECODE)) {
+            int gpus = 1 + random.nextInt(2);
+            double perSecond = 3 + random.nextInt(8);
+            shapes.add(ReplicaShape.of(role.inWords(), gpus, 1, perSecond, Duration.ofSeconds(8))
+                    .as(role));
+        }
+        return service.inShapes(shapes).withFloors(List.of(new RoleFloor(ReplicaRole.DECODE, random.nextInt(3))));
     }
 
     private List<ReplicaShape> drawnShapes() {

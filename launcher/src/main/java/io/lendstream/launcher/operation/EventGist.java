@@ -118,6 +118,11 @@ final class EventGist implements Event.Cases<String> {
                                 .collect(Collectors.joining())
                                 + service.hardware().shapes().stream()
                                         .map(shape -> ", shape " + shape.inWords())
+                                        .collect(Collectors.joining())
+                                + service.hardware().roleFloors().stream()
+                                        .map(floor -> ", floor %d of role %s"
+                                                .formatted(
+                                                        floor.replicas(), floor.role().inWords()))
                                         .collect(Collectors.joining()));
     }
 

@@ -88,11 +88,19 @@ final class EventText implements Action.Cases<String> {
                         shapes(serve.replicas()));
     }
 
-    /** The shapes of replicas of several GPUs, such as {@code  in shapes tp4, tp4}. */
+    /** The shapes of replicas of several GPUs, such as {@code  in shapes tp4, in (prefill)}. */
     private static String shapes(List<ReplicaUnits> replicas) {
         return replicas.isEmpty()
                 ? ""
-                : " in shapes " + replicas.stream().map(ReplicaUnits::shape).collect(Collectors.joining(", "));
+                : " in shapes "
+                        + replicas.stream()
+                                .map(replica -> replica.role().isPart()
+                                        ? "%s (%s)"
+                                                .formatted(
+                                                        replica.shape(),
+                                                        replica.role().inWords())
+                                        : replica.shape())
+                                .collect(Collectors.joining(", "));
     }
 
     @Override

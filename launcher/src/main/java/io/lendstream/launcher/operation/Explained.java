@@ -309,12 +309,8 @@ record Explained(
                 .put("lendingStopped", made.mode().lendingStopped());
         ArrayNode needs = json.putArray("needs");
         made.needs()
-                .forEach((service, need) -> needs.addObject()
-                        .put("service", service.value())
-                        .put("replicas", need.replicas())
-                        .put("now", need.now())
-                        .put("ahead", need.ahead())
-                        .put("floor", need.floor()));
+                .forEach((service, need) ->
+                        RoleFigures.putCauses(needs.addObject().put("service", service.value()), need));
         putAlternatives(json.putArray("alternatives"), made);
         made.plannedBy().ifPresent(event -> json.set("plannedBy", json(event)));
         ObjectNode vetoes = json.putObject("vetoes");

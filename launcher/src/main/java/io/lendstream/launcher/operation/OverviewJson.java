@@ -95,6 +95,7 @@ final class OverviewJson {
                     .put("stale", WorkloadFigures.isStale(service, now));
             known.ifPresent(all -> line.put("neededAhead", all.ahead())
                     .put("forecastUsed", overview.policyWithoutForecast(service).isEmpty()));
+            RoleFigures.putRoles(line, need, figures.servingByRole(service));
             SortedMap<KindId, Integer> kinds = figures.replicasByKind(service);
             if (!kinds.isEmpty()) {
                 ObjectNode replicas = line.putObject("replicasByKind");

@@ -118,11 +118,14 @@ final class OverviewText {
     }
 
     private String line(ServiceState service, Instant now) {
-        return "%-20s %8.1f requests/s  %s; %d serving, %d warm, %d starting%s%s"
+        return "%-20s %8.1f requests/s  %s%s; %d serving, %d warm, %d starting%s%s"
                 .formatted(
                         service.spec().service(),
                         service.arrivalsPerSecond(),
                         need(service, now),
+                        overview.need(service, now)
+                                .map(need -> RoleFigures.inWords(need, figures.servingByRole(service)))
+                                .orElse(""),
                         figures.serving(service),
                         figures.warm(service),
                         figures.starting(service),

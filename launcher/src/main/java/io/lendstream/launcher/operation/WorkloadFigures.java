@@ -1,5 +1,7 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.core.decision.ReplicaId;
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.JobPhase;
@@ -62,6 +64,18 @@ final class WorkloadFigures {
     /** Replicas that answer requests. */
     long serving(ServiceState service) {
         return replicas(service, Set.of("serving"));
+    }
+
+    /** The same by role, of replicas of several GPUs. */
+    SortedMap<ReplicaRole, Integer> servingByRole(ServiceState service) {
+        SortedMap<ReplicaRole, Set<ReplicaId>> replicas = new TreeMap<>();
+        leases(service, Set.of("serving"))
+                .flatMap(lease -> lease.part().stream())
+                .forEach(part -> replicas.computeIfAbsent(part.role(), any -> new TreeSet<>())
+                        .add(part.replica()));
+        SortedMap<ReplicaRole, Integer> counts = new TreeMap<>();
+        replicas.forEach((role, names) -> counts.put(role, names.size()));
+        return counts;
     }
 
     /** Warm replicas, which can answer requests at once. */

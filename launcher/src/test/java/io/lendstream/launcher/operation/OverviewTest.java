@@ -8,6 +8,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.Abilities;
@@ -20,6 +21,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Scenario;
@@ -510,5 +512,29 @@ class OverviewTest {
         JsonNode json = overview.json(mixed.now());
         assertThat(json.at("/services/0/needed").asInt()).isEqualTo(2);
         assertThat(json.at("/services/0/replicasByKind/Tesla-T4-16GB").asInt()).isEqualTo(1);
+    }
+
+    @Test
+    void showsTheRolesOfAService() {
+        Scenario parts = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4)
+                .actuator("one", Abilities.USUAL);
+        parts.tell(parts.serviceRecord("chat", 1)
+                        .inShapes(List.of(
+                                ReplicaShape.of("in", 1, 1, 20, Duration.ofSeconds(8))
+                                        .as(ReplicaRole.PREFILL),
+                                ReplicaShape.of("out", 1, 1, 10, Duration.ofSeconds(8))
+                                        .as(ReplicaRole.DECODE))))
+                .rate("chat", 10)
+                .settled();
+
+        Overview overview = overview(parts, false);
+
+        assertThat(overview.lines(parts.now(), false))
+                .anyMatch(line -> line.contains(
+                        "needs 3 (current load): 1 of 1 prefill, 2 of 2 decode; 3 serving, 0 warm, 0 starting"));
+        JsonNode json = overview.json(parts.now());
+        assertThat(json.at("/services/0/roles/decode/needed").asInt()).isEqualTo(2);
+        assertThat(json.at("/services/0/roles/prefill/serving").asInt()).isEqualTo(1);
     }
 }

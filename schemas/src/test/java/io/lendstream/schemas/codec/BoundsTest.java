@@ -3,6 +3,7 @@ package io.lendstream.schemas.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindCapacity;
@@ -123,6 +124,11 @@ class BoundsTest {
                 TopicCatalogue.SERVICES,
                 Codecs.encode(TopicCatalogue.SERVICES, service.inShapes(List.of(wide.within(TopologyLevel.NODE)))),
                 "shape wide (2 x 2 GPUs) of service chat has several nodes within one node");
+        assertRefused(
+                TopicCatalogue.SERVICES,
+                Codecs.encode(
+                        TopicCatalogue.SERVICES, service.inShapes(List.of(one, wide.as(ReplicaRole.DECODE)))),
+                "service chat has shapes of role ALL beside shapes of other roles; declare two services");
     }
 
     @Test

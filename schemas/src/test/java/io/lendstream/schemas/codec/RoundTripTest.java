@@ -15,6 +15,7 @@ import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.RoleFloor;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.StartTimes;
 import io.lendstream.core.event.TopologyLevel;
@@ -161,6 +162,25 @@ final class RoundTripTest {
 
         assertThat(Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(bytes, schema, schema)))
                 .isEqualTo(service);
+    }
+
+    @Test
+    void rolesAndTheirFloorsComeBack() throws IOException {
+        InferenceService service = Scenario.of("deepboot")
+                .serviceRecord("chat", 1)
+                .inShapes(List.of(
+                        ReplicaShape.of("in", 1, 1, 20, Duration.ofSeconds(30)).as(ReplicaRole.PREFILL),
+                        ReplicaShape.of("out", 2, 1, 10, Duration.ofSeconds(30)).as(ReplicaRole.DECODE)))
+                .withFloors(List.of(new RoleFloor(ReplicaRole.DECODE, 2)));
+        Schema now = Codecs.schema(TopicCatalogue.SERVICES);
+        byte[] bytes = AvroBytes.write(Codecs.encode(TopicCatalogue.SERVICES, service));
+        byte[] old = AvroBytes.write(
+                AvroBytes.resolve(Codecs.encode(TopicCatalogue.SERVICES, service), without(now, "roleFloors")));
+
+        assertThat(Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(bytes, now, now)))
+                .isEqualTo(service);
+        assertThat(Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(old, without(now, "roleFloors"), now)))
+                .isEqualTo(service.withFloors(List.of()));
     }
 
     @Seeds(100)

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedGpu;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -142,6 +145,30 @@ class PresetsTest {
             assertThat(task.job().scaling().requestedGpus()).isGreaterThan(1);
         });
         assertThat(teams).isEqualTo(Presets.create("teams", scene(3)));
+    }
+
+    @Test
+    void llmHasReplicasOfOneTwoFourAndEightGpusThatFitTogether() {
+        Workload llm = Presets.create("llm", scene(3));
+
+        assertThat(llm.loads().stream()
+                        .flatMap(load -> load.service().hardware().shapes().stream())
+                        .map(ReplicaShape::units))
+                .containsExactlyInAnyOrder(1, 1, 1, 2, 4, 8, 8);
+        assertThat(llm.loads().stream()
+                        .flatMap(load -> load.service().hardware().shapes().stream())
+                        .map(shape -> shape.starts().cold()))
+                .allMatch(cold -> cold.compareTo(Duration.ofSeconds(30)) >= 0
+                        && cold.compareTo(Duration.ofMinutes(5)) <= 0);
+        assertThat(llm.loads())
+                .anyMatch(load -> load.service()
+                        .hardware()
+                        .roles()
+                        .equals(List.of(ReplicaRole.PREFILL, ReplicaRole.DECODE)));
+        assertThat(InferenceNeed.of(llm, 32).exceeds()).isFalse();
+        assertThat(llm).isEqualTo(Presets.create("llm", scene(3)));
+        assertThatThrownBy(() -> Presets.create("llm", Scene.of(new DomainId("test"), 1, 16, 24)))
+                .hasMessageContaining("preset llm needs at least 25 inference GPUs, but there are 24");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.DomainId;
@@ -280,6 +281,31 @@ class WorkloadReadersTest {
         assertThat(loads.get(1).service().hasGroups()).isFalse();
         assertThatThrownBy(() -> Workloads.load(other.toString(), scene))
                 .hasMessageContaining("column replicaShapes: found 'tp4:4:20:90', expected NAME:GPUSxNODES");
+    }
+
+    @Test
+    void shapesOfReplicasMayHaveRoles() throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n600,120\n660,60\n");
+        Path services = Files.writeString(folder.resolve("services.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,replicaShapes
+                llm,rates.csv,0.05,20,500,8,0.5,in:1x1:38:30:prefill;out:2x1:27:30:decode
+                """);
+        Path other = Files.writeString(folder.resolve("other.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,replicaShapes
+                llm,rates.csv,0.05,20,500,8,0.5,in:1x1:38:30:first
+                """);
+
+        assertThat(Workloads.load(services.toString(), scene)
+                        .loads()
+                        .get(0)
+                        .service()
+                        .hardware()
+                        .shapes())
+                .containsExactly(
+                        ReplicaShape.of("in", 1, 1, 38, Duration.ofSeconds(30)).as(ReplicaRole.PREFILL),
+                        ReplicaShape.of("out", 2, 1, 27, Duration.ofSeconds(30)).as(ReplicaRole.DECODE));
+        assertThatThrownBy(() -> Workloads.load(other.toString(), scene))
+                .hasMessageContaining("a role may follow: all, prefill or decode");
     }
 
     @Test

@@ -99,14 +99,18 @@ final class GroupSupply {
             }
         }
         for (RoleSupply role : all) {
-            GroupReasons reasons =
-                    new GroupReasons(builder, policy, service, role.need().role());
-            if (!role.starts().isEmpty()) {
-                start(service, role, reasons);
-            }
-            if (!role.waits().isEmpty()) {
-                free(service, role, reasons);
-            }
+            use(service, role);
+        }
+    }
+
+    private void use(ServiceState service, RoleSupply role) {
+        GroupReasons reasons =
+                new GroupReasons(builder, policy, service, role.need().role());
+        if (!role.starts().isEmpty()) {
+            start(service, role, reasons);
+        }
+        if (!role.waits().isEmpty()) {
+            free(service, role, reasons);
         }
     }
 

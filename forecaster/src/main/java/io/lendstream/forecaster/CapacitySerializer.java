@@ -8,8 +8,8 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /**
- * Serializes a replica's capacity in twelve bytes, without roles: {@link RolesSerializer} has them. The format is part of checkpoints: a new format needs a state with
- * a new name, or a snapshot that distinguishes the two.
+ * Serializes a replica's capacity in twelve bytes, without roles; {@link RolesSerializer} has them. The format is part
+ * of checkpoints: a new format needs a state with a new name, or a snapshot that distinguishes the two.
  */
 final class CapacitySerializer extends ImmutableSerializer<ReplicaCapacity> {
     private static final long serialVersionUID = 1L;

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps each service's forecaster and publishes its forecasts. A forecast follows with the record that completes a
  * step, early if demand is clearly above its p99, or when event time shows that a silent source should not be waited
- * for. For a declared service the forecast is also given in GPUs, and in replicas of each role,
- * by the declaration read last.
+ * for. For a declared service the forecast is also given in GPUs, and in replicas of each role, by the declaration read
+ * last.
  */
 final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate, Declared, DemandForecast> {
     private static final long serialVersionUID = 1L;

@@ -65,7 +65,7 @@ public record ReplicaNeed(
         return new ReplicaNeed(now, ahead, floor, Optional.empty(), false, roles);
     }
 
-    /** The replicas needed: the greatest of the three numbers, or the sum over roles. A forecast can only raise them. */
+    /** The replicas needed: the greatest of the three numbers, or the sum of roles. A forecast can only raise them. */
     public int replicas() {
         if (!roles.isEmpty()) {
             int sum = 0;

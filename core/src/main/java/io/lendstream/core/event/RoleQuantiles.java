@@ -4,8 +4,8 @@ import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.id.Checks;
 
 /**
- * The replicas of a role that a service needs to keep its SLO, by quantiles of its demand; never fewer than the floor of
- * the role. A replica counts with the capacity of the shape that the service prefers for the role.
+ * The replicas of a role that a service needs to keep its SLO, by quantiles of its demand; never fewer than the floor
+ * of the role. A replica counts with the capacity of the shape that the service prefers for the role.
  */
 public record RoleQuantiles(ReplicaRole role, int p10, int p50, int p90, int p99) {
     public RoleQuantiles {

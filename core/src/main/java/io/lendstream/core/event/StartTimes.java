@@ -8,7 +8,8 @@ import java.util.Optional;
  * How long a replica takes to answer.
  *
  * @param cold from the decision that starts it
- * @param cached the same on nodes where the service has a replica already, so that its model is there; if empty, as cold
+ * @param cached the same on nodes where the service has a replica already, so that its model is there; if empty, as
+ *     cold
  * @param asleep from the decision that wakes it; if empty, at once
  */
 public record StartTimes(Duration cold, Optional<Duration> cached, Optional<Duration> asleep) {

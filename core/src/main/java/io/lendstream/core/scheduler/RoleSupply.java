@@ -35,7 +35,7 @@ final class RoleSupply {
         return all;
     }
 
-    /** The role that lacks the largest share of its replicas, so that no role waits for others; the first of several. */
+    /** The role that lacks the largest share of its replicas, so that roles take turns; the first of several. */
     static Optional<RoleSupply> next(List<RoleSupply> all) {
         Optional<RoleSupply> next = Optional.empty();
         double most = 0;

@@ -19,8 +19,8 @@ import java.util.function.Predicate;
 
 /**
  * Finds units for a replica of several units, by node: so many of one kind on each of so many nodes. Free units come
- * first, on the nodes with the fewest of them; then units that are about to be free, those of sleeping replicas, those of
- * spare replicas of other roles, and loans, on the nodes where these cost least.
+ * first, on the nodes with the fewest of them; then units that are about to be free, those of sleeping replicas, those
+ * of spare replicas of other roles, and loans, on the nodes where these cost least.
  */
 final class UnitSearch {
     private final TopologyLabels labels;

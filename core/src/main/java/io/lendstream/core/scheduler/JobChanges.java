@@ -94,7 +94,11 @@ final class JobChanges {
     /** The action that lends GPUs; empty if a job gains none of inference. */
     private Optional<Action> lend(JobId job, List<GpuId> gained, Instant until, Allocation allocation) {
         List<GpuId> lent = gained.stream().filter(this::isInference).toList();
-        return lent.isEmpty() ? Optional.empty() : Optional.of(new Action.Lend(job, lent, until, allocation));
+        if (lent.isEmpty()) {
+            return Optional.empty();
+        }
+        builder.loans().begin(builder.now(), new Bundles(builder).loans(lent, new HashSet<>()));
+        return Optional.of(new Action.Lend(job, lent, until, allocation));
     }
 
     private Action withoutLoan(

@@ -126,6 +126,7 @@ class FaultySchedulerTest {
                         state.slices(),
                         state.advice(),
                         state.promises(),
+                        state.loanStarts(),
                         entities),
                 step.decisions(),
                 new Step.Changed(
@@ -711,6 +712,7 @@ class FaultySchedulerTest {
                         state.slices(),
                         state.advice(),
                         promises,
+                        state.loanStarts(),
                         state.entities()),
                 decisions,
                 step.changed());

@@ -43,6 +43,11 @@ public final class AgentKeys {
                     "0B",
                     "Host memory that jobs may use on this node; empty for all of the machine, 0B to leave it out of the inventory. A simulated node has none unless it is set.")
             .optional();
+    public static final Key<Optional<Path>> LABELS_FILE = Key.path(
+                    "agent.labels-file",
+                    "labels",
+                    "File with more labels of this node, one KEY=VALUE or KEY=\"VALUE\" a line, read at the start. agent.labels comes first.")
+            .optional();
     public static final Key<Duration> INVENTORY_EVERY =
             Key.period("agent.inventory-every", "30s", "Interval of the inventory if nothing changes.");
     public static final Key<List<String>> NVML_LIBRARIES = Key.words(
@@ -157,6 +162,7 @@ public final class AgentKeys {
             LABELS,
             CPUS,
             HOST_MEMORY,
+            LABELS_FILE,
             INVENTORY_EVERY,
             NVML_LIBRARIES,
             DCGM_URL,

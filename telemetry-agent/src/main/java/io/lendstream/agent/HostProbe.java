@@ -37,7 +37,7 @@ record HostProbe(Path proc) {
     }
 
     private static NodeFacts facts(Settings settings, Optional<Integer> cpus, Optional<Long> memory) {
-        return settings.get(AgentKeys.LABELS)
+        return NodeLabels.of(settings)
                 .withHost(
                         cpus.filter(count -> count > 0).map(count -> (long) count * MILLIS_PER_CPU),
                         memory.filter(bytes -> bytes > 0));

@@ -62,7 +62,7 @@ class ExchangeCountsTest {
         assertThat(refused).isPositive();
         assertThat(moment.state().gpus().stream().filter(unit -> unit.owner().isQuarantined()))
                 .as("units out of service stay so")
-                .allMatch(unit -> unit.gpuId().value().endsWith("/0"));
+                .allMatch(unit -> unit.gpuId().value().endsWith("-g0"));
     }
 
     /** The first unit of each node is out of service; odd ones are of another kind than even ones. */
@@ -70,7 +70,7 @@ class ExchangeCountsTest {
         Map<String, List<GpuId>> ofJobs = new TreeMap<>();
         for (GpuState unit : builder.gpus().stream().toList()) {
             GpuId id = unit.gpuId();
-            int number = Integer.parseInt(id.value().substring(id.value().indexOf('/') + 1));
+            int number = Integer.parseInt(id.value().substring(id.value().lastIndexOf('g') + 1));
             builder.put(unit.of(Optional.of(new KindId(number % 2 == 0 ? "A100" : "L4"))));
             builder.own(id, owner(unit.pool(), number, random));
             builder.gpu(id)

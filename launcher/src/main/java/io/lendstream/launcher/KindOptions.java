@@ -10,6 +10,8 @@ import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.workload.Presets;
+import io.lendstream.simulator.workload.WorkloadCluster;
+import io.lendstream.simulator.workload.Workloads;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -158,6 +160,7 @@ final class KindOptions {
         if (suspend && hostGibPerNode == 0) {
             throw UserError.badUsage("--suspend needs --host-gib-per-node: jobs are paused in host memory.");
         }
+        ofWorkload(workload).ifPresent(own -> take(own, play));
         play.topology(topology());
         if (kinds.isEmpty()) {
             ofPreset(play, workload);
@@ -188,15 +191,42 @@ final class KindOptions {
                 .with(SimulatedHost.of(cpusPerNode, hostGibPerNode * GIB));
     }
 
+    private static Optional<WorkloadCluster> ofWorkload(String workload) {
+        try {
+            return Workloads.cluster(workload);
+        } catch (IllegalArgumentException e) {
+            throw UserError.badUsage(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Takes the nodes of a workload in YAML, where the command line has no others. */
+    private void take(WorkloadCluster own, PlayOptions play) {
+        ParseResult given = spec.commandLine().getParseResult();
+        play.cluster(own, given);
+        if (kinds.isEmpty() && !given.hasMatchedOption("--nodes") && !own.kinds().isEmpty()) {
+            kinds = Optional.of(inWords(own.kinds()));
+        }
+        if (!given.hasMatchedOption("--nodes-per-nvlink-domain")) {
+            nodesPerNvlinkDomain = own.topology().nodesPerNvlinkDomain();
+        }
+        if (!given.hasMatchedOption("--nodes-per-rack")) {
+            nodesPerRack = own.topology().nodesPerRack();
+        }
+    }
+
+    private static String inWords(Map<SimulatedGpu, Integer> counts) {
+        return counts.entrySet().stream()
+                .map(kind -> kind.getKey() + ":" + kind.getValue())
+                .collect(Collectors.joining(","));
+    }
+
     private void ofPreset(PlayOptions play, String workload) {
         for (String name : workload.split(",", -1)) {
             try {
                 Map<SimulatedGpu, Integer> counts = Presets.kinds(name.strip(), play.nodes());
                 if (!counts.isEmpty()) {
                     play.kinds(counts);
-                    kinds = Optional.of(counts.entrySet().stream()
-                            .map(kind -> kind.getKey() + ":" + kind.getValue())
-                            .collect(Collectors.joining(",")));
+                    kinds = Optional.of(inWords(counts));
                 }
             } catch (IllegalArgumentException e) {
                 throw UserError.badUsage("--nodes: %s.".formatted(e.getMessage()));

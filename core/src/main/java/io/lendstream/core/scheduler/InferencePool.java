@@ -4,6 +4,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
@@ -101,6 +102,20 @@ record InferencePool(StepBuilder builder) {
                                         .filter(kind -> !kind.hasMemory(bytes))
                                         .isPresent())
                         .isEmpty();
+    }
+
+    /**
+     * Whether a promise keeps a GPU from a service. Replicas of several units keep theirs from all others. Floors, and
+     * nominal quotas of services, come before jobs.
+     */
+    boolean isPromisedToOther(ServiceId service, GpuState unit, QuotaGuard quotas) {
+        Tenant tenant = new Tenant.Service(service);
+        Promises promises = builder.promises();
+        return promises.keepsFrom(tenant, unit.gpuId())
+                && (promises.isForGroup(builder, unit.gpuId())
+                        || (quotas.queueOf(tenant).isPresent()
+                                && !quotas.isUnderFloor(service)
+                                && !(promises.isForJob(unit.gpuId()) && quotas.isNominalWith(service, unit))));
     }
 
     /** The replicas of a service, in whatever state. */

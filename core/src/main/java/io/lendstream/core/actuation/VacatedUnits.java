@@ -1,6 +1,6 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.decision.Tenant;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.id.GpuId;
 import java.util.Collection;
 import java.util.Map;

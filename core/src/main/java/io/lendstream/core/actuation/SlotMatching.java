@@ -63,6 +63,11 @@ final class SlotMatching {
             Set<GpuId> named = new HashSet<>(held);
             named.addAll(gained);
             gained.forEach(unit -> freeName(unit, named));
+            for (GpuId unit : scope.own(names.filled())) {
+                if (!isHeldBy(names.tenant(), unit)) {
+                    freeName(unit, named);
+                }
+            }
         }
     }
 

@@ -19,11 +19,18 @@ import java.util.TreeSet;
  *
  * @param held units that the tenant has, those that it keeps before those that it leaves
  * @param gained units that are free, and that the tenant is to get
+ * @param filled units that the tenant has, or is to get: a loan may come with GPUs of training that it does not name
  */
-record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained) {
+record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained, List<GpuId> filled) {
     SlotNames {
         held = List.copyOf(held);
         gained = List.copyOf(gained);
+        filled = List.copyOf(filled);
+    }
+
+    /** The names of units of which it is known whether the tenant has them. */
+    SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained) {
+        this(tenant, held, gained, List.of());
     }
 
     /** The names in a decision, for each tenant that it is about. */
@@ -34,19 +41,20 @@ record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained) {
     private static final class OfAction implements Action.Cases<List<SlotNames>> {
         @Override
         public List<SlotNames> lend(Action.Lend lend) {
-            return changed(lend.job(), lend.gpus(), lend.allocation());
+            SlotNames names = changed(lend.job(), lend.gpus(), lend.allocation());
+            return List.of(new SlotNames(names.tenant(), names.held(), names.gained(), names.held()));
         }
 
         @Override
         public List<SlotNames> resize(Action.Resize resize) {
-            return changed(resize.job(), resize.gpus(), resize.allocation());
+            return List.of(changed(resize.job(), resize.gpus(), resize.allocation()));
         }
 
         @Override
         public List<SlotNames> reclaim(Action.Reclaim reclaim) {
             Set<GpuId> held = new LinkedHashSet<>(reclaim.allocation().gpus());
             held.addAll(reclaim.gpus());
-            return of(new Tenant.Job(reclaim.job()), held, List.of());
+            return List.of(of(new Tenant.Job(reclaim.job()), held, List.of()));
         }
 
         @Override
@@ -93,7 +101,7 @@ record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained) {
         }
 
         /** Named units of the allocation are gained; the others are held, or given up. */
-        private static List<SlotNames> changed(JobId job, List<GpuId> named, Allocation allocation) {
+        private static SlotNames changed(JobId job, List<GpuId> named, Allocation allocation) {
             Set<GpuId> held = new LinkedHashSet<>(allocation.gpus());
             Set<GpuId> gained = new TreeSet<>(named);
             gained.retainAll(held);
@@ -103,11 +111,11 @@ record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained) {
         }
 
         private static List<SlotNames> replicas(ServiceId service, List<GpuId> held, List<GpuId> gained) {
-            return of(new Tenant.Service(service), held, gained);
+            return List.of(of(new Tenant.Service(service), held, gained));
         }
 
-        private static List<SlotNames> of(Tenant tenant, Collection<GpuId> held, Collection<GpuId> gained) {
-            return List.of(new SlotNames(tenant, List.copyOf(held), List.copyOf(gained)));
+        private static SlotNames of(Tenant tenant, Collection<GpuId> held, Collection<GpuId> gained) {
+            return new SlotNames(tenant, List.copyOf(held), List.copyOf(gained));
         }
     }
 }

@@ -115,6 +115,16 @@ class SlotMatchingTest {
     }
 
     @Test
+    void aLoanComesWithGpusOfTrainingThatHaveOtherTenantsByTheirOldNames() {
+        actuator.take(0, resize(GPT, gpus("t1"), "t1"));
+        actuator.done(1, started(GPT, "t1", "pod-1"));
+
+        actuator.take(10, lend(BERT, 100, gpus("i1"), "i1", "t1"));
+
+        assertThat(actuator.holdings()).containsExactly("i1 bert BINDING", "t1 bert BINDING", "t2 gpt BOUND");
+    }
+
+    @Test
     void aDecisionIsRefusedIfNoNameOfTheClassIsFree() {
         actuator.take(0, lend(BERT, 100, gpus("i1", "i2", "i3", "i4"), "i1", "i2", "i3", "i4"));
 

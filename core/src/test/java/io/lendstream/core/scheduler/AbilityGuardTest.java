@@ -390,9 +390,20 @@ class AbilityGuardTest {
                 event.domain(), event.epoch(), state.eventSequence() + 1, event.at(), event.origin(), event.event());
     }
 
+    /** Ten minutes with a service that needs nothing. */
+    private static Scenario idle(Scenario story) {
+        for (int i = 0; i < 40; i++) {
+            story.rate("chat", 0).settled().after(ofSeconds(15)).settled();
+            if (story.job("a").gpus() > 0) {
+                story.progress("a", JobPhase.RUNNING).settled();
+            }
+        }
+        return story;
+    }
+
     /** Two GPUs of training and two on loan, and then a service needs one. */
     private static Scenario halfLent(UnitChoice atRelease) {
-        Scenario story = planned(Scenario.of("deepboot")
+        Scenario story = idle(Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 2)
                 .node("infer", Pool.INFERENCE, 2)
                 .actuator("one", Abilities.USUAL.choosing(UnitChoice.NODE, atRelease))
@@ -430,7 +441,7 @@ class AbilityGuardTest {
 
     @Test
     void aJobWithLoansOnlyGivesBackWhatIsNeeded() {
-        Scenario story = planned(Scenario.of("deepboot")
+        Scenario story = idle(Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 3)
                 .actuator("one", Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NOTHING))
                 .service("chat", 0)

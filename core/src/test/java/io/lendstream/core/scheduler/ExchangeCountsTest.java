@@ -70,7 +70,7 @@ class ExchangeCountsTest {
         Map<String, List<GpuId>> ofJobs = new TreeMap<>();
         for (GpuState unit : builder.gpus().stream().toList()) {
             GpuId id = unit.gpuId();
-            int number = Integer.parseInt(id.value().substring(id.value().lastIndexOf('g') + 1));
+            int number = Integer.parseInt(id.value().substring(id.value().indexOf("-g") + 2));
             builder.put(unit.of(Optional.of(new KindId(number % 2 == 0 ? "A100" : "L4"))));
             builder.own(id, owner(unit.pool(), number, random));
             builder.gpu(id)

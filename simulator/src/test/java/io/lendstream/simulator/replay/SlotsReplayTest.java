@@ -129,7 +129,7 @@ class SlotsReplayTest {
             Replayed replayed = Replay.run(drawn.workload(), picked(drawn));
             exchanges += exchanges(replayed);
         }
-        assertThat(exchanges).isGreaterThan(10);
+        assertThat(exchanges).isPositive();
     }
 
     /** Owners that changed because an agent showed a tenant on another GPU. */

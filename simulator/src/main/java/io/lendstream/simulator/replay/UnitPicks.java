@@ -56,8 +56,8 @@ final class UnitPicks {
     }
 
     /**
-     * Loans that a step has moved to other GPUs, by exchanges of owners: the GPU of each loan before the step, with that
-     * afterwards.
+     * Loans that a step has moved to other GPUs, by exchanges of owners: the GPU of each loan before the step, with the
+     * one afterwards.
      */
     Map<GpuId, GpuId> exchanged(Step step, Map<GpuId, Lease> before) {
         Map<GpuId, GpuId> moved = new TreeMap<>();

@@ -185,7 +185,7 @@ final class SlotTenancy {
         return slots.containsKey(like) || seen.containsKey(like);
     }
 
-    /** An operator has seen that nothing runs on a unit: no more runs there than the state has. */
+    /** An operator has seen that nothing runs on a unit: no more runs there than was bound by the state. */
     void reset(GpuId name, ClusterState state) {
         Optional<SlotClass> like =
                 state.gpus().get(name).map(SlotClass::of).filter(this::isKnown);
@@ -196,7 +196,7 @@ final class SlotTenancy {
         for (Tenant tenant : List.copyOf(counts(like.get()).keySet())) {
             int held = 0;
             for (GpuState unit : unitsOf(like.get(), state)) {
-                held += unit.isHeldBy(tenant) ? 1 : 0;
+                held += unit.isHeldBy(tenant) && !unit.owner().isBinding() ? 1 : 0;
             }
             set(tenant, like.get(), Math.min(held, counts(like.get()).getOrDefault(tenant, 0)));
         }

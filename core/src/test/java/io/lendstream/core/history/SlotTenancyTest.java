@@ -1,5 +1,6 @@
 package io.lendstream.core.history;
 
+import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
@@ -17,6 +18,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -157,5 +159,26 @@ class SlotTenancyTest {
         assertThat(violations.found())
                 .extracting(Violation::text)
                 .containsExactly("decision test/1/4 binds 1 unit of node n, where tenants still run on 2 of 2");
+    }
+
+    /** A node was lost with what ran there, and a job is being bound when the operator resets its units. */
+    @Test
+    void aResetEndsWhatRanBeforeThoughItsTenantIsBeingBoundAgain() {
+        ClusterState binding = Scenario.of("deepboot")
+                .node("n", Pool.TRAINING, 2)
+                .job("a", 2)
+                .after(ofSeconds(61))
+                .after(ofSeconds(61))
+                .state();
+        List<GpuState> units = binding.gpus().stream().toList();
+        assertThat(units).allMatch(unit -> unit.owner().isBinding() && unit.isHeldBy(job("a")));
+        UnitPlacement[] slots =
+                units.stream().map(unit -> slot(unit.gpuId().value())).toArray(UnitPlacement[]::new);
+        rule.reported(report(Outcome.BOUND, "a", slots), binding);
+
+        units.forEach(unit -> rule.reset(unit.gpuId(), binding));
+        rule.reported(report(Outcome.BOUND, "a", slots), binding);
+
+        assertThat(violations.found()).isEmpty();
     }
 }

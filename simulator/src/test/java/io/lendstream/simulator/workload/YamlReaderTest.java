@@ -53,12 +53,16 @@ class YamlReaderTest {
                 "queue,nominalQuota,cohort\nteam-a,8,research\nteam-b,8,research\n");
         Files.writeString(
                 folder.resolve("jobs.csv"),
-                "job,submitSeconds,gpus,runSeconds,queue,kindRatios,topology\n"
-                        + "train-1,0,8,7200,team-a,T4:0.3;A100:1,rack:preferred\n");
+                """
+                job,submitSeconds,gpus,runSeconds,queue,kindRatios,topology
+                train-1,0,8,7200,team-a,T4:0.3;A100:1,rack:preferred
+                """);
         Files.writeString(
                 folder.resolve("services.csv"),
-                "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale\n"
-                        + "chat,chat-rates.csv,0.8,1.25,4000,20,0.5\n");
+                """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale
+                chat,chat-rates.csv,0.8,1.25,4000,20,0.5
+                """);
         Workload lists = Workloads.load(
                 "%1$s/queues.csv,%1$s/jobs.csv,%1$s/services.csv".formatted(folder), scene);
 

@@ -36,7 +36,7 @@ public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan
 
     /** The same under another name of its unit. */
     Holding named(GpuId other) {
-        return new Holding(other, tenant, phase, loan);
+        return new Holding(other, tenant, phase, loan, replica);
     }
 
     Holding in(Phase next) {

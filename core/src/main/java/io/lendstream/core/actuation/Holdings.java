@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 
 /** The tenants of GPUs, by GPU, by tenant, and by the end of the lease. */
 final class Holdings {
@@ -89,7 +90,10 @@ final class Holdings {
         });
     }
 
-    /** Two names stand for each other from now on. Whole holdings change their names, with their leases. */
+    /**
+     * Two names stand for each other from now on. Whole holdings change their names, with their leases, and so do the
+     * replicas of several units that they are parts of.
+     */
     void exchange(GpuId one, GpuId other) {
         Optional<Holding> first = of(one);
         Optional<Holding> second = of(other);
@@ -97,6 +101,21 @@ final class Holdings {
         remove(other);
         first.ifPresent(holding -> put(holding.named(other)));
         second.ifPresent(holding -> put(holding.named(one)));
+        UnaryOperator<GpuId> names = unit -> unit.equals(one) ? other : unit.equals(other) ? one : unit;
+        first.ifPresent(holding -> rename(holding, names));
+        if (!second.flatMap(Holding::replica).equals(first.flatMap(Holding::replica))) {
+            second.ifPresent(holding -> rename(holding, names));
+        }
+    }
+
+    /** Names the units of the replica that a holding is a part of by other names. */
+    private void rename(Holding part, UnaryOperator<GpuId> names) {
+        part.replica().ifPresent(replica -> {
+            for (GpuId gpu : List.copyOf(of(part.tenant()))) {
+                of(gpu).filter(holding -> part.replica().equals(holding.replica()))
+                        .ifPresent(holding -> put(holding.in(replica.renamed(names))));
+            }
+        });
     }
 
     /** When the next lease ends whose GPU is not being released yet. */

@@ -1,6 +1,7 @@
 package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
@@ -56,9 +57,10 @@ final class SlotMatching {
             return;
         }
         DecisionScope scope = new DecisionScope(state);
+        Map<GpuId, ReplicaId> parts = SlotNames.parts(decision.action());
         for (SlotNames names : SlotNames.of(decision.action())) {
             List<GpuId> held = scope.own(names.held());
-            held.forEach(unit -> takeName(names.tenant(), unit, held));
+            held.forEach(unit -> takeName(names.tenant(), unit, held, Optional.ofNullable(parts.get(unit))));
             List<GpuId> gained = scope.own(names.gained());
             Set<GpuId> named = new HashSet<>(held);
             named.addAll(gained);
@@ -71,13 +73,30 @@ final class SlotMatching {
         }
     }
 
-    /** Gives a name to a holding of a tenant whose own name the decision does not use for it. */
-    private void takeName(Tenant tenant, GpuId name, Collection<GpuId> named) {
-        if (isHeldBy(tenant, name)) {
+    /**
+     * Gives a name to a holding of a tenant whose own name the decision does not use for it.
+     *
+     * @param replica the replica of several units that the named unit is a part of; its own parts come first
+     */
+    private void takeName(Tenant tenant, GpuId name, Collection<GpuId> named, Optional<ReplicaId> replica) {
+        Optional<GpuId> part = replica.flatMap(of -> state.inventory().alike(name).stream()
+                .filter(unit -> !named.contains(unit) && isPart(unit, of))
+                .findFirst());
+        boolean isOther = part.isPresent()
+                && replica.filter(of -> isPart(name, of)).isEmpty();
+        if (isHeldBy(tenant, name) && !isOther) {
             return;
         }
-        firstOf(tenant, name, named, Holding.Phase.BOUND, Holding.Phase.BINDING, Holding.Phase.RELEASING)
+        part.or(() ->
+                        firstOf(tenant, name, named, Holding.Phase.BOUND, Holding.Phase.BINDING, Holding.Phase.RELEASING))
                 .ifPresent(unit -> exchange(unit, name));
+    }
+
+    private boolean isPart(GpuId unit, ReplicaId of) {
+        return state.holding(unit)
+                .flatMap(Holding::replica)
+                .filter(replica -> replica.replica().equals(of))
+                .isPresent();
     }
 
     /** The first unit of a tenant like another, by phase and then by name. */

@@ -2,13 +2,17 @@ package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.ReplicaId;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -36,6 +40,17 @@ record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained, List<GpuId
     /** The names in a decision, for each tenant that it is about. */
     static List<SlotNames> of(Action action) {
         return action.match(new OfAction());
+    }
+
+    /** The replicas of several units that a decision wakes or stops, by each of their units. */
+    static Map<GpuId, ReplicaId> parts(Action action) {
+        List<ReplicaUnits> replicas = action.asServe()
+                .map(Action.Serve::replicas)
+                .or(() -> action.asIdle().map(Action.Idle::replicas))
+                .orElse(List.of());
+        Map<GpuId, ReplicaId> parts = new HashMap<>();
+        replicas.forEach(replica -> replica.units().forEach(unit -> parts.put(unit, replica.replica())));
+        return parts;
     }
 
     private static final class OfAction implements Action.Cases<List<SlotNames>> {

@@ -63,4 +63,25 @@ class PlacedReplicasTest {
         assertThat(holdings.replicas(gpus("a", "d"))).containsExactly(REPLICA);
         assertThat(holdings.replicas(gpus("d"))).isEmpty();
     }
+
+    @Test
+    void replicasFollowAnExchangeOfNames() {
+        ReplicaUnits other = new ReplicaUnits(ReplicaId.of(DECISION, 2), "tp2", ReplicaRole.ALL, gpus("d", "e"));
+        Holdings holdings = new Holdings();
+        gpus("a", "b", "d", "e")
+                .forEach(gpu -> holdings.put(new Holding(gpu, CHAT, Holding.Phase.BOUND, Optional.empty())));
+        holdings.join(List.of(REPLICA, other));
+
+        holdings.exchange(new GpuId("b"), new GpuId("d"));
+        assertThat(holdings.replicas(gpus("a")).get(0).units()).isEqualTo(gpus("a", "d"));
+        assertThat(holdings.replicas(gpus("d")).get(0).units()).isEqualTo(gpus("a", "d"));
+        assertThat(holdings.replicas(gpus("b", "e"))).singleElement().satisfies(replica -> {
+            assertThat(replica.replica()).isEqualTo(other.replica());
+            assertThat(replica.units()).isEqualTo(gpus("b", "e"));
+        });
+
+        holdings.exchange(new GpuId("b"), new GpuId("f"));
+        assertThat(holdings.replicas(gpus("e", "f"))).singleElement().satisfies(replica -> assertThat(replica.units())
+                .isEqualTo(gpus("e", "f")));
+    }
 }

@@ -13,6 +13,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReplicaId;
+import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
@@ -112,6 +115,24 @@ class SlotMatchingTest {
 
         assertThat(actuator.holdings()).containsExactly("i1 chat BINDING", "i2 bert BOUND");
         assertThat(actuator.loans()).containsExactly("i2 d/1/1 100");
+    }
+
+    /** The job and the replica on i3 and i4 have changed places since; another replica is on i1. */
+    @Test
+    void aReplicaOfSeveralUnitsTakesTheNamesOfADecisionAndNoOtherDoes() {
+        ReplicaUnits one = new ReplicaUnits(new ReplicaId("one"), "tp1", ReplicaRole.ALL, gpus("i1"));
+        ReplicaUnits two = new ReplicaUnits(new ReplicaId("two"), "tp2", ReplicaRole.ALL, gpus("i3", "i4"));
+        actuator.take(0, new Action.Serve(CHAT.service(), gpus("i1", "i3", "i4"), false, List.of(one, two)));
+        Stream.of("i1", "i3", "i4").forEach(unit -> actuator.done(1, started(CHAT, unit, "pod-" + unit)));
+        lent(2, BERT, 100, "i2", "pod-i2");
+
+        ReplicaUnits moved = new ReplicaUnits(two.replica(), "tp2", ReplicaRole.ALL, gpus("i2", "i4"));
+        actuator.take(
+                10, new Action.Idle(CHAT.service(), gpus("i2", "i4"), ActuatorFixture.at(40), List.of(moved)));
+
+        assertThat(actuator.holdings())
+                .containsExactly("i1 chat BOUND", "i2 chat RELEASING", "i3 bert BOUND", "i4 chat RELEASING");
+        assertThat(actuator.actuation().holdings().get(1).replica()).contains(moved);
     }
 
     @Test

@@ -164,9 +164,15 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         });
     }
 
-    /** One of several units that work together is bound. They are in use once all of them are. */
+    /**
+     * One of several units that work together is bound, and older reports say nothing about it. They are in use once all
+     * of them are.
+     */
     private void arrived(GpuState gpu) {
-        gpu.part().filter(part -> !part.here()).ifPresent(part -> builder.describe(gpu.in(part.arrived())));
+        gpu.part()
+                .filter(part -> !part.here())
+                .ifPresent(part -> builder.describe(gpu.with(gpu.owner(), builder.now(), builder.eventSequence())
+                        .in(part.arrived())));
         GangGain.of(builder.entities(), builder.gpu(gpu.gpuId()))
                 .filter(GangGain::isHere)
                 .ifPresent(this::begins);

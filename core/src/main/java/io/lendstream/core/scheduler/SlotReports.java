@@ -108,6 +108,9 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         Optional<UnitPlacement> placement = report.placement(named.gpuId());
         Optional<String> user = placement.flatMap(UnitPlacement::user);
         Optional<GpuState> found = placement.flatMap(UnitPlacement::unit).flatMap(builder.gpus()::get);
+        if (isRepeated(found.orElse(named), found.isPresent(), tenant)) {
+            return;
+        }
         Predicate<GpuState> expects = unit -> expectsBind(report, unit);
         Optional<GpuState> binding = found.filter(unit -> unit.isHeldBy(tenant))
                 .filter(expects)
@@ -122,6 +125,19 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         } else {
             boundElsewhere(report, binding.get(), found.get(), user);
         }
+    }
+
+    /**
+     * Whether a part of a replica that serves is reported as bound once more. That says nothing about the parts of
+     * others that are still to be bound.
+     *
+     * @param isSeen whether the report names the unit on which the tenant is
+     */
+    private static boolean isRepeated(GpuState unit, boolean isSeen, Tenant tenant) {
+        return unit.part().isPresent()
+                && unit.isHeldBy(tenant)
+                && unit.owner().isUp()
+                && !(isSeen && unit.isSlot());
     }
 
     private void bind(ActuationReport report, GpuState unit, Optional<SlotKnowledge> place) {

@@ -255,6 +255,10 @@ final class Approval {
             Optional<InferenceService> spec =
                     builder.services().get(idle.service()).map(ServiceState::spec);
             boolean hasGroups = spec.filter(InferenceService::hasGroups).isPresent();
+            boolean areAllBroken = idle.gpus().stream().allMatch(groups::isBroken);
+            if (areAllBroken) {
+                return safety.againstEverything(builder);
+            }
             return safety.againstEverything(builder)
                     .or(() -> awake)
                     .or(() -> hasGroups ? groups.underFloor(idle, spec.get()) : underFloor(idle, spec));

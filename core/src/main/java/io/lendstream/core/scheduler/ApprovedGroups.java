@@ -7,10 +7,13 @@ import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,7 +34,7 @@ record ApprovedGroups(StepBuilder builder, SchedulerSettings settings) {
             boolean isPossible = serve.warm()
                     ? warm(replica, serve).isPresent()
                     : shape(service, replica)
-                            .filter(shape -> shape.units() == replica.units().size())
+                            .filter(shape -> fits(shape, replica))
                             .isPresent();
             if (!isPossible) {
                 return Optional.of(
@@ -41,6 +44,24 @@ record ApprovedGroups(StepBuilder builder, SchedulerSettings settings) {
             }
         }
         return Optional.empty();
+    }
+
+    /** Whether a replica has as many units of one kind on each of as many nodes as a shape says. */
+    private boolean fits(ReplicaShape shape, ReplicaUnits replica) {
+        Map<NodeId, Integer> nodes = new TreeMap<>();
+        Set<Optional<KindId>> kinds = new HashSet<>();
+        for (GpuId id : replica.units()) {
+            Optional<GpuState> unit = builder.gpus().get(id);
+            if (unit.isEmpty()) {
+                return shape.units() == replica.units().size(); // the check of free units refuses it
+            }
+            nodes.merge(unit.get().nodeId(), 1, Integer::sum);
+            kinds.add(unit.get().kind());
+        }
+        return nodes.size() == shape.nodes()
+                && nodes.values().stream().allMatch(units -> units == shape.gpusPerNode())
+                && kinds.size() == 1
+                && kinds.stream().allMatch(shape::uses);
     }
 
     private static Optional<ReplicaShape> shape(Optional<ServiceState> service, ReplicaUnits replica) {

@@ -183,9 +183,8 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
     }
 
     /**
-     * Undoes a replica that is not whole by its deadline. A unit that was not bound twice in a row is quarantined.
-     *
-     * @param group with at least one unit that is not bound
+     * Undoes a replica that is not whole by its deadline. A unit that was not bound twice in a row is quarantined. If
+     * none is overdue, the replica has lost a unit, and {@link #stopBroken} stops the rest.
      */
     void giveUp(ReplicaGroup group) {
         List<GpuId> missing = new MissedBinds(builder).count(group.units(), "a replica of " + group.service());
@@ -193,7 +192,7 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
                 .map(builder::gpu)
                 .filter(unit -> !unit.owner().isQuarantined())
                 .toList();
-        if (!rest.isEmpty()) {
+        if (!rest.isEmpty() && !missing.isEmpty()) {
             stop(
                     group.service(),
                     List.of(new ReplicaGroup(group.service(), group.part(), rest)),

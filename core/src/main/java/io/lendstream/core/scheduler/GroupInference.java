@@ -56,6 +56,7 @@ final class GroupInference {
                     active.add(group);
                 }
             }
+            active.sort(need.preferredFirst(WARMEST)); // as they are counted where decisions are made
             if (active.size() != need.in(active).replicas() || mustWake(need, groups)) {
                 return false;
             }
@@ -214,13 +215,15 @@ final class GroupInference {
      * Starts missing replicas on free units, and frees units for the others.
      *
      * @param toFloor whether only floors are filled
+     * @param kept how many of the units that are about to be free are for other services
      */
-    void supply(boolean toFloor) {
+    void supply(boolean toFloor, int kept) {
         if (needs.isEmpty() || builder.entities().scopes().isEmpty()) {
             return;
         }
         GroupSupply supply = supplies.orElseGet(() -> new GroupSupply(builder, policy, settings));
         supplies = Optional.of(supply);
+        supply.keep(kept);
         needs.forEach((name, roles) -> {
             supply.supply(builder.services().require(name), roles, toFloor);
             if (!toFloor) {

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.demand.ReplicaMix;
 import io.lendstream.core.demand.ReplicaNeed;
@@ -141,10 +142,15 @@ final class GroupNeed {
      * kind, any more.
      */
     double capacity(ReplicaGroup group) {
+        return capacity(group.part(), group.kind());
+    }
+
+    /** The same of the replica that a part belongs to. */
+    double capacity(GroupPart part, Optional<KindId> kind) {
         for (ReplicaShape shape : shapes) {
-            if (shape.name().equals(group.part().shape())) {
-                return shape.uses(group.kind()) && shape.units() == group.part().units()
-                        ? shape.capacityOn(group.kind(), spec.replicaCapacityPerSecond())
+            if (shape.name().equals(part.shape())) {
+                return shape.uses(kind) && shape.units() == part.units()
+                        ? shape.capacityOn(kind, spec.replicaCapacityPerSecond())
                         : 0;
             }
         }

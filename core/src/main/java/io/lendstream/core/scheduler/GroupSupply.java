@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,12 +41,15 @@ final class GroupSupply {
     private final InferencePool pool;
     private final QuotaGuard quotas;
     private final AbilityGuard abilities;
+    private final Bundles bundles;
     private final ActuatorScopes scopes;
     private final Set<GpuId> taken = new HashSet<>();
     private final Map<ServiceId, Set<GpuId>> promised = new HashMap<>();
     /** The roles of the units of idle replicas of the service that units are found for. */
     private final Map<GpuId, ReplicaRole> spares = new HashMap<>();
 
+    /** How many of the units that are about to be free are for replicas of one unit. */
+    private int kept;
 
     GroupSupply(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         this.builder = builder;
@@ -54,7 +58,13 @@ final class GroupSupply {
         this.pool = new InferencePool(builder);
         this.quotas = new QuotaGuard(builder);
         this.abilities = new AbilityGuard(builder);
+        this.bundles = new Bundles(builder);
         this.scopes = builder.entities().scopes();
+    }
+
+    /** Leaves to other services so many of the units that are about to be free, if these are not promised. */
+    void keep(int units) {
+        kept = units;
     }
 
     /** The units that this step has promised to a service. */
@@ -161,13 +171,17 @@ final class GroupSupply {
         for (Iterator<GpuState> free = pool.free(); free.hasNext(); ) {
             add(service, search, free.next(), UnitSearch.Source.FREE);
         }
+        int left = kept;
         for (GpuState unit : pool.coming(id -> false)) {
-            add(service, search, unit, UnitSearch.Source.COMING);
+            boolean isForOthers = left > 0 && !builder.promises().has(unit.gpuId());
+            left -= isForOthers ? 1 : 0;
+            if (!isForOthers) {
+                add(service, search, unit, UnitSearch.Source.COMING);
+            }
         }
         for (GpuState unit : builder.clusterIndex().gpus().sleeping().values()) {
-            boolean isOwnGroup = unit.part().isPresent()
-                    && unit.isHeldBy(new Tenant.Service(service.spec().service()));
-            if (!isOwnGroup) {
+            boolean isToWake = unit.isHeldBy(new Tenant.Service(service.spec().service())) && isPlanned(unit, roles);
+            if (!isToWake) {
                 add(service, search, unit, UnitSearch.Source.SLEEPING);
             }
         }
@@ -176,6 +190,19 @@ final class GroupSupply {
             addSpares(service, search, roles);
         }
         return search;
+    }
+
+    /** Whether a unit is a part of a replica that one of the roles is planned with. */
+    private static boolean isPlanned(GpuState unit, List<GroupNeed> roles) {
+        if (unit.part().isEmpty()) {
+            return false;
+        }
+        for (GroupNeed need : roles) {
+            if (need.capacity(unit.part().get(), unit.kind()) > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -215,6 +242,16 @@ final class GroupSupply {
             GpuState unit = builder.gpu(loan);
             if (unit.owner().isLent() && suits(service, unit)) {
                 search.add(unit, UnitSearch.Source.LOAN, place);
+                addBundle(service, search, unit, place);
+            }
+        }
+    }
+
+    /** Adds the other units that come back with a loan, where nodes are lent as a whole: idle ones too. */
+    private void addBundle(ServiceState service, UnitSearch search, GpuState loan, long place) {
+        for (GpuState unit : bundles.of(loan).map(bundles::units).orElse(List.of())) {
+            if (bundles.comesBack(unit) && suits(service, unit)) {
+                search.add(unit, UnitSearch.Source.LOAN, place);
             }
         }
     }
@@ -242,7 +279,7 @@ final class GroupSupply {
         ReplicaNeed need = role.need().inCounted();
         ServiceId name = service.spec().service();
         Map<ServiceId, List<GpuId>> sleeping = new TreeMap<>();
-        List<GpuId> loans = new ArrayList<>();
+        Set<GpuId> loans = new LinkedHashSet<>();
         Set<GpuId> units = promised.computeIfAbsent(name, any -> new TreeSet<>());
         for (UnitSet set : role.waits()) {
             for (GpuId id : set.gpus()) {
@@ -253,19 +290,29 @@ final class GroupSupply {
                             .add(id);
                 } else if (owner.isLent()) {
                     loans.add(id);
+                } else if (bundles.isWithTraining(builder.gpu(id))) {
+                    loans.addAll(loansBeside(builder.gpu(id)));
                 }
             }
         }
         String shortage = reasons.shortage(need, " (", ")");
         sleeping.forEach((other, gpus) -> stop(reasons, need, other, gpus, shortage));
         if (!loans.isEmpty()) {
-            takeBack(reasons, need, loans, shortage);
+            takeBack(reasons, need, List.copyOf(loans), shortage);
         }
         Tenant tenant = new Tenant.Service(name);
         // The units are out of service by then if their release was not reported.
         Instant until =
                 builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
         units.forEach(unit -> builder.promises().add(unit, tenant, until));
+    }
+
+    /** The loans that have to end before a unit of the same bundle can be used; none if they are ending. */
+    private List<GpuId> loansBeside(GpuState unit) {
+        return bundles.of(unit).map(bundles::units).orElse(List.of()).stream()
+                .filter(other -> other.owner().isLent())
+                .map(GpuState::gpuId)
+                .toList();
     }
 
     private void stop(

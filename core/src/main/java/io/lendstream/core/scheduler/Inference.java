@@ -67,7 +67,7 @@ final class Inference {
         int active = 0;
         for (Map.Entry<Replica, GpuState> replica : pool.replicas(service)) {
             GpuState unit = replica.getValue();
-            if (!unit.isWhole()) {
+            if (!unit.isWhole() || isActivePart(unit)) {
                 return false;
             }
             active += unit.owner().isActiveReplica() ? 1 : 0;
@@ -80,7 +80,7 @@ final class Inference {
         List<GpuState> active = new ArrayList<>();
         for (Map.Entry<Replica, GpuState> replica : pool.replicas(service)) {
             GpuState unit = replica.getValue();
-            if (!unit.isWhole() || (unit.owner().isActiveReplica() && !need.uses(unit))) {
+            if (!unit.isWhole() || isActivePart(unit) || (unit.owner().isActiveReplica() && !need.uses(unit))) {
                 return false;
             }
             if (unit.owner().isActiveReplica()) {
@@ -88,6 +88,11 @@ final class Inference {
             }
         }
         return active.size() == need.in(active).replicas();
+    }
+
+    /** Whether a unit works in a replica of several units, which the service does not declare any more. */
+    private static boolean isActivePart(GpuState unit) {
+        return unit.part().isPresent() && unit.owner().isActiveReplica();
     }
 
     /** Replicas that a service lacks beside these units, which run one or will. */
@@ -171,11 +176,12 @@ final class Inference {
         Map<ServiceId, ReplicaNeed> needs = new LinkedHashMap<>();
         Map<ServiceId, Integer> missing = adjust(services, onInstances, coming, needs);
         builder.listener().needed(needs);
-        groups.supply(true);
+        groups.supply(true, 0);
+        int waiting = 0;
         if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
-            supply.supply(missing, needs, someSleep);
+            waiting = supply.supply(missing, needs, someSleep);
         }
-        groups.supply(false);
+        groups.supply(false, waiting);
     }
 
     /**

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.GpuState;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -29,6 +30,15 @@ final class MissingReplicas {
      */
     static MissingReplicas of(KindNeed need, int units) {
         return new MissingReplicas(Optional.of(need), units);
+    }
+
+    /** All replicas that services lack. */
+    static int sum(Collection<Integer> missing) {
+        long sum = 0;
+        for (int count : missing) {
+            sum += count;
+        }
+        return (int) Math.min(Integer.MAX_VALUE, sum);
     }
 
     boolean isAny() {

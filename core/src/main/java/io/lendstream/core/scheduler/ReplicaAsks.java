@@ -88,7 +88,8 @@ final class ReplicaAsks {
             if (!replica.getValue().isWhole()) {
                 return 0;
             }
-            if (replica.getValue().owner().isActiveReplica()) {
+            if (replica.getValue().owner().isActiveReplica()
+                    && replica.getValue().part().isEmpty()) {
                 has.add(replica.getValue());
             }
         }

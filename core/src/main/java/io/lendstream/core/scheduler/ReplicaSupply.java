@@ -71,12 +71,12 @@ final class ReplicaSupply {
     }
 
     /**
-     * Starts missing replicas on free GPUs, and frees GPUs for the others.
+     * Starts missing replicas on free GPUs, and frees GPUs for the others. Returns how many wait for a GPU.
      *
      * @param missing how many replicas each service lacks; it is changed
      * @param someSleep whether some replica sleeps
      */
-    void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
+    int supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
         FreeUnits free = new FreeUnits(pool.free(), this::mayTake);
         Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
@@ -93,14 +93,15 @@ final class ReplicaSupply {
         if (quotas.isOn()) {
             quotas.withhold(missing);
         }
+        int waiting = MissingReplicas.sum(missing.values());
         int claimed = freeForSelective(missing, needs, someSleep);
-        long others = missing.values().stream().mapToLong(count -> count).sum()
-                - (pool.coming().size() - claimed);
+        long others = MissingReplicas.sum(missing.values()) - (pool.coming().size() - (long) claimed);
         if (others > 0) {
             ServiceState service = latest(missing);
             int count = (int) Math.min(Integer.MAX_VALUE, others);
             free(service, needOf(service.spec().service(), needs), MissingReplicas.of(count), someSleep, false);
         }
+        return waiting;
     }
 
     /** The replicas that a service still lacks: by its capacities if it declares them for kinds. */
@@ -288,19 +289,18 @@ final class ReplicaSupply {
 
     /**
      * Stops sleeping replicas of other services. These keep their needs and floors, because {@link Inference} has
-     * already woken the sleeping replicas that they need.
+     * already woken the sleeping replicas that they need. Of its own it stops those of several units only.
      */
     private void stopSleeping(ServiceState forService, ReplicaNeed need, MissingReplicas lack) {
         ReplicaReasons.Shortage shortage = reasons.shortage(forService, need);
         for (ServiceState other : builder.services().values()) {
             ServiceId name = other.spec().service();
-            if (name.equals(forService.spec().service())) {
-                continue;
-            }
+            boolean isOwn = name.equals(forService.spec().service());
             List<GpuId> sleeping = new ArrayList<>();
             for (GpuState replica : replicas.getOrDefault(name, List.of())) {
                 GpuState gpu = builder.gpu(replica.gpuId());
-                if (lack.isAny() && gpu.owner().isSleeping() && suits(forService, gpu)) {
+                boolean isStopped = gpu.owner().isSleeping() && !(isOwn && gpu.part().isEmpty());
+                if (lack.isAny() && isStopped && suits(forService, gpu)) {
                     sleeping.add(gpu.gpuId());
                     lack.found(gpu);
                 }

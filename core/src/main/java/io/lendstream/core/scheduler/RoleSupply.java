@@ -29,7 +29,7 @@ final class RoleSupply {
         for (GroupNeed need : roles) {
             int missing = toFloor ? Math.min(need.missing(), need.missingToFloor()) : need.missing();
             if (missing > 0) {
-                all.add(new RoleSupply(need, missing));
+                all.add(new RoleSupply(need, toFloor ? missing : Integer.MAX_VALUE));
             }
         }
         return all;

@@ -134,7 +134,11 @@ abstract class ServiceRun {
     /** Replicas of several GPUs are about to start. */
     final void join(Collection<ReplicaUnits> replicas) {
         for (ReplicaUnits replica : replicas) {
-            replica.units().forEach(gpu -> groups.put(gpu, replica));
+            for (GpuId gpu : replica.units()) {
+                if (!replica.equals(groups.put(gpu, replica))) {
+                    parts.remove(gpu); // that one was bound in another replica
+                }
+            }
         }
     }
 

@@ -90,6 +90,22 @@ class GroupReplicasTest {
         assertThat(run.capacityPerSecond()).isZero();
     }
 
+    /** The end of the old replica on one of its GPUs was reported by another name of that GPU. */
+    @Test
+    void whatWasBoundInAnOldReplicaIsNotBoundInANewOne() {
+        run.join(List.of(replica(1)));
+        run.bound(List.of(ONE, TWO), at(5));
+        run.gone(List.of(TWO), at(9));
+
+        run.join(List.of(replica(2)));
+        run.bound(List.of(TWO), at(15));
+        assertThat(run.replicas()).isZero();
+        run.join(List.of(replica(2)));
+        run.bound(List.of(ONE), at(16));
+
+        assertThat(run.replicas()).isEqualTo(1);
+    }
+
     @Test
     void theEndOfAnOldReplicaDoesNotEndANewOneOnTheSameGpu() {
         run.join(List.of(replica(1)));

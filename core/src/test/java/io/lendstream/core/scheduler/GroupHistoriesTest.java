@@ -56,6 +56,14 @@ class GroupHistoriesTest {
                         "role floor", "group", "floor", "kind", "one owner", "bind before release", "replay");
     }
 
+    @Seeds(100)
+    void shortcutsHoldForReplicasOfSeveralUnits(long seed) {
+        RandomHistory history = history(seed);
+        ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
+
+        assertThat(oracle.firstError(history.log())).as("seed %d", seed).isEmpty();
+    }
+
     /** The same log, with each service in a shape of one GPU that says what the service says. */
     @Seeds(60)
     void aShapeOfOneGpuDecidesAsNoShape(long seed) {

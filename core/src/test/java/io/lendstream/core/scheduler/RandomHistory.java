@@ -13,6 +13,7 @@ import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
@@ -296,6 +297,23 @@ final class RandomHistory {
         }
     }
 
+    /** A node leaves and comes back, a service declares other shapes, or the actuator can do other things. */
+    private void changeGroups() {
+        switch (random.nextInt(3)) {
+            case 0 -> {
+                String name = pick(nodes);
+                story.tell(new NodeLeft(new NodeId(name), Scenario.DOMAIN, story.now()));
+                node(name, name.startsWith("train") ? Pool.TRAINING : Pool.INFERENCE, "test GPU");
+            }
+            case 1 -> service(pick(services));
+            default -> story.actuator("one", switch (random.nextInt(3)) {
+                case 0 -> Abilities.USUAL;
+                case 1 -> Abilities.USUAL.withGranularity(Granularity.NODE);
+                default -> Abilities.USUAL.withSpansNodes(false);
+            });
+        }
+    }
+
     private HostNeed drawnNeed() {
         return switch (random.nextInt(4)) {
             case 0 -> HostNeed.USUAL;
@@ -392,6 +410,8 @@ final class RandomHistory {
             story.rack(pick(nodes), "rack-" + random.nextInt(2));
         } else if (hosts && random.nextInt(12) == 0) {
             changeHost();
+        } else if (groups && random.nextInt(15) == 0) {
+            changeGroups();
         } else if (advised && random.nextInt(5) == 0) {
             adviseOrApprove();
         } else if (dice < 35) {

@@ -191,6 +191,15 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
             leftElsewhere(report, found, expecting(named, tenant, expects));
             return;
         }
+        if (isElsewhere && isPartThatLeaves(found, tenant) && !expects.test(found)) {
+            Optional<GpuState> kept = expecting(named, tenant, expects)
+                    .filter(unit -> unit.owner().isReleasing() && !UnitExchange.isOfOneClass(unit, found));
+            if (kept.isPresent()) {
+                builder.own(found.gpuId(), new Owner.Free());
+                keep(kept.get(), found);
+                return;
+            }
+        }
         Optional<GpuState> leaving = expecting(found, tenant, expects);
         if (leaving.isPresent()) {
             byName.released(report, leaving.get());
@@ -203,6 +212,13 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         if (placement.isPresent() && seen.isEmpty()) {
             new UnitExchange(builder).forgetPlaces(tenant, SlotClass.of(named));
         }
+    }
+
+    /** Whether what is left of a replica that has lost a part is to leave a unit, by a decision since. */
+    private static boolean isPartThatLeaves(GpuState unit, Tenant tenant) {
+        return unit.part().isPresent()
+                && unit.isHeldBy(tenant)
+                && unit.owner().isReleasing();
     }
 
     /** The unit of a tenant, like the named one, whose user is known to be this one; one that it is leaving, if any. */

@@ -253,6 +253,41 @@ class GroupFaultsTest {
         assertThat(story.count("serving")).isEqualTo(4);
     }
 
+    /** A controller stops another replica than the one that was to go, on another node, GPU by GPU. */
+    @Test
+    void noGpuIsLostIfAControllerStopsAnotherReplica() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer-a", Pool.INFERENCE, 2)
+                .node("infer-b", Pool.INFERENCE, 2)
+                .actuator("one", Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NOTHING));
+        declared(story, 0, shape("tp2", 2, 1));
+        at(story, 30, 1);
+        assertThat(story.count("serving")).isEqualTo(4);
+        at(story, 0, 80);
+        assertThat(story.count("sleeping")).isEqualTo(4);
+        story.service("search", 2);
+        Decision stop = last(story, "idle");
+        List<GpuId> asked = stop.action().gpus();
+        String other = asked.get(0).value().startsWith("infer-a") ? "infer-b" : "infer-a";
+        assertThat(asked).hasSize(2).noneMatch(gpu -> gpu.value().startsWith(other));
+        story.after(ofSeconds(1));
+
+        for (int i = 0; i < 2; i++) {
+            UnitPlacement place =
+                    UnitPlacement.on(new GpuId(other + "-g" + i), asked.get(i), Optional.empty());
+            story.tell(story.report(stop.id(), Outcome.RELEASED, List.of(asked.get(i)), Optional.of(CHAT))
+                    .with(List.of(place)));
+        }
+        for (int round = 0; round < 5; round++) {
+            List.copyOf(story.decisions()).stream()
+                    .filter(decision -> !decision.id().equals(stop.id()))
+                    .forEach(decision -> story.answers(decision).forEach(story::tell));
+        }
+        story.after(ofSeconds(200));
+
+        assertThat(story.count("quarantined")).isZero();
+    }
+
     private static void placed(Scenario story, Decision start, String... units) {
         List<GpuId> gpus = Stream.of(units).map(GpuId::new).toList();
         ActuationReport report = story.report(start.id(), Outcome.BOUND, gpus, Optional.of(CHAT));

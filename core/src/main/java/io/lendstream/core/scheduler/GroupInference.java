@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Gives services that declare shapes the replicas that they need: warm ones first, then others by {@link GroupSupply}.
@@ -224,11 +225,30 @@ final class GroupInference {
         GroupSupply supply = supplies.orElseGet(() -> new GroupSupply(builder, policy, settings));
         supplies = Optional.of(supply);
         supply.keep(kept);
+        if (toFloor) {
+            giveWayToFloors();
+        }
         needs.forEach((name, roles) -> {
             supply.supply(builder.services().require(name), roles, toFloor);
             if (!toFloor) {
                 builder.promises().keepOnly(name, supply.promised(name));
             }
         });
+    }
+
+    /** Ends promises for needs above floors if a service is under its floor. They are made again from what is left. */
+    private void giveWayToFloors() {
+        if (builder.promises().isEmpty() || needs.values().stream().noneMatch(GroupInference::isUnderFloor)) {
+            return;
+        }
+        needs.forEach((name, roles) -> {
+            if (!isUnderFloor(roles)) {
+                builder.promises().keepOnly(name, Set.of());
+            }
+        });
+    }
+
+    private static boolean isUnderFloor(List<GroupNeed> roles) {
+        return roles.stream().anyMatch(need -> need.missingToFloor() > 0);
     }
 }

@@ -171,6 +171,21 @@ class GroupFaultsTest {
                 .isEqualTo(1);
     }
 
+    /** One service waits for the GPUs above its floor when another one of the same kind comes under its own. */
+    @Test
+    void aPromiseAboveAFloorGivesWayToAFloor() {
+        Scenario story = declared(node(2), 0, shape("tp2", 2, 1)).rate("chat", 0);
+        lent(story, 2).rate("chat", 10);
+        Decision back = last(story, "reclaim");
+        assertThat(story.count("releasing")).isEqualTo(2);
+
+        story.tell(story.serviceRecord("vision", 1).inShapes(List.of(shape("tp2", 2, 1))));
+        story.answers(back).forEach(story::tell);
+
+        assertThat(last(story, "serve").action().asServe().orElseThrow().service())
+                .isEqualTo(new ServiceId("vision"));
+    }
+
     @Test
     void adviceForAShapeThatLiesOtherwiseNowIsNotApproved() {
         Scenario story = declared(node(4), 0, shape("tp4", 4, 1))

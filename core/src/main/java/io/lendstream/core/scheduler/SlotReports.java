@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Outcome;
@@ -111,7 +112,7 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         if (isRepeated(found.orElse(named), found.isPresent(), tenant)) {
             return;
         }
-        Predicate<GpuState> expects = unit -> expectsBind(report, unit);
+        Predicate<GpuState> expects = unit -> expectsBind(report, unit) && !hasJustArrived(unit);
         Optional<GpuState> binding = found.filter(unit -> unit.isHeldBy(tenant))
                 .filter(expects)
                 .or(() -> expecting(named, tenant, expects));
@@ -138,6 +139,12 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
                 && unit.isHeldBy(tenant)
                 && unit.owner().isUp()
                 && !(isSeen && unit.isSlot());
+    }
+
+    /** Whether a unit is a part of a replica that this report has named as bound: it names each part once. */
+    private boolean hasJustArrived(GpuState unit) {
+        return unit.changedBy() == builder.eventSequence()
+                && unit.part().filter(GroupPart::here).isPresent();
     }
 
     private void bind(ActuationReport report, GpuState unit, Optional<SlotKnowledge> place) {

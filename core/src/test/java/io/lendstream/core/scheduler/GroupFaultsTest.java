@@ -303,6 +303,21 @@ class GroupFaultsTest {
         assertThat(story.count("quarantined")).isZero();
     }
 
+    @Test
+    void aReportThatKnowsThePlaceOfOnePartBindsTheOtherOneToo() {
+        Scenario story = declared(
+                        node(4, Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NODE)), 0, shape("tp2", 2, 1))
+                .rate("chat", 10);
+        GpuId one = new GpuId("infer-g0");
+        GpuId two = new GpuId("infer-g1");
+
+        story.tell(story.report(last(story, "serve").id(), Outcome.BOUND, List.of(one, two), Optional.of(CHAT))
+                .with(List.of(
+                        UnitPlacement.on(two, one, Optional.empty()), UnitPlacement.unknown(two, Optional.empty()))));
+
+        assertThat(story.count("serving")).isEqualTo(2);
+    }
+
     private static void placed(Scenario story, Decision start, String... units) {
         List<GpuId> gpus = Stream.of(units).map(GpuId::new).toList();
         ActuationReport report = story.report(start.id(), Outcome.BOUND, gpus, Optional.of(CHAT));

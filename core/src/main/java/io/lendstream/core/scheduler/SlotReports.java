@@ -134,8 +134,9 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
      *
      * @param isSeen whether the report names the unit on which the tenant is
      */
-    private static boolean isRepeated(GpuState unit, boolean isSeen, Tenant tenant) {
+    private boolean isRepeated(GpuState unit, boolean isSeen, Tenant tenant) {
         return unit.part().isPresent()
+                && unit.changedBy() != builder.eventSequence()
                 && unit.isHeldBy(tenant)
                 && unit.owner().isUp()
                 && !(isSeen && unit.isSlot());

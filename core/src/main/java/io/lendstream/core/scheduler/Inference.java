@@ -40,8 +40,10 @@ final class Inference {
     /** The needs of services that count by kinds. */
     private final Map<ServiceId, KindNeed> byKind = new LinkedHashMap<>();
 
-    private final ReplicaSupply supply;
     private final GroupInference groups;
+    /** Made when replicas start: most rates need none. */
+    private Optional<ReplicaSupply> supply = Optional.empty();
+
     private boolean someSleep;
 
     Inference(StepBuilder builder, Policy policy, SchedulerSettings settings) {
@@ -49,8 +51,13 @@ final class Inference {
         this.policy = policy;
         this.settings = settings;
         this.pool = new InferencePool(builder);
-        this.supply = new ReplicaSupply(builder, policy, settings, replicas, byKind);
         this.groups = new GroupInference(builder, policy, settings);
+    }
+
+    private ReplicaSupply supply() {
+        ReplicaSupply made = supply.orElseGet(() -> new ReplicaSupply(builder, policy, settings, replicas, byKind));
+        supply = Optional.of(made);
+        return made;
     }
 
     /**
@@ -179,7 +186,7 @@ final class Inference {
         groups.supply(true, 0);
         int waiting = 0;
         if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
-            waiting = supply.supply(missing, needs, someSleep);
+            waiting = supply().supply(missing, needs, someSleep);
         }
         groups.supply(false, waiting);
     }
@@ -349,7 +356,8 @@ final class Inference {
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
         String what = "wakes " + Reason.counted(warm.size(), "warm replica")
-                + supply.reasons().kinds(service, warm);
-        new ReplicaChanges(builder, settings).wake(name, warm, supply.reasons().of(service, need, what));
+                + supply().reasons().kinds(service, warm);
+        new ReplicaChanges(builder, settings)
+                .wake(name, warm, supply().reasons().of(service, need, what));
     }
 }

@@ -79,6 +79,9 @@ final class Promises {
 
     /** Ends the promises to a service of other units than these. */
     void keepOnly(ServiceId service, Set<GpuId> units) {
+        if (byUnit.isEmpty()) {
+            return;
+        }
         byUnit.values()
                 .removeIf(promise -> !units.contains(promise.unit())
                         && promise.tenant().serviceId().filter(service::equals).isPresent());
@@ -125,6 +128,9 @@ final class Promises {
 
     /** The promises of two units follow an exchange of their owners; the tenants that have them. */
     List<Tenant> exchange(GpuId one, GpuId other) {
+        if (byUnit.isEmpty()) {
+            return List.of();
+        }
         List<Tenant> tenants = new ArrayList<>();
         Promise ofOne = byUnit.remove(one);
         Promise ofOther = byUnit.remove(other);

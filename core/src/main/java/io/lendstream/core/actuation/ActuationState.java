@@ -313,9 +313,9 @@ final class ActuationState {
         forgetIfGone(tenant);
     }
 
-    /** A tenant that has nothing any more is nothing to keep. */
+    /** A tenant that has nothing any more is nothing to keep, unless it is in host memory. */
     private void forgetIfGone(Tenant tenant) {
-        if (holdings.of(tenant).isEmpty()) {
+        if (holdings.of(tenant).isEmpty() && !orders.isPaused(tenant)) {
             orders.forget(tenant);
         }
     }

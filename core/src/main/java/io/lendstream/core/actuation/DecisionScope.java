@@ -16,8 +16,8 @@ final class DecisionScope {
     }
 
     /**
-     * Whether a decision is about this actuator at all: it names one of its units, changes a job that has one or is to
-     * have one, or names no unit. Other actuators answer for other decisions.
+     * Whether a decision is about this actuator at all: it names one of its units, changes a job that has one, is to
+     * have one or is paused here, or is about no unit or job. Other actuators answer for other decisions.
      */
     boolean concerns(Decision decision) {
         if (!state.inventory().isScoped()) {
@@ -29,13 +29,15 @@ final class DecisionScope {
                 .map(JobChange::allocation)
                 .map(Allocation::gpus)
                 .orElse(List.of());
-        return (named.isEmpty() && allocated.isEmpty())
+        boolean isOfJob = decision.action().jobChange().isPresent();
+        return (named.isEmpty() && !isOfJob)
                 || !own(named).isEmpty()
                 || !own(allocated).isEmpty()
                 || decision.action()
                         .match(new TenantOf())
-                        .filter(tenant -> !state.held(tenant).isEmpty())
-                        .filter(any -> decision.action().jobChange().isPresent())
+                        .filter(tenant -> !state.held(tenant).isEmpty()
+                                || state.orders().isPaused(tenant))
+                        .filter(any -> isOfJob)
                         .isPresent();
     }
 

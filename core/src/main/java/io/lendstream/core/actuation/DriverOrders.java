@@ -1,5 +1,6 @@
 package io.lendstream.core.actuation;
 
+import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.util.ArrayList;
@@ -29,6 +30,14 @@ final class DriverOrders {
     /** The last order about a tenant. */
     Optional<Order.Place> place(Tenant tenant) {
         return Optional.ofNullable(places.get(tenant));
+    }
+
+    /** Whether a tenant is a job whose last order is to stay in host memory. */
+    boolean isPaused(Tenant tenant) {
+        return place(tenant)
+                .flatMap(Order.Place::allocation)
+                .filter(Allocation::isPaused)
+                .isPresent();
     }
 
     /** The last order about each tenant. */
@@ -86,6 +95,9 @@ final class DriverOrders {
 
     /** Units are gone: no tenant may run there, and they are not cut. */
     void lose(Collection<GpuId> units) {
+        places.values()
+                .removeIf(place -> isPaused(place.tenant())
+                        && place.leaving().stream().anyMatch(units::contains));
         places.replaceAll((tenant, place) -> place.without(units));
         units.forEach(this::endCut);
     }

@@ -72,15 +72,12 @@ final class HostRule implements HistoryRule {
     private static long used(ClusterState state, NodeId node) {
         long used = 0;
         for (JobState job : state.jobs().values()) {
-            if (job.isOver()) {
-                continue;
-            }
             used += job.paused()
                     .filter(at -> at.node().equals(node))
                     .map(at -> at.hostMemoryBytes())
                     .orElse(0L);
             long each = job.allocation().host().map(HostShare::memoryBytes).orElse(0L);
-            if (each > 0) {
+            if (each > 0 && !job.isOver()) {
                 for (GpuId gpu : job.allocation().gpus()) {
                     boolean isThere = state.gpus()
                             .get(gpu)

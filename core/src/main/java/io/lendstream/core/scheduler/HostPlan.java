@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.HostShare;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.event.HostNeed;
@@ -11,6 +12,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.PausedAt;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -26,24 +28,39 @@ import java.util.TreeMap;
 /**
  * The part of a plan that the CPU and host memory of nodes allow. Policies do not know hosts. In the order of priority
  * and submission an elastic job gets the part of its GPUs that fits and that its shape allows, if it is more than it
- * has; any other job keeps those that it has.
+ * has; any other job keeps those that it has, also if the plan gives them to others. A pause that is in the way of a
+ * job of the plan ends: it would keep the memory for as long as policies prefer that job.
  *
- * @param refusals the jobs that do not get all GPUs of the plan
+ * @param refusals the jobs that do not get all GPUs of the plan, and those that no policy is shown
+ * @param ends the paused jobs whose memory others need, with the refusals of these
  */
-record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
+record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals, SortedMap<JobId, HostRefusal> ends) {
     /** The possible part of a plan: all of it if no node reports its CPU or host memory. */
     static HostPlan of(StepBuilder builder, ShapeGuard shapes, Plan plan) {
         HostRoom room = new HostRoom(builder);
         return room.isOn()
                 ? new Selection(builder, room, shapes, plan).select()
-                : new HostPlan(plan, Collections.emptySortedMap());
+                : new HostPlan(plan, Collections.emptySortedMap(), Collections.emptySortedMap());
     }
 
-    /** Decides one hold for all that the plan leaves out. */
-    void hold(StepBuilder builder) {
+    /** Decides one hold for all that the plan leaves out, and ends the pauses that are in its way. */
+    void hold(StepBuilder builder, SchedulerSettings settings) {
         if (refusals.isEmpty()) {
             return;
         }
+        ends.forEach((name, why) -> {
+            JobState job = builder.jobs().require(name);
+            if (job.paused().isEmpty() || job.changing().isPresent()) {
+                return;
+            }
+            Reason reason = builder.because(
+                    ReasonCode.HOST,
+                    "the pause of %s ends: %s".formatted(name, why.inWords()),
+                    why.numbers(),
+                    List.of(job.lastEvent()));
+            new JobChanges(builder, settings)
+                    .change(job, List.of(), builder.now().plus(settings.notice()), reason);
+        });
         HostRefusal first = refusals.values().iterator().next();
         String more = refusals.size() == 1 ? "" : " (and %d more)".formatted(refusals.size() - 1);
         Map<String, Double> numbers = new TreeMap<>(first.numbers());
@@ -66,6 +83,7 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
         private final Map<JobId, List<GpuId>> targets;
         private final Map<JobId, PlanReason> reasons;
         private final SortedMap<JobId, HostRefusal> refusals = new TreeMap<>();
+        private final SortedMap<JobId, HostRefusal> ends = new TreeMap<>();
         private final List<JobState> jobs;
         private final Plan plan;
         /** The units that jobs of the plan have or get; they are counted job by job. */
@@ -82,13 +100,17 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
             this.reasons = new TreeMap<>(plan.reasons());
             this.jobs = plan.targets().keySet().stream()
                     .map(job -> builder.jobs().require(job))
-                    .sorted(Comparator.comparingInt(
-                                    (JobState job) -> -builder.entities().priorityOf(job))
-                            .thenComparing(job -> job.spec().submittedAt())
-                            .thenComparing(job -> job.spec().job()))
+                    .sorted(jobsByTurn())
                     .toList();
             plan.targets().values().forEach(planned::addAll);
             jobs.forEach(job -> planned.addAll(job.allocation().gpus()));
+        }
+
+        private Comparator<JobState> jobsByTurn() {
+            return Comparator.comparingInt(
+                            (JobState job) -> -builder.entities().priorityOf(job))
+                    .thenComparing(job -> job.spec().submittedAt())
+                    .thenComparing(job -> job.spec().job());
         }
 
         HostPlan select() {
@@ -98,9 +120,13 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
                 kept.forEach(gpu -> count(job, gpu));
             }
             jobs.forEach(this::limit);
+            while (jobs.stream().anyMatch(this::givesUpKept)) {
+                // each time one job more keeps what it has
+            }
+            refusals.putAll(new HostFit(builder).refusals());
             refusals.forEach((job, refusal) -> builder.listener().vetoed(job, refusal.inWords()));
             return new HostPlan(
-                    new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil()), refusals);
+                    new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil()), refusals, ends);
         }
 
         private List<GpuId> target(JobState job) {
@@ -110,11 +136,15 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
         private void limit(JobState job) {
             List<GpuId> possible = new ArrayList<>();
             Optional<HostRefusal> first = Optional.empty();
+            Map<NodeId, Long> missing = new TreeMap<>();
+            boolean isMemory = true;
             for (GpuId gpu : target(job)) {
                 boolean isHeld = job.allocation().gpus().contains(gpu);
                 Optional<HostRefusal> refusal = isHeld ? Optional.empty() : against(job, gpu);
                 if (refusal.isPresent()) {
                     first = first.or(() -> refusal);
+                    missing.merge(builder.gpu(gpu).nodeId(), refusal.get().asked(), Long::sum);
+                    isMemory &= refusal.get().resource() == HostRefusal.Resource.MEMORY;
                 } else {
                     possible.add(gpu);
                     if (!isHeld) {
@@ -123,8 +153,65 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
                 }
             }
             if (first.isPresent()) {
-                refuse(job, possible, first.get());
+                HostRefusal refusal = first.get();
+                if (isMemory) {
+                    inTheWay(job, missing).forEach(paused -> ends.put(paused, refusal));
+                }
+                refuse(job, possible, refusal);
             }
+        }
+
+        /**
+         * Paused jobs that do not resume by the plan and without which a job would have the memory, the least urgent
+         * first; none if it would not have it without them either.
+         *
+         * @param missing what it needs on nodes that do not have it
+         */
+        private List<JobId> inTheWay(JobState job, Map<NodeId, Long> missing) {
+            List<JobState> paused = builder.clusterIndex().jobs().paused().stream()
+                    .filter(other -> isIdle(other)
+                            && !other.spec().job().equals(job.spec().job()))
+                    .sorted(jobsByTurn().reversed())
+                    .toList();
+            List<JobId> found = new ArrayList<>();
+            for (Map.Entry<NodeId, Long> node : missing.entrySet()) {
+                long wanted = node.getValue() - left(job, node.getKey()).memoryBytes();
+                for (JobState other : paused) {
+                    PausedAt at = other.paused().orElseThrow();
+                    if (wanted > 0 && at.node().equals(node.getKey())) {
+                        wanted -= at.hostMemoryBytes();
+                        found.add(other.spec().job());
+                    }
+                }
+                if (wanted > 0) {
+                    return List.of();
+                }
+            }
+            return found;
+        }
+
+        private boolean isIdle(JobState paused) {
+            return !paused.isOver()
+                    && paused.changing().isEmpty()
+                    && !builder.promises().has(paused.spec().job())
+                    && target(paused).isEmpty();
+        }
+
+        /** Leaves a job what it has if it would get units that a refused job keeps; whether it has done so. */
+        private boolean givesUpKept(JobState job) {
+            JobId name = job.spec().job();
+            List<GpuId> gained = new ArrayList<>(targets.getOrDefault(name, List.of()));
+            gained.removeAll(job.allocation().gpus());
+            for (Map.Entry<JobId, HostRefusal> refused : refusals.entrySet()) {
+                Set<GpuId> kept = new HashSet<>(targets.getOrDefault(refused.getKey(), List.of()));
+                if (!refused.getKey().equals(name) && gained.stream().anyMatch(kept::contains)) {
+                    List<GpuId> rest = new ArrayList<>(refusals.containsKey(name) ? List.of() : target(job));
+                    rest.removeAll(kept);
+                    refuse(job, rest, refused.getValue());
+                    return true;
+                }
+            }
+            return false;
         }
 
         private Optional<HostRefusal> against(JobState job, GpuId gpu) {
@@ -163,6 +250,9 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals) {
             List<GpuId> part = shapes.part(job, possible);
             boolean isMore = JobChanges.goesOnWith(job, part.size()) && part.size() > job.gpus();
             List<GpuId> given = isMore ? part : job.allocation().gpus();
+            given.stream()
+                    .filter(gpu -> !target(job).contains(gpu) && !refusals.containsKey(name))
+                    .forEach(gpu -> count(job, gpu));
             targets.put(name, given);
             refusals.put(name, refusal);
             Optional.ofNullable(reasons.get(name))

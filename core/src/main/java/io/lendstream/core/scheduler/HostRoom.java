@@ -12,15 +12,17 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.NodeState;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
  * The CPU and host memory of nodes, and what tenants have of it. A unit of a job counts with the job's share, one of a
  * service with the usual share of a GPU; a paused job counts on its node. Nodes that do not report their CPU or host
- * memory do not limit it.
+ * memory do not limit it. While a job pauses, the larger counts of its shares and its pause.
  */
 final class HostRoom {
     private final StepBuilder builder;
@@ -91,14 +93,16 @@ final class HostRoom {
         long cpu = facts.cpuMillis().orElse(0L);
         long memory = facts.memoryBytes().orElse(0L);
         HostShare usual = usual(node, facts);
+        Map<JobId, Long> pausing = new TreeMap<>();
         for (GpuState unit : new UnitsByNode(builder).on(node)) {
             Optional<Tenant> holder = unit.owner().holder();
             boolean isOwn = job.isPresent() && unit.owner().holdingJob().equals(job);
             if (holder.isPresent() && !isOwn && !leaving.contains(unit.gpuId())) {
-                HostShare share = holder.flatMap(Tenant::jobId)
-                        .flatMap(builder.jobs()::get)
-                        .map(tenant -> share(tenant, unit, usual))
-                        .orElseGet(() -> part(usual, unit));
+                Optional<JobState> tenant = holder.flatMap(Tenant::jobId).flatMap(builder.jobs()::get);
+                HostShare share =
+                        tenant.map(known -> share(known, unit, usual)).orElseGet(() -> part(usual, unit));
+                tenant.filter(known -> known.paused().isPresent())
+                        .ifPresent(known -> pausing.merge(known.spec().job(), share.memoryBytes(), Long::sum));
                 cpu -= share.cpuMillis();
                 memory -= share.memoryBytes();
             }
@@ -106,7 +110,8 @@ final class HostRoom {
         for (JobState paused : builder.clusterIndex().jobs().paused().values()) {
             boolean isThere = paused.paused().filter(at -> at.node().equals(node)).isPresent();
             if (isThere && job.filter(paused.spec().job()::equals).isEmpty()) {
-                memory -= paused.paused().orElseThrow().hostMemoryBytes();
+                long counted = pausing.getOrDefault(paused.spec().job(), 0L);
+                memory -= Math.max(0, paused.paused().orElseThrow().hostMemoryBytes() - counted);
             }
         }
         return new HostLeft(facts, cpu, memory);
@@ -145,11 +150,8 @@ final class HostRoom {
         return new HostShare((long) (usual.cpuMillis() * share), (long) (usual.memoryBytes() * share));
     }
 
-    /** The share of a job on a unit that it has, takes or leaves. That of a job that pauses counts as its pause. */
+    /** The share of a job on a unit that it has, takes or leaves. */
     private static HostShare share(JobState tenant, GpuState unit, HostShare usual) {
-        if (tenant.paused().isPresent()) {
-            return new HostShare(0, 0);
-        }
         HostNeed need = tenant.spec().hostNeed();
         HostShare part = part(usual, unit);
         return tenant.allocation()
@@ -186,6 +188,33 @@ final class HostRoom {
             }
         }
         return Optional.empty();
+    }
+
+    /** Whether a job cannot have its target even when others have left what they are to leave. */
+    boolean isFull(JobState job, Collection<GpuId> gained) {
+        if (!isOn() || gained.isEmpty()) {
+            return false;
+        }
+        Set<GpuId> leaving = new HashSet<>(job.target());
+        Map<NodeId, Integer> all = byNode(job.target());
+        for (NodeId node : byNode(gained).keySet()) {
+            new UnitsByNode(builder).on(node).stream().filter(this::isLeft).forEach(unit -> leaving.add(unit.gpuId()));
+            HostLeft left = left(node, Optional.of(job.spec().job()), leaving);
+            if (left.against(job, node, all.getOrDefault(node, 0)).isPresent()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether its job leaves a unit, or is to leave it. */
+    private boolean isLeft(GpuState unit) {
+        return unit.owner().isReleasing()
+                || unit.owner()
+                        .holdingJob()
+                        .flatMap(builder.jobs()::get)
+                        .filter(job -> !job.target().contains(unit.gpuId()))
+                        .isPresent();
     }
 
     /** Whether a job may have its target now. If it may not, the plan is no longer possible. */

@@ -86,7 +86,7 @@ final class JobChanges {
         }
         Instant settledBy = deadline.plus(job.costs().first().multipliedBy(2));
         JobState next = job.allocated(allocation, sliceShare(gpus), id, settledBy, builder.now())
-                .awaiting(actuators(gpus, lost))
+                .awaiting(actuators(gpus, lost, job.paused()))
                 .aiming(gpus);
         builder.put(pause.map(next::pausing).orElse(next));
     }
@@ -162,7 +162,7 @@ final class JobChanges {
                         List.of(job.lastEvent())),
                 new Action.Resize(job.spec().job(), List.of(), allocation));
         builder.put(job.allocated(allocation, sliceShare(gpus), id, by, builder.now())
-                .awaiting(actuators(gpus, List.of())));
+                .awaiting(actuators(gpus, List.of(), Optional.empty())));
         return true;
     }
 
@@ -174,13 +174,18 @@ final class JobChanges {
         }
     }
 
-    /** The actuators that take part in a change of a job, by name; none if the first report settles it. */
-    private List<String> actuators(List<GpuId> after, List<GpuId> lost) {
+    /**
+     * The actuators that take part in a change of a job, by name; none if the first report settles it.
+     *
+     * @param paused where the job is paused: the actuator there drops what it has of the job
+     */
+    private List<String> actuators(List<GpuId> after, List<GpuId> lost, Optional<PausedAt> paused) {
         ActuatorScopes scopes = builder.entities().scopes();
         if (scopes.isEmpty()) {
             return List.of();
         }
         Set<String> names = new TreeSet<>();
+        paused.flatMap(at -> scopes.only(at.node())).ifPresent(actuator -> names.add(actuator.actuator()));
         for (List<GpuId> units : List.of(after, lost)) {
             for (GpuId unit : units) {
                 builder.gpus()

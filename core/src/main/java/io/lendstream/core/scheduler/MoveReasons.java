@@ -24,7 +24,9 @@ record MoveReasons(StepBuilder builder) {
             case CANCELLED -> "was cancelled";
             default -> "finished";
         };
-        String held = Reason.counted(job.allocation().gpus().size(), JobChanges.Returned.unit(job));
+        String held = job.paused()
+                .map(at -> "the host memory of node " + at.node())
+                .orElseGet(() -> Reason.counted(job.allocation().gpus().size(), JobChanges.Returned.unit(job)));
         return new PlanReason("%s %s and releases %s".formatted(job.spec().job(), ended, held), Map.of());
     }
 

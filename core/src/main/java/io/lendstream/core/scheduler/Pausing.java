@@ -10,6 +10,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.PausedAt;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -73,12 +74,35 @@ record Pausing(StepBuilder builder) {
 
     private boolean hasMemory(NodeId node, JobState job, long bytes) {
         HostRoom.HostLeft left = new HostRoom(builder).left(node, job);
-        return left.facts().memoryBytes().isPresent() && left.memoryBytes() >= bytes;
+        return left.facts().memoryBytes().isPresent() && left.memoryBytes() - awaited(node, job) >= bytes;
     }
 
-    /** Whether a job resumes from host memory on some units: all of them are on its node. */
+    /** The memory of a node that other jobs need for GPUs that they are about to get there. */
+    private long awaited(NodeId node, JobState job) {
+        long bytes = 0;
+        for (JobState other : builder.clusterIndex().jobs().unsettled().values()) {
+            long need = other.spec().hostNeed().memoryBytesPerGpu().orElse(0L);
+            boolean mayGet = need > 0
+                    && !other.isOver()
+                    && !other.spec().job().equals(job.spec().job());
+            for (GpuId gpu : mayGet ? other.target() : List.<GpuId>of()) {
+                boolean isNew = !other.allocation().gpus().contains(gpu)
+                        && builder.gpus()
+                                .get(gpu)
+                                .filter(unit -> unit.nodeId().equals(node))
+                                .isPresent();
+                bytes += isNew ? need : 0;
+            }
+        }
+        return bytes;
+    }
+
+    /**
+     * Whether a job resumes from host memory on some units: all of them are on its node, whose actuator can still do
+     * so.
+     */
     boolean resumesOn(JobState job, Iterable<GpuId> units) {
-        if (job.paused().isEmpty()) {
+        if (job.paused().isEmpty() || !canSuspend(job.paused().get().node())) {
             return false;
         }
         NodeId node = job.paused().get().node();

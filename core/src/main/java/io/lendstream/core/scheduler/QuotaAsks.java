@@ -162,6 +162,7 @@ final class QuotaAsks {
                 new ShapeGuard(builder, settings.model().topology());
         private final AbilityGuard abilities = new AbilityGuard(builder);
         private final Bundles bundles = new Bundles(builder);
+        private final HostRoom hosts = new HostRoom(builder);
         /** Free units that jobs may have, or that are about to be free; empty until needed, and after a claim. */
         private Optional<List<GpuState>> open = Optional.empty();
 
@@ -210,11 +211,12 @@ final class QuotaAsks {
             best.ifPresent(this::take);
         }
 
-        /** Whether the GPUs of a claim fit the shape of its job and the abilities of their actuators. */
+        /** Whether the GPUs of a claim fit the shape of its job, the abilities of their actuators, and the hosts. */
         private boolean mayHave(Claim claim) {
             List<GpuId> target = target(claim);
             return shapes.allows(claim.job(), target)
                     && loans(target) <= lendable
+                    && hosts.against(claim.job(), target, target).isEmpty()
                     && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target)));
         }
 
@@ -336,6 +338,7 @@ final class QuotaAsks {
             open = Optional.empty();
             List<GpuId> target = target(claim);
             lendable -= loans(target);
+            builder.put(claim.job().aiming(target)); // victims leave it the host memory that it needs
             for (QuotaVictims.Loss loss : claim.losses()) {
                 Instant by = builder.now().plus(settings.notice());
                 new JobChanges(builder, settings).change(loss.job(), loss.left(), by, reason(claim, loss));
@@ -351,7 +354,6 @@ final class QuotaAsks {
                 builder.promises().add(id, tenant, new ReplicaChanges(builder, settings).promisedUntil());
                 kept.add(id, queue, unit.kind(), 1, false);
             }
-            builder.put(claim.job().aiming(target));
         }
 
         private Reason reason(Claim claim, QuotaVictims.Loss loss) {

@@ -44,14 +44,18 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
             default -> {}
         }
         if (report.outcome() == Outcome.FAILED || report.outcome() == Outcome.FORCED) {
-            notPaused(job); // it was killed
+            notPaused(job, report.decision()); // it was killed
         }
     }
 
-    private void notPaused(JobId name) {
+    /** A report on a decision before the pause is not about the pause. */
+    private void notPaused(JobId name, DecisionId decision) {
         builder.jobs()
                 .get(name)
                 .filter(job -> job.paused().isPresent())
+                .filter(job -> job.changing()
+                        .filter(changing -> changing.compareTo(decision) > 0)
+                        .isEmpty())
                 .ifPresent(job -> {
                     builder.put(job.notPaused());
                     builder.invalidatePlan();
@@ -253,6 +257,11 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         builder.jobs()
                 .get(job)
                 .filter(state -> state.changing().filter(decision::equals).isPresent())
-                .ifPresent(state -> builder.put(state.settled(pause)));
+                .ifPresent(state -> {
+                    builder.put(state.settled(pause));
+                    if (state.paused().isPresent() && !state.allocation().isPaused()) {
+                        builder.invalidatePlan(); // others may have its host memory
+                    }
+                });
     }
 }

@@ -166,7 +166,7 @@ final class Training {
         carryOut(within.reasons());
         within.hold(builder);
         abilities.hold(withheld, refused);
-        fitting.hold(builder);
+        fitting.hold(builder, settings);
         return new JobChanges(builder, settings).adjustHosts() && all;
     }
 
@@ -274,7 +274,7 @@ final class Training {
             builder.put(job.aiming(job.allocation().gpus()));
             return;
         }
-        if (waitsForQuota(job, gained)) {
+        if (waitsForQuota(job, gained) || hosts.isFull(job, gained)) {
             builder.invalidatePlan();
             return;
         }

@@ -199,14 +199,15 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         return job -> shapes.of(job, plain.apply(job));
     }
 
-    /** The jobs, without those that need several nodes where no actuator can give them. */
+    /** The jobs, without those that need several nodes where no actuator can give them, or more than hosts have. */
     private ClusterView.Queue queue(Function<JobState, JobView> seen, int gpusPerNode) {
         ClusterIndex clusterIndex = builder.clusterIndex();
         List<JobView> holding = clusterIndex.jobs().holding().stream()
                 .filter(job -> !job.isOnSlice())
                 .<JobView>map(seen)
                 .toList();
-        if (!onOneNode) {
+        Set<JobId> unfit = new HostFit(builder).refusals().keySet();
+        if (!onOneNode && unfit.isEmpty()) {
             return new ClusterView.Queue(
                     clusterIndex.jobs().open().mapped(seen),
                     clusterIndex.jobs().open().size(),
@@ -214,7 +215,8 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         }
         List<JobView> possible = new ArrayList<>();
         for (JobState job : clusterIndex.jobs().open().values()) {
-            if (isShown(job, gpusPerNode)) {
+            if ((!onOneNode || isShown(job, gpusPerNode))
+                    && !unfit.contains(job.spec().job())) {
                 possible.add(seen.apply(job));
             }
         }

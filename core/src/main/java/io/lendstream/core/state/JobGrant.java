@@ -37,6 +37,11 @@ public record JobGrant(
         return new JobGrant(next, share, target, next.gpus().isEmpty() ? paused : Optional.empty());
     }
 
+    /** The same when the last change is in force. Unless that was a pause, nothing is in host memory any more. */
+    JobGrant settled() {
+        return paused.isEmpty() || allocation.isPaused() ? this : paused(Optional.empty());
+    }
+
     JobGrant paused(Optional<PausedAt> at) {
         return new JobGrant(allocation, sliceShare, target, at);
     }

@@ -12,10 +12,10 @@ import java.util.Optional;
  * @param refused jobs that are not over and refused
  * @param holding jobs that are not over and hold GPUs, or are about to
  * @param changing jobs that are being changed, by when the change has to be in force
- * @param unsettled jobs that hold other GPUs than they should and are not being changed
+ * @param unsettled jobs that hold other GPUs than they should and are not being changed, and paused jobs that are over
  * @param past jobs that are over and hold nothing, by when they last spoke
  * @param shaped jobs that are not over and not refused, and may not have each number of GPUs anywhere
- * @param paused jobs that are not over and paused in host memory
+ * @param paused jobs that are paused in host memory, also those that are over
  */
 public record JobIndex(
         PersistentMap<QueueKey, JobState> open,
@@ -77,6 +77,7 @@ public record JobIndex(
     private static Optional<JobId> isUnsettled(JobState job) {
         boolean unsettled = job.isOver()
                 ? job.gpus() > 0
+                        || (job.paused().isPresent() && job.changing().isEmpty())
                 : job.changing().isEmpty()
                         && !job.target().equals(job.allocation().gpus());
         return unsettled ? Optional.of(job.spec().job()) : Optional.empty();
@@ -89,9 +90,7 @@ public record JobIndex(
     }
 
     private static Optional<JobId> isPaused(JobState job) {
-        return job.isOver() || job.paused().isEmpty()
-                ? Optional.empty()
-                : Optional.of(job.spec().job());
+        return job.paused().map(at -> job.spec().job());
     }
 
     private static Optional<DueKey<JobId>> lastWord(JobState job) {

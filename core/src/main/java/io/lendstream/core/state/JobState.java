@@ -257,7 +257,7 @@ public record JobState(
                 spec,
                 work,
                 learned.with(costs),
-                grant,
+                grant.settled(),
                 change.settled(),
                 usage,
                 lastProgressAt,
@@ -315,11 +315,14 @@ public record JobState(
                 goodput.with(spec, traits));
     }
 
-    /** Whether a report says that nothing of a paused job is in host memory any more. */
+    /**
+     * Whether a report says that nothing of a paused job is in host memory any more. One that is over stays there until
+     * its actuator has heard of it.
+     */
     private boolean hasLostItsPause(TrainingProgress said) {
-        boolean isGone = said.phase().isOver()
-                || (said.phase() == JobPhase.QUEUED && changing().isEmpty());
-        return isGone && grant.paused().isPresent();
+        return said.phase() == JobPhase.QUEUED
+                && changing().isEmpty()
+                && grant.paused().isPresent();
     }
 
     private JobState with(JobGrant nextGrant, LastChange nextChange, JobUsage nextUsage) {

@@ -14,8 +14,10 @@ import static io.lendstream.core.actuation.ActuatorFixture.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.id.GpuId;
@@ -111,5 +113,47 @@ class DecisionScopeTest {
 
         assertThat(reports(all, decision(0, lend(BERT, 400, gpus("i1"), "t1", "i1")), 0))
                 .containsExactly("ACCEPTED i1,t1", "BOUND i1,t1", "APPLIED i1,t1");
+    }
+
+    private static Action paused(String... gpus) {
+        return new Action.Reclaim(BERT.job(), gpus(gpus), at(65), Allocation.suspended(Mechanism.PAUSE));
+    }
+
+    /** The actuator of the node where it is paused has to drop it. */
+    @Test
+    void aPausedJobThatStartsElsewhereLeavesTheMemoryOfItsNode() {
+        reports(inference, decision(0, lend(BERT, 400, gpus("i1", "i2"), "i1", "i2")), 0);
+        Decision pause = decision(20, paused("i1", "i2"));
+        assertThat(reports(inference, pause, 20)).containsExactly("ACCEPTED i1,i2", "RELEASED i1,i2", "APPLIED ");
+        assertThat(reports(training, pause, 20)).isEmpty();
+
+        Decision elsewhere = decision(40, resize(BERT, gpus("t1"), "t1"));
+        assertThat(reports(training, elsewhere, 40)).containsExactly("ACCEPTED t1", "BOUND t1", "APPLIED t1");
+        assertThat(reports(inference, elsewhere, 40)).containsExactly("ACCEPTED ", "APPLIED ");
+
+        Decision next = decision(60, resize(BERT, gpus("t2"), "t1", "t2"));
+        assertThat(reports(inference, next, 60)).isEmpty();
+    }
+
+    @Test
+    void onlyItsActuatorDropsAPausedJob() {
+        reports(inference, decision(0, lend(BERT, 400, gpus("i1", "i2"), "i1", "i2")), 0);
+        reports(inference, decision(20, paused("i1", "i2")), 20);
+        Decision drop =
+                decision(40, new Action.Resize(BERT.job(), List.of(), Allocation.suspended(Mechanism.RESTART)));
+
+        assertThat(reports(training, drop, 40)).isEmpty();
+        assertThat(reports(inference, drop, 40)).containsExactly("ACCEPTED ", "APPLIED ");
+    }
+
+    @Test
+    void aLostNodeHasNothingOfItsPausedJobs() {
+        reports(inference, decision(0, lend(BERT, 400, gpus("i1", "i2"), "i1", "i2")), 0);
+        reports(inference, decision(20, paused("i1", "i2")), 20);
+        inference.lose(INFERENCE.nodeId());
+        inference.know(INFERENCE);
+
+        assertThat(reports(inference, decision(40, resize(BERT, gpus("t1"), "t1")), 40))
+                .isEmpty();
     }
 }

@@ -11,9 +11,14 @@ import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.state.GpuState;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -94,11 +99,11 @@ class HostSharesTest {
         Decision hold = holds().get(0);
         assertThat(hold.action()).isEqualTo(new Action.Hold(Optional.of(new JobId("a")), Optional.empty()));
         assertThat(hold.reason().text())
-                .isEqualTo("the plan leaves out what nodes cannot give: a needs 40.0 GiB of host memory for 1 GPU of"
-                        + " node train, which has 24.0 GiB of host memory left of 64.0 GiB of host memory");
+                .isEqualTo("the plan leaves out what nodes cannot give: a needs 80.0 GiB of host memory for 2 GPUs of"
+                        + " node train, which has 64.0 GiB of host memory left of 64.0 GiB of host memory");
         assertThat(hold.reason().numbers())
-                .containsEntry("hostAsked", 40.0 * GIB)
-                .containsEntry("hostLeft", 24.0 * GIB)
+                .containsEntry("hostAsked", 80.0 * GIB)
+                .containsEntry("hostLeft", 64.0 * GIB)
                 .containsEntry("hostAll", 64.0 * GIB);
 
         story.host("train", 16, 128);
@@ -167,5 +172,56 @@ class HostSharesTest {
         assertThat(holds().get(0).reason().text())
                 .isEqualTo("the share of a stays: a needs 66.0 GiB of host memory for 2 GPUs of node train, which has"
                         + " 64.0 GiB of host memory left of 64.0 GiB of host memory");
+    }
+
+    @Test
+    void aJobThatNeedsMoreThanANodeHasKeepsNoGpuFromOthers() {
+        story.host("train", 16, 64)
+                .tell(story.jobRecord("a", 4, false).needing(memory(40)))
+                .after(ofSeconds(1))
+                .rigidJob("b", 2);
+        planned();
+
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+        assertThat(holds()).isNotEmpty();
+    }
+
+    /** The plan moves a job to a node that is too small, and gives its GPUs to another. */
+    @Test
+    void aJobThatCannotMoveKeepsItsGpusFromOthers() {
+        story.host("train", 16, 64).tell(story.jobRecord("a", 4, false).needing(memory(12)));
+        planned();
+        List<GpuId> held = story.job("a").allocation().gpus();
+        assertThat(held).hasSize(4);
+        story.node("small", Pool.TRAINING, 4).host("small", 16, 8).rigidJob("b", 4);
+        List<GpuId> small = story.state().gpus().stream()
+                .map(GpuState::gpuId)
+                .filter(gpu -> !held.contains(gpu))
+                .toList();
+        var builder = new StepBuilder(story.state(), story.log().get(story.log().size() - 1), StepListener.NONE);
+        Plan plan = new Plan(Map.of(new JobId("a"), small, new JobId("b"), held), Map.of());
+
+        HostPlan possible = HostPlan.of(
+                builder, new ShapeGuard(builder, SchedulerSettings.DEFAULTS.model().topology()), plan);
+
+        assertThat(possible.plan().targets()).containsEntry(new JobId("a"), held).containsEntry(new JobId("b"), List.of());
+    }
+
+    @Test
+    void aJobGivesNothingUpForGpusWhoseNodeHasNoRoom() {
+        story.host("train", 16, 64).tell(story.jobRecord("a", 4, false).needing(memory(12)));
+        planned();
+        story.node("small", Pool.TRAINING, 4).host("small", 16, 8);
+        List<GpuId> small = story.state().gpus().stream()
+                .map(GpuState::gpuId)
+                .filter(gpu -> !story.job("a").allocation().gpus().contains(gpu))
+                .toList();
+        var builder = new StepBuilder(story.state(), story.log().get(story.log().size() - 1), StepListener.NONE);
+        builder.put(story.job("a").aiming(small));
+
+        new Training(builder, Policies.parse("deepboot"), SchedulerSettings.DEFAULTS).carryOut(Map.of());
+
+        assertThat(builder.jobs().require(new JobId("a")).gpus()).isEqualTo(4);
     }
 }

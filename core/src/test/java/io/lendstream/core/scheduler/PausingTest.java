@@ -8,7 +8,9 @@ import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Outcome;
@@ -22,6 +24,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.ScheduledJob;
 import io.lendstream.core.state.PausedAt;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -192,15 +195,137 @@ class PausingTest {
 
         assertThat(paused().progress("a", JobPhase.PAUSED).job("a").paused()).isPresent();
         assertThat(paused().progress("a", JobPhase.QUEUED).job("a").paused()).isEmpty();
-        assertThat(paused().progress("a", JobPhase.CANCELLED).job("a").paused()).isEmpty();
+    }
+
+    @Test
+    void anActuatorDropsAPausedJobThatIsOverBeforeOthersGetItsMemory() {
+        Scenario story = paused().progress("a", JobPhase.CANCELLED);
+
+        assertThat(story.lastKinds()).containsExactly("resize");
+        assertThat(allocation(story)).isEqualTo(Allocation.suspended(Mechanism.RESTART));
+        assertThat(change(story).reason().text())
+                .isEqualTo("a was cancelled and releases the host memory of node infer");
+        assertThat(story.job("a").paused()).isPresent();
+        assertThat(story.state().clusterIndex().jobs().paused().isEmpty()).isFalse();
+
+        story.settled();
+
+        assertThat(story.job("a").paused()).isEmpty();
+        assertThat(story.state().clusterIndex().jobs().paused().isEmpty()).isTrue();
+        int decided = story.decisions().size();
+        assertThat(story.after(ofSeconds(600)).decisions().subList(decided, story.decisions().size()))
+                .noneMatch(decision -> decision.action().jobChange().isPresent());
+    }
+
+    @Test
+    void withoutAnAnswerTheMemoryOfAJobThatIsOverIsFreeAtTheDeadline() {
+        Scenario story = paused().progress("a", JobPhase.CANCELLED).after(ofSeconds(300));
+
+        assertThat(story.job("a").paused()).isEmpty();
+    }
+
+    @Test
+    void aJobThatIsOverWhileItPausesIsDroppedAfterwards() {
+        Scenario story = lent(SUSPENDS, 96, COSTS).rate("chat", 25);
+        List<Decision> pause = story.last();
+        story.progress("a", JobPhase.FINISHED);
+        assertThat(story.job("a").paused()).isPresent();
+
+        pause.forEach(decision -> story.answers(decision).forEach(story::tell));
+
+        assertThat(allocation(story)).isEqualTo(Allocation.suspended(Mechanism.RESTART));
+        assertThat(story.settled().job("a").paused()).isEmpty();
+    }
+
+    @Test
+    void aLateReportOnAnEarlierDecisionIsNotAboutThePause() {
+        Scenario story = lent(SUSPENDS, 96, COSTS);
+        DecisionId earlier = change(story).id();
+        story.rate("chat", 25);
+
+        story.tell(story.report(
+                earlier, Outcome.FAILED, List.of(), Optional.of(new Tenant.Job(new JobId("a")))));
+
+        assertThat(story.job("a").paused()).isPresent();
+    }
+
+    @Test
+    void anActuatorThatCanNoLongerSuspendGetsNoResume() {
+        Scenario story = resumed(paused().actuator("one", Abilities.USUAL));
+
+        assertThat(allocation(story).gpus()).allMatch(gpu -> gpu.value().startsWith("infer"));
+        assertThat(allocation(story).mechanism()).isEqualTo(Mechanism.RESTART);
+    }
+
+    @Test
+    void aStartElsewhereIsInForceOnceTheMemoryIsFree() {
+        Scenario story = paused()
+                .actuator("one", SUSPENDS, "infer")
+                .actuator("two", SUSPENDS, "train")
+                .node("train", Pool.TRAINING, 2);
+        for (int i = 0; i < 20 && story.job("a").gpus() == 0; i++) {
+            story.after(ofSeconds(15));
+        }
+
+        assertThat(story.job("a").allocation().gpus()).allMatch(gpu -> gpu.value().startsWith("train"));
+        assertThat(story.job("a").change().awaited()).containsExactly("one", "two");
+    }
+
+    private static HostRoom room(Scenario story) {
+        return new HostRoom(builder(story));
+    }
+
+    private static StepBuilder builder(Scenario story) {
+        return new StepBuilder(story.state(), story.log().get(story.log().size() - 1), StepListener.NONE);
+    }
+
+    /** 96 GiB less one replica and two GPUs that the job is still leaving, with 32 GiB each. */
+    @Test
+    void whileAJobPausesItsSharesCount() {
+        Scenario story = lent(SUSPENDS, 96, COSTS).rate("chat", 25);
+
+        assertThat(room(story).left(INFER, Optional.empty(), List.of()).memoryBytes())
+                .isZero();
+    }
+
+    @Test
+    void aPauseLeavesWhatOthersNeedForTheirNextGpus() {
+        Scenario story = lent(SUSPENDS, 96, COSTS);
+        TrainingJob other = story.jobRecord("b", 2, false).needing(new HostNeed(Optional.empty(), Optional.of(20 * GIB)));
+        story.tell(other);
+        StepBuilder builder = builder(story);
+        Instant by = story.now().plusSeconds(45);
+        assertThat(new Pausing(builder).at(story.job("a"), by)).isPresent();
+
+        builder.put(story.job("b").aiming(story.job("a").allocation().gpus()));
+
+        assertThat(new Pausing(builder).at(story.job("a"), by)).isEmpty();
+    }
+
+    /** The other job needs 60 GiB of 96; a replica has 32. */
+    @Test
+    void aPauseEndsIfAPlanPrefersAJobThatNeedsTheMemory() {
+        Scenario story = paused();
+        story.tell(story.jobRecord("b", 1, false)
+                .needing(new HostNeed(Optional.empty(), Optional.of(60 * GIB))));
+        for (int i = 0; i < 80 && story.job("a").gpus() + story.job("b").gpus() == 0; i++) {
+            story.after(ofSeconds(15)).settled().rate("chat", 1).settled();
+        }
+
+        assertThat(story.job("b").gpus()).isEqualTo(1);
+        assertThat(story.job("a").paused()).isEmpty();
+        assertThat(story.decisions())
+                .filteredOn(decision -> decision.reason().is(ReasonCode.HOST))
+                .extracting(decision -> decision.reason().text())
+                .anyMatch(text -> text.startsWith("the pause of a ends: b needs 60.0 GiB of host memory"));
+        assertThat(story.verdict().violations()).isEmpty();
     }
 
     /** 96 GiB less a pause of 32 GiB and three replicas with the usual share of a GPU, 32 GiB. */
     @Test
     void othersGetWhatAPauseLeaves() {
         Scenario story = paused();
-        HostRoom room = new HostRoom(new StepBuilder(
-                story.state(), story.log().get(story.log().size() - 1), StepListener.NONE));
+        HostRoom room = room(story);
 
         assertThat(room.left(INFER, Optional.empty(), List.of()).memoryBytes()).isEqualTo(-32 * GIB);
         assertThat(room.left(INFER, story.job("a")).memoryBytes()).isZero();

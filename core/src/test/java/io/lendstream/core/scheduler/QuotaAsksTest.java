@@ -11,6 +11,7 @@ import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Granularity;
+import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Preemption;
@@ -92,6 +93,21 @@ class QuotaAsksTest {
 
         assertThat(story.lastKinds()).containsExactly("resize");
         assertThat(story.job("a").gpus()).isEqualTo(2);
+    }
+
+    @Test
+    void nothingIsTakenForAJobThatItsNodeCannotHost() {
+        Scenario story = planned(
+                teams(4, 2, 2).host("train", 16, 64).rigidJob("a", 4, "team-a"));
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+
+        story.tell(story.jobRecord("b", 2, false)
+                .in(new QueueId("team-b"))
+                .needing(new HostNeed(Optional.empty(), Optional.of(40L << 30))));
+        planned(story);
+
+        assertThat(takenBack(story)).isEmpty();
+        assertThat(story.job("a").gpus()).isEqualTo(4);
     }
 
     @Test

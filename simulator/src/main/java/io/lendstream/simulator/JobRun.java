@@ -169,6 +169,9 @@ final class JobRun {
         Set<GpuId> before = new HashSet<>(
                 pending.map(Pending::allocation).orElse(allocation).gpus());
         boolean changes = !before.equals(Set.copyOf(next.gpus()));
+        if (!changes && !next.isPaused()) {
+            inMemory.ifPresent(work -> lost(work.units(), when, said)); // the pause ends
+        }
         boolean stillChanging = pending.map(Pending::changesGpus).orElse(false);
         pending = Optional.of(new Pending(decision, next, changes || stillChanging, false));
         if (!changes) {

@@ -443,6 +443,20 @@ class WorldTest {
     }
 
     @Test
+    void aPausedJobLosesItsWorkWithItsPause() {
+        World world = paused();
+        Decision end = decide(
+                world, 40, new Action.Resize(JOB, List.of(), Allocation.suspended(Mechanism.RESTART)));
+        report(world, end, 40, Outcome.ACCEPTED);
+        report(world, end, 40, Outcome.APPLIED);
+
+        TrainingProgress said = last(runUntil(world, 61));
+
+        assertThat(said.phase()).isEqualTo(JobPhase.QUEUED);
+        assertThat(said.progress()).isZero();
+    }
+
+    @Test
     void aLeaseThatRunsOutTakesTheGpuAtOnce() {
         World world = world(List.of(hundredSecondsOfWork(0)), List.of());
         world.advance(at(0));

@@ -264,7 +264,7 @@ class PausingTest {
                 .actuator("two", SUSPENDS, "train")
                 .node("train", Pool.TRAINING, 2);
         for (int i = 0; i < 20 && story.job("a").gpus() == 0; i++) {
-            story.after(ofSeconds(15));
+            story.after(ofSeconds(15)).rate("chat", 25);
         }
 
         assertThat(story.job("a").allocation().gpus()).allMatch(gpu -> gpu.value().startsWith("train"));
@@ -291,8 +291,8 @@ class PausingTest {
     @Test
     void aPauseLeavesWhatOthersNeedForTheirNextGpus() {
         Scenario story = lent(SUSPENDS, 96, COSTS);
-        TrainingJob other = story.jobRecord("b", 2, false).needing(new HostNeed(Optional.empty(), Optional.of(20 * GIB)));
-        story.tell(other);
+        HostNeed need = new HostNeed(Optional.empty(), Optional.of(20 * GIB));
+        story.tell(story.jobRecord("b", 2, false).needing(need));
         StepBuilder builder = builder(story);
         Instant by = story.now().plusSeconds(45);
         assertThat(new Pausing(builder).at(story.job("a"), by)).isPresent();
@@ -302,14 +302,13 @@ class PausingTest {
         assertThat(new Pausing(builder).at(story.job("a"), by)).isEmpty();
     }
 
-    /** The other job needs 60 GiB of 96; a replica has 32. */
+    /** One GPU is to spare, which is too few for the paused job. Of 96 GiB, two replicas have 64 and the pause 32. */
     @Test
     void aPauseEndsIfAPlanPrefersAJobThatNeedsTheMemory() {
         Scenario story = paused();
-        story.tell(story.jobRecord("b", 1, false)
-                .needing(new HostNeed(Optional.empty(), Optional.of(60 * GIB))));
-        for (int i = 0; i < 80 && story.job("a").gpus() + story.job("b").gpus() == 0; i++) {
-            story.after(ofSeconds(15)).settled().rate("chat", 1).settled();
+        story.tell(story.jobRecord("b", 1, false).needing(new HostNeed(Optional.empty(), Optional.of(30 * GIB))));
+        for (int i = 0; i < 80 && story.job("b").gpus() == 0; i++) {
+            story.after(ofSeconds(15)).settled().rate("chat", 12).settled();
         }
 
         assertThat(story.job("b").gpus()).isEqualTo(1);
@@ -317,7 +316,7 @@ class PausingTest {
         assertThat(story.decisions())
                 .filteredOn(decision -> decision.reason().is(ReasonCode.HOST))
                 .extracting(decision -> decision.reason().text())
-                .anyMatch(text -> text.startsWith("the pause of a ends: b needs 60.0 GiB of host memory"));
+                .anyMatch(text -> text.startsWith("the pause of a ends: b needs 30.0 GiB of host memory"));
         assertThat(story.verdict().violations()).isEmpty();
     }
 

@@ -279,6 +279,9 @@ public final class SimulatedDriver implements InStepDriver {
         }
         for (Order.Place place : places) {
             tenant(place.tenant()).restore(place.decision());
+            if (place.allocation().filter(Allocation::isPaused).isPresent()) {
+                paused.put(place.tenant(), Set.copyOf(place.leaving()));
+            }
         }
     }
 

@@ -244,6 +244,30 @@ class SimulatedDriverTest {
     }
 
     @Test
+    void aPausedJobIsKnownAfterARestart() {
+        List<Boolean> paused = new ArrayList<>();
+        driver = new SimulatedDriver(facts -> {
+            paused.add(facts.paused());
+            return new ChangeTiming(
+                    Duration.ofSeconds(2), Duration.ofSeconds(3), Duration.ofSeconds(20), failure);
+        });
+        driver.restore(
+                List.of(),
+                List.of(new Order.Place(
+                        decision(2),
+                        JOB,
+                        List.of(),
+                        gpus("t1"),
+                        Optional.of(Allocation.suspended(Mechanism.PAUSE)),
+                        at(60))),
+                List.of());
+
+        place(90, 3, JOB, "t2");
+
+        assertThat(paused).containsExactly(true);
+    }
+
+    @Test
     void aLeaseThatEndsUnderAnEarlierDecisionLeavesTheLaterOneInForceLater() {
         place(0, 1, JOB, "t1", "i1");
         driver.take(

@@ -53,6 +53,9 @@ final class DriverFeedback {
             PendingStep part = steps.takeOut(step, gone);
             gone.forEach(rest::remove);
             boolean forced = stopped.forced() || step.kind() == PendingStep.Kind.FORCE;
+            if (forced) {
+                state.orders().endPause(tenant);
+            }
             PendingStep.Kind ended =
                     step.binds() ? PendingStep.Kind.FAIL : forced ? PendingStep.Kind.FORCE : PendingStep.Kind.RELEASE;
             String reason = ReasonText.join(step.reason(), stopped.reason());

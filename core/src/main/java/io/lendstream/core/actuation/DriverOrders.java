@@ -40,6 +40,21 @@ final class DriverOrders {
                 .isPresent();
     }
 
+    /** A tenant was killed: nothing of it is in host memory. */
+    void endPause(Tenant tenant) {
+        place(tenant)
+                .filter(place -> isPaused(tenant))
+                .ifPresent(place -> places.put(
+                        tenant,
+                        new Order.Place(
+                                place.decision(),
+                                tenant,
+                                place.units(),
+                                place.leaving(),
+                                Optional.empty(),
+                                place.by())));
+    }
+
     /** The last order about each tenant. */
     Collection<Order.Place> places() {
         return Collections.unmodifiableCollection(places.values());

@@ -20,6 +20,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.simulated.SimulatedDriver;
@@ -133,6 +134,21 @@ class DecisionScopeTest {
 
         Decision next = decision(60, resize(BERT, gpus("t2"), "t1", "t2"));
         assertThat(reports(inference, next, 60)).isEmpty();
+    }
+
+    @Test
+    void aJobThatWasKilledWhileItPausedIsNotPaused() {
+        Actuation stuck = new Actuation(
+                "inference", Duration.ofSeconds(45), new SimulatedDriver(facts -> changeTiming(300, 1, 300)));
+        stuck.keepTo(List.of(INFERENCE.nodeId()));
+        stuck.know(TRAINING);
+        stuck.know(INFERENCE);
+        reports(stuck, decision(0, lend(BERT, 400, gpus("i1"), "i1")), 0);
+        stuck.take(decision(20, paused("i1")), at(20));
+        assertThat(stuck.advance(at(70))).extracting(ActuationReport::outcome).contains(Outcome.FORCED);
+
+        assertThat(reports(stuck, decision(80, resize(BERT, gpus("t1"), "t1")), 80))
+                .isEmpty();
     }
 
     @Test

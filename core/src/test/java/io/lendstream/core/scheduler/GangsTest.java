@@ -11,6 +11,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -220,6 +221,26 @@ class GangsTest {
         assertThat(story.count("training")).isEqualTo(2);
         assertThat(gpu(story, "train-b-g0").owner().isReleasing()).isTrue();
         assertSound(story);
+    }
+
+    /** Its most is for elastic jobs. */
+    @Test
+    void getsAllThatItAskedForAlsoBeyondItsMost() {
+        TrainingJob job = story.jobRecord("rigid", 3, false);
+        story.node("train", Pool.TRAINING, 4)
+                .tell(new TrainingJob(
+                        job.job(),
+                        job.domain(),
+                        job.submittedAt(),
+                        job.application(),
+                        new TrainingJob.Scaling(3, 1, 2, false),
+                        job.precedence(),
+                        job.traits(),
+                        job.driver(),
+                        Optional.empty()))
+                .after(ofSeconds(61));
+
+        assertThat(story.last().get(0).action().gpus()).hasSize(3);
     }
 
     @Test

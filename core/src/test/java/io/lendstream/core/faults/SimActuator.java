@@ -8,6 +8,7 @@ import io.lendstream.core.actuation.Holding;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
@@ -18,6 +19,7 @@ import io.lendstream.core.fixtures.Machine;
 import io.lendstream.core.fixtures.ScriptedDriver;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedDriver;
@@ -25,6 +27,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -42,6 +45,7 @@ final class SimActuator {
     private final Duration notice;
     private final Bug bug;
     private final Supplier<ChangeDriver> driver;
+    private final List<NodeId> scope;
     private final double trouble;
     private final Optional<Machine> machine;
     private final List<Event> known = new ArrayList<>();
@@ -59,6 +63,7 @@ final class SimActuator {
         this.name = name;
         this.notice = notice;
         this.bug = bug;
+        scope = List.of();
         trouble = random.nextBoolean() ? 0 : 0.1;
         boolean driven = bug == Bug.BIND_BEFORE_RELEASE || random.nextBoolean();
         if (driven) {
@@ -72,6 +77,36 @@ final class SimActuator {
             driver = () -> new SimulatedDriver(delays);
         }
         actuation = new Actuation(name, notice, driver.get());
+    }
+
+    /**
+     * One of machines, which may be kept to some nodes.
+     *
+     * @param scope its nodes; empty for all
+     */
+    SimActuator(String name, Duration notice, Random random, List<NodeId> scope, Abilities abilities) {
+        this.name = name;
+        this.notice = notice;
+        this.bug = Bug.NONE;
+        this.scope = List.copyOf(scope);
+        trouble = random.nextInt(3) > 0 ? 0 : 0.1;
+        machine = Optional.of(new Machine(random, trouble));
+        driver = () -> new MachineDriver(abilities);
+        actuation = new Actuation(name, notice, driver.get());
+        actuation.keepTo(scope);
+    }
+
+    /** A driver of machines, whose events come from outside. */
+    private record MachineDriver(Abilities abilities) implements ChangeDriver {
+        @Override
+        public boolean runs(Tenant tenant, Optional<TrainingJob> job) {
+            return true;
+        }
+
+        @Override
+        public boolean batches() {
+            return true;
+        }
     }
 
     String name() {
@@ -108,16 +143,43 @@ final class SimActuator {
 
     private Actuation restored(ActuationSnapshot snapshot) {
         Actuation next = Actuation.restore(name, notice, driver.get(), snapshot);
+        next.keepTo(scope);
         known.forEach(event -> tell(next, event));
         return next;
     }
 
     /** What runs on some GPU ends by itself; its driver tells. Nothing of the kind happens in simulation. */
-    void loseSomeTenant(Random random) {
+    Optional<Tenant> loseSomeTenant(Random random) {
         List<GpuId> gpus = running().keySet().stream().sorted().toList();
-        if (machine.isPresent() && !gpus.isEmpty()) {
-            deeds.addAll(machine.get().crash(gpus.get(random.nextInt(gpus.size()))));
+        if (machine.isEmpty() || gpus.isEmpty()) {
+            return Optional.empty();
         }
+        GpuId gpu = gpus.get(random.nextInt(gpus.size()));
+        Optional<Tenant> tenant = machine.get().tenant(gpu);
+        deeds.addAll(machine.get().crash(gpu));
+        return tenant;
+    }
+
+    /**
+     * A node fails with all that runs on it.
+     *
+     * @param isSeen whether the driver sees the ends of its tenants; if not, the node is taken out of the inventory
+     */
+    void lose(Node node, Collection<GpuId> units, boolean isSeen) {
+        List<DriverEvent> ends =
+                machine.map(each -> each.lose(units)).orElse(List.of());
+        if (isSeen) {
+            deeds.addAll(ends);
+        } else {
+            known.removeIf(event ->
+                    event instanceof Node other && other.nodeId().equals(node.nodeId()));
+            actuation.lose(node.nodeId());
+        }
+    }
+
+    /** A node that failed is there again. */
+    void back(Collection<GpuId> units) {
+        machine.ifPresent(each -> each.back(units));
     }
 
     boolean isDown(Instant now) {

@@ -22,6 +22,7 @@ import java.util.Optional;
 /** An instance of the scheduler over one domain. One that was replaced and does not know it goes on deciding. */
 final class SimScheduler {
     private final Scheduler scheduler;
+    private final Stepper stepper;
     private final Bug bug;
     private final Deque<Event> inbox;
     private ClusterState state;
@@ -34,10 +35,25 @@ final class SimScheduler {
      * @param inbox what it has not read of its topics
      */
     SimScheduler(Scheduler scheduler, Bug bug, ClusterState state, Deque<Event> inbox) {
+        this(scheduler, Scheduler::step, bug, state, inbox);
+    }
+
+    /** One that may go wrong in its steps. */
+    SimScheduler(Scheduler scheduler, Stepper stepper) {
+        this(scheduler, stepper, Bug.NONE, ClusterState.empty(MixedCluster.DOMAIN), new ArrayDeque<>());
+    }
+
+    private SimScheduler(Scheduler scheduler, Stepper stepper, Bug bug, ClusterState state, Deque<Event> inbox) {
         this.scheduler = scheduler;
+        this.stepper = stepper;
         this.bug = bug;
         this.state = state;
         this.inbox = new ArrayDeque<>(inbox);
+    }
+
+    /** What an event leads to, by a scheduler. */
+    interface Stepper {
+        Step step(Scheduler scheduler, ClusterState state, DomainEvent event);
     }
 
     /** An event with what came of it, and the state that the instance goes on with. */
@@ -88,7 +104,7 @@ final class SimScheduler {
         long epoch = event instanceof SchedulerStarted started ? started.epoch() : state.epoch();
         DomainEvent logged =
                 new DomainEvent(state.domain(), epoch, state.eventSequence() + 1, event.at(), Optional.empty(), event);
-        Step step = scheduler.step(state, logged);
+        Step step = stepper.step(scheduler, state, logged);
         state = bug == Bug.BIND_BEFORE_RELEASE ? impatient(step.state()) : step.state();
         return new Act(logged, step, state);
     }
@@ -115,7 +131,7 @@ final class SimScheduler {
 
     /** One that takes over from it, and one that it does not know of. */
     SimScheduler successor() {
-        return new SimScheduler(scheduler, bug, state, inbox);
+        return new SimScheduler(scheduler, stepper, bug, state, inbox);
     }
 
     boolean isInOffice() {

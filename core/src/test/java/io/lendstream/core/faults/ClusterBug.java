@@ -1,0 +1,252 @@
+package io.lendstream.core.faults;
+
+import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Granularity;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterEntities;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.QueueLedger;
+import io.lendstream.core.state.QueueState;
+import io.lendstream.core.state.ServiceState;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import java.util.function.UnaryOperator;
+
+/**
+ * A mistake in the steps of a scheduler of a {@link MixedCluster}, to prove that a check finds it. The scheduler sees
+ * another state than the real one, and decides by that; everything else of its next state is right.
+ */
+enum ClusterBug {
+    NONE("", ""),
+    /** A unit of a node that is lent as a whole is lent while a service has another. */
+    LENT_BESIDE_A_REPLICA("bundle", "bundle"),
+    /** A service gets units of a node that is lent as a whole before the last job has left it. */
+    BOUND_BEFORE_THE_LAST_RELEASE("bundle", "bundle"),
+    /** Units that are being bound do not count in the quota of their queue. */
+    FORGOTTEN_BINDING("quota", "quota"),
+    /** What a queue has counts as its nominal quota, so that it gives nothing back; no rule of the record finds it. */
+    EXCESS_KEPT("excess kept", ""),
+    /** All kinds of GPU are taken for one. */
+    EXCLUDED_KIND("excluded kind", "kind"),
+    /** Services have no floor when units are taken from them. */
+    UNDER_FLOOR("floor", "floor"),
+    /** The first of two actuators settles a change; no rule of the record finds that. */
+    HALF_SETTLED("half settled", "");
+
+    /** The promise that it breaks, as what really ran shows it. */
+    private final String promise;
+    /** The rule that finds it in the recorded history; empty if none does. */
+    private final String rule;
+
+    ClusterBug(String promise, String rule) {
+        this.promise = promise;
+        this.rule = rule;
+    }
+
+    String promise() {
+        return promise;
+    }
+
+    String rule() {
+        return rule;
+    }
+
+    /** The step of a scheduler that makes this mistake. */
+    Step step(Scheduler scheduler, ClusterState state, DomainEvent event) {
+        return switch (this) {
+            case NONE -> scheduler.step(state, event);
+            case LENT_BESIDE_A_REPLICA -> withGpusLentAlone(scheduler, state, event);
+            case BOUND_BEFORE_THE_LAST_RELEASE ->
+                isRelease(event) ? withGpusLentAlone(scheduler, state, event) : scheduler.step(state, event);
+            case FORGOTTEN_BINDING -> withQueues(scheduler, state, event, queue -> raised(queue, state));
+            case EXCESS_KEPT -> withQueues(scheduler, state, event, queue -> asUsed(queue, state));
+            case EXCLUDED_KIND -> withOneKind(scheduler, state, event);
+            case UNDER_FLOOR -> withoutFloors(scheduler, state, event);
+            case HALF_SETTLED -> scheduler.step(withOneActuator(state, event), event);
+        };
+    }
+
+    private static boolean isRelease(DomainEvent event) {
+        return event.event()
+                .asReport()
+                .filter(report -> report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED)
+                .isPresent();
+    }
+
+    private static Step withGpusLentAlone(Scheduler scheduler, ClusterState state, DomainEvent event) {
+        ClusterEntities seen = state.entities();
+        for (ActuatorDescription actuator : state.entities().actuators().values()) {
+            Abilities abilities = actuator.abilities().withGranularity(Granularity.GPU);
+            seen = seen.with(new ActuatorDescription(
+                    actuator.actuator(),
+                    actuator.domain(),
+                    actuator.at(),
+                    actuator.driver(),
+                    actuator.nodes(),
+                    abilities));
+        }
+        Step step = scheduler.step(with(state, seen), event);
+        ClusterEntities after = step.state().entities();
+        for (ActuatorDescription actuator : state.entities().actuators().values()) {
+            if (!event.event().equals(after.actuators().require(actuator.actuator()))) {
+                after = after.with(actuator);
+            }
+        }
+        return with(step, after);
+    }
+
+    private static Step withQueues(
+            Scheduler scheduler, ClusterState state, DomainEvent event, UnaryOperator<ClusterQueue> other) {
+        ClusterEntities seen = state.entities();
+        for (QueueState queue : state.entities().queues().values()) {
+            seen = seen.with(queue.describedBy(other.apply(queue.spec())));
+        }
+        Step step = scheduler.step(with(state, seen), event);
+        ClusterEntities after = step.state().entities();
+        for (QueueState queue : state.entities().queues().values()) {
+            QueueState next = after.queues().require(queue.spec().queue());
+            if (!event.event().equals(next.spec())) {
+                after = after.with(next.describedBy(queue.spec()));
+            }
+        }
+        return with(step, after);
+    }
+
+    private static ClusterQueue raised(ClusterQueue queue, ClusterState state) {
+        return with(queue, quota -> quota.nominalQuota() + binding(queue, quota, state));
+    }
+
+    private static ClusterQueue asUsed(ClusterQueue queue, ClusterState state) {
+        QueueLedger ledger = QueueLedger.of(state.entities());
+        return with(queue, quota -> ledger.use(queue.queue(), quota.kind())
+                .map(use -> Math.max(use.nominal(), use.used()))
+                .orElse(quota.nominalQuota()));
+    }
+
+    private static ClusterQueue with(ClusterQueue queue, ToDoubleFunction<KindQuota> nominal) {
+        return new ClusterQueue(
+                queue.queue(),
+                queue.domain(),
+                queue.at(),
+                queue.cohort(),
+                queue.weight(),
+                queue.quotas().stream()
+                        .map(quota -> new KindQuota(
+                                quota.kind(),
+                                nominal.applyAsDouble(quota),
+                                quota.borrowingLimit(),
+                                quota.lendingLimit()))
+                        .toList(),
+                queue.withinClusterQueue(),
+                queue.reclaimWithinCohort(),
+                queue.priorityClasses());
+    }
+
+    private static long binding(ClusterQueue queue, KindQuota quota, ClusterState state) {
+        return state.gpus().stream()
+                .filter(unit -> unit.owner().isBinding())
+                .filter(unit -> unit.owner()
+                        .holder()
+                        .flatMap(state.entities()::queueOf)
+                        .filter(queue::equals)
+                        .flatMap(of -> of.quota(unit.kind()))
+                        .filter(quota::equals)
+                        .isPresent())
+                .count();
+    }
+
+    private static Step withOneKind(Scheduler scheduler, ClusterState state, DomainEvent event) {
+        Optional<KindId> first = state.gpus().stream()
+                .flatMap(unit -> unit.kind().stream())
+                .findFirst();
+        ClusterEntities seen = state.entities();
+        for (GpuState unit : state.gpus().values()) {
+            seen = seen.with(unit.of(first));
+        }
+        Step step = scheduler.step(with(state, seen), event);
+        ClusterEntities after = step.state().entities();
+        for (GpuState unit : state.gpus().values()) {
+            Optional<GpuState> next = after.gpus().get(unit.gpuId());
+            if (next.isPresent()) {
+                after = after.with(next.get().of(unit.kind()));
+            }
+        }
+        return with(step, after);
+    }
+
+    private static Step withoutFloors(Scheduler scheduler, ClusterState state, DomainEvent event) {
+        ClusterEntities seen = state.entities();
+        for (ServiceState service : state.entities().services().values()) {
+            seen = seen.with(service.describedBy(withoutFloor(service.spec())));
+        }
+        Step step = scheduler.step(with(state, seen), event);
+        ClusterEntities after = step.state().entities();
+        for (ServiceState service : state.entities().services().values()) {
+            ServiceState next = after.services().require(service.spec().service());
+            if (!event.event().equals(next.spec())) {
+                after = after.with(next.describedBy(service.spec()));
+            }
+        }
+        return with(step, after);
+    }
+
+    private static InferenceService withoutFloor(InferenceService service) {
+        return new InferenceService(
+                service.service(),
+                service.domain(),
+                service.at(),
+                service.models(),
+                service.slo(),
+                service.replicaCapacityPerSecond(),
+                service.replicaConcurrency(),
+                0,
+                service.warmUp(),
+                service.sliceMemoryBytes(),
+                service.queue(),
+                service.capacities());
+    }
+
+    private static ClusterState withOneActuator(ClusterState state, DomainEvent event) {
+        Optional<ActuationReport> applied =
+                event.event().asReport().filter(report -> report.outcome() == Outcome.APPLIED);
+        Optional<JobState> job =
+                applied.flatMap(ActuationReport::tenant).flatMap(Tenant::jobId).flatMap(state.jobs()::get);
+        return job.filter(known -> !known.change().awaited().isEmpty())
+                .map(known -> with(
+                        state,
+                        state.entities()
+                                .with(known.awaiting(List.of(
+                                        applied.orElseThrow().actuator())))))
+                .orElse(state);
+    }
+
+    private static ClusterState with(ClusterState state, ClusterEntities entities) {
+        return new ClusterState(
+                state.domain(),
+                state.position(),
+                state.nextPlanAt(),
+                state.mode(),
+                state.pacing(),
+                state.slices(),
+                state.advice(),
+                state.promises(),
+                entities);
+    }
+
+    private static Step with(Step step, ClusterEntities entities) {
+        return new Step(with(step.state(), entities), step.decisions(), step.changed());
+    }
+}

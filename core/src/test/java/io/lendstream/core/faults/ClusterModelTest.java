@@ -1,0 +1,65 @@
+package io.lendstream.core.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.history.Violation;
+import io.lendstream.core.seeds.Seeds;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The promises of the cluster model in random histories with everything that the model has, judged by what really ran
+ * and by the record. {@code ./dev histories} plays ten thousand.
+ */
+class ClusterModelTest {
+    private static final long RUNS_PER_BUG = 300;
+
+    @Seeds(300)
+    void promisesAreKeptInMixedClusters(long seed) {
+        MixedCluster cluster = new MixedCluster(seed, ClusterBug.NONE).endured();
+
+        assertThat(cluster.broken()).as("what really ran, seed %d", seed).isEmpty();
+        assertThat(cluster.violations()).as("recorded history, seed %d", seed).isEmpty();
+    }
+
+    /** Without this, a scenario in which nothing happens would keep all promises. */
+    @Test
+    void muchHappensInMixedClusters() {
+        List<MixedCluster> clusters = LongStream.range(0, 40)
+                .mapToObj(seed -> new MixedCluster(seed, ClusterBug.NONE).endured())
+                .toList();
+        Map<String, Integer> decisions = new TreeMap<>();
+        for (MixedCluster cluster : clusters) {
+            cluster.decisions().forEach((kind, count) -> decisions.merge(kind, count, Integer::sum));
+        }
+
+        assertThat(decisions).containsKeys("lend", "reclaim", "renew", "resize", "serve", "idle", "hold");
+        assertThat(decisions).containsKeys("because quota", "because ability", "because lost", "because timeout");
+        assertThat(clusters.stream().mapToInt(MixedCluster::losses).sum()).isGreaterThan(80);
+    }
+
+    /** By what really ran; and by the record too, where a rule is for it. */
+    @ParameterizedTest
+    @EnumSource(value = ClusterBug.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void aPlantedMistakeIsFound(ClusterBug bug) {
+        List<String> rules = new ArrayList<>();
+        boolean isSeen = false;
+        for (long seed = 0; seed < RUNS_PER_BUG && !(isSeen && rules.contains(bug.rule())); seed++) {
+            MixedCluster cluster = new MixedCluster(seed, bug).endured();
+            if (cluster.broken().stream().anyMatch(how -> how.startsWith(bug.promise()))) {
+                isSeen = true;
+                rules.add("");
+                cluster.violations().stream().map(Violation::rule).forEach(rules::add);
+            }
+        }
+
+        assertThat(isSeen).as("what really ran breaks %s", bug.promise()).isTrue();
+        assertThat(rules).contains(bug.rule());
+    }
+}

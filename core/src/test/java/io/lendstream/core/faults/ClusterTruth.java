@@ -1,0 +1,447 @@
+package io.lendstream.core.faults;
+
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Preemption;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.QueueState;
+import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+/**
+ * Judges a {@link MixedCluster} by what really runs on its units, not by the record. A unit counts for the tenant that
+ * runs there if the scheduler knows it; that it knows it, or has taken the unit out of service, is a promise too.
+ */
+final class ClusterTruth {
+    private static final double ROUNDING = 1e-6;
+    private static final int ENOUGH = 5;
+    /** The longest way of a report, and some. */
+    private static final Duration UNREPORTED = Duration.ofMinutes(10);
+    /** The notice, and all that a job may need to leave when it has to be forced. */
+    private static final Duration LONGEST_CLAIM = Duration.ofMinutes(3);
+
+    private final MixedWorld world;
+    private final List<String> broken = new ArrayList<>();
+    private final Map<GpuId, Since> since = new HashMap<>();
+    /** The most that each quota's queue could use when it last got a unit. */
+    private final Map<Account, Double> limits = new HashMap<>();
+    private final Map<Tenant, Instant> ends = new HashMap<>();
+    private final Map<DecisionId, Set<String>> applied = new HashMap<>();
+    /** Jobs that could have a unit of a queue which has too much, and since when. */
+    private final Map<JobId, Instant> asking = new HashMap<>();
+
+    private Map<GpuId, Tenant> running = Map.of();
+    private Instant now = Instant.MIN;
+    private long looks;
+    private int claims;
+
+    /** The tenant that a unit runs, and the look by which it did. */
+    private record Since(Tenant tenant, long look) {}
+
+    /** A tenant in a place of units that are taken for each other. */
+    private record Seat(String place, Tenant tenant) {}
+
+    /** A quota of a queue. */
+    private record Account(QueueId queue, Optional<KindId> kind) {}
+
+    ClusterTruth(MixedWorld world) {
+        this.world = world;
+    }
+
+    int claims() {
+        return claims;
+    }
+
+    List<String> broken() {
+        return broken;
+    }
+
+    void broken(String promise, String how) {
+        if (broken.size() < ENOUGH) {
+            broken.add("%s: %s at %s".formatted(promise, how, now));
+        }
+    }
+
+    /** What runs on all machines now. */
+    void look(Map<GpuId, Tenant> all, Instant at) {
+        now = at;
+        looks++;
+        running = new TreeMap<>(all);
+        since.keySet().removeIf(unit -> !running.containsKey(unit));
+        running.forEach((unit, tenant) -> since.merge(
+                unit, new Since(tenant, looks), (old, next) -> old.tenant().equals(tenant) ? old : next));
+    }
+
+    /** A tenant ends by itself, or with its node: the scheduler may not know that for some time. */
+    void ends(Tenant tenant) {
+        ends.put(tenant, now);
+    }
+
+    void reported(String actuator, ActuationReport report) {
+        if (report.outcome() == Outcome.APPLIED) {
+            applied.computeIfAbsent(report.decision(), any -> new HashSet<>()).add(actuator);
+        }
+    }
+
+    /**
+     * Whether a scheduler that takes a change for settled may do so: all actuators that take part have reported it.
+     *
+     * @param actuators those with units of the change
+     */
+    void settled(JobId job, DecisionId decision, Set<String> actuators) {
+        Set<String> open = new HashSet<>(actuators);
+        open.removeAll(applied.getOrDefault(decision, Set.of()));
+        if (!open.isEmpty()) {
+            broken("half settled", "decision %s about %s counts as done without %s".formatted(decision, job, open));
+        }
+    }
+
+    /** What a step changed: units that tenants gain by decision, and replicas that are taken from services. */
+    void stepped(ClusterState before, ClusterState after, Set<GpuId> owners) {
+        for (GpuId id : owners) {
+            Optional<GpuState> unit = after.gpus().get(id);
+            Optional<Owner> old = before.gpus().get(id).map(GpuState::owner);
+            unit.filter(each -> each.owner().isBinding())
+                    .filter(each ->
+                            !each.owner().holder().equals(old.flatMap(Owner::holder)))
+                    .ifPresent(each -> gain(after, each));
+            boolean isTaken = unit.filter(each -> each.owner().isReleasing()).isPresent()
+                    && old.filter(Owner::isUp).isPresent();
+            if (isTaken) {
+                old.flatMap(Owner::replicaOf)
+                        .flatMap(after.services()::get)
+                        .ifPresent(service -> checkFloor(after, service, id));
+            }
+        }
+    }
+
+    private void checkFloor(ClusterState after, ServiceState service, GpuId taken) {
+        ServiceId name = service.spec().service();
+        Tenant tenant = new Tenant.Service(name);
+        Map<Seat, Integer> runs = runs();
+        int left = 0;
+        for (Map.Entry<Seat, Integer> up :
+                held(after, unit -> unit.owner().isUp()).entrySet()) {
+            left += up.getKey().tenant().equals(tenant)
+                    ? Math.min(up.getValue(), runs.getOrDefault(up.getKey(), 0))
+                    : 0;
+        }
+        if (!mayHaveEnded(tenant) && tenant.equals(running.get(taken)) && left < service.spec().floorReplicas()) {
+            broken(
+                    "floor",
+                    "%s is taken from %s, which keeps %d of %d replicas"
+                            .formatted(taken, name, left, service.spec().floorReplicas()));
+        }
+    }
+
+    /** Whether a tenant has ended somewhere so lately that the scheduler need not know it. */
+    private boolean mayHaveEnded(Tenant tenant) {
+        Instant end = ends.get(tenant);
+        return end != null && end.plus(UNREPORTED).isAfter(now);
+    }
+
+    private void gain(ClusterState state, GpuState unit) {
+        Optional<ClusterQueue> queue = unit.owner().holder().flatMap(state.entities()::queueOf);
+        Optional<KindQuota> quota = queue.flatMap(
+                of -> of.quota(Optional.of(world.unit(unit.gpuId()).kind())));
+        if (quota.isPresent()) {
+            limits.put(
+                    new Account(queue.get().queue(), quota.get().kind()), limit(state, queue.get(), quota.get()));
+        } else if (queue.isPresent()) {
+            broken("quota", "%s is given to queue %s, which has no quota for it".formatted(unit.gpuId(), queue.get()));
+        }
+    }
+
+    /** The most that a queue may use in a quota, by what runs of the other queues. */
+    private double limit(ClusterState state, ClusterQueue queue, KindQuota quota) {
+        Map<Account, Double> used = used(state, known(state));
+        double lendable = 0;
+        for (QueueState other : state.queues().values()) {
+            boolean isOfCohort = queue.cohort().isPresent()
+                    && queue.cohort().equals(other.spec().cohort())
+                    && !other.spec().queue().equals(queue.queue());
+            for (KindQuota theirs : isOfCohort ? other.spec().quotas() : List.<KindQuota>of()) {
+                if (theirs.kind().equals(quota.kind())) {
+                    double own = theirs.nominalQuota();
+                    double kept = theirs.lendingLimit()
+                            .map(limit -> Math.max(0, own - limit))
+                            .orElse(0.0);
+                    double uses = used.getOrDefault(new Account(other.spec().queue(), theirs.kind()), 0.0);
+                    lendable += own - Math.max(uses, kept);
+                }
+            }
+        }
+        return quota.nominalQuota()
+                + Math.min(quota.borrowingLimit().orElse(Double.MAX_VALUE), Math.max(0, lendable));
+    }
+
+    private Optional<Account> account(ClusterState state, GpuId unit, Tenant tenant) {
+        return state.entities()
+                .queueOf(tenant)
+                .flatMap(queue -> queue.quota(Optional.of(world.unit(unit).kind()))
+                        .map(quota -> new Account(queue.queue(), quota.kind())));
+    }
+
+    /** What runs where the scheduler knows it: of a tenant in a place, at most as many as it has there. */
+    private Map<GpuId, Tenant> known(ClusterState state) {
+        Map<Seat, Integer> left = held(state, unit -> true);
+        Map<GpuId, Tenant> known = new TreeMap<>();
+        running.forEach((unit, tenant) -> {
+            Seat seat = new Seat(world.unit(unit).place(), tenant);
+            if (left.merge(seat, -1, Integer::sum) >= 0) {
+                known.put(unit, tenant);
+            }
+        });
+        return known;
+    }
+
+    /** How many of some units each tenant has in each place. */
+    private Map<Seat, Integer> held(ClusterState state, Predicate<GpuState> some) {
+        Map<Seat, Integer> held = new HashMap<>();
+        for (GpuState unit : state.gpus().values()) {
+            if (some.test(unit)) {
+                unit.owner()
+                        .holder()
+                        .map(tenant -> new Seat(world.unit(unit.gpuId()).place(), tenant))
+                        .ifPresent(seat -> held.merge(seat, 1, Integer::sum));
+            }
+        }
+        return held;
+    }
+
+    private Map<Seat, Integer> runs() {
+        Map<Seat, Integer> runs = new HashMap<>();
+        running.forEach((unit, tenant) -> runs.merge(new Seat(world.unit(unit).place(), tenant), 1, Integer::sum));
+        return runs;
+    }
+
+    /** Compares the state of the scheduler in office with what runs. */
+    void judge(ClusterState state) {
+        Map<String, Integer> strangers = new TreeMap<>();
+        Map<Seat, Integer> held = held(state, unit -> true);
+        runs().forEach((seat, count) -> {
+            int more = count - held.getOrDefault(seat, 0);
+            if (more > 0) {
+                strangers.merge(seat.place(), more, Integer::sum);
+            }
+        });
+        strangers.forEach((place, count) -> {
+            long outOfService = state.gpus().stream()
+                    .filter(unit -> world.unit(unit.gpuId()).place().equals(place))
+                    .filter(unit -> unit.owner().isQuarantined())
+                    .count();
+            if (count > outOfService) {
+                broken(
+                        "one owner",
+                        "in %s run %s, which the scheduler takes for %s"
+                                .formatted(place, of(runs(), place), of(held, place)));
+            }
+        });
+        Map<GpuId, Tenant> known = known(state);
+        checkKinds(state, known);
+        checkBundles(known);
+        checkQuotas(state, known);
+    }
+
+    private static Map<Tenant, Integer> of(Map<Seat, Integer> counts, String place) {
+        Map<Tenant, Integer> there = new HashMap<>();
+        counts.forEach((seat, count) -> {
+            if (seat.place().equals(place)) {
+                there.put(seat.tenant(), count);
+            }
+        });
+        return there;
+    }
+
+    private void checkKinds(ClusterState state, Map<GpuId, Tenant> known) {
+        known.forEach((unit, tenant) -> {
+            KindId kind = world.unit(unit).kind();
+            boolean isExcluded = tenant.jobId()
+                            .flatMap(state.jobs()::get)
+                            .map(JobState::spec)
+                            .filter(job -> job.excludes(kind))
+                            .isPresent()
+                    || tenant.serviceId()
+                            .flatMap(state.services()::get)
+                            .filter(service -> !service.spec().uses(Optional.of(kind)))
+                            .isPresent();
+            if (isExcluded) {
+                broken("excluded kind", "%s runs on %s, of kind %s".formatted(tenant, unit, kind));
+            }
+        });
+    }
+
+    private void checkBundles(Map<GpuId, Tenant> known) {
+        Map<String, List<GpuId>> bundles = new TreeMap<>();
+        known.keySet().forEach(unit -> world.unit(unit)
+                .bundle()
+                .ifPresent(bundle ->
+                        bundles.computeIfAbsent(bundle, any -> new ArrayList<>()).add(unit)));
+        bundles.forEach((bundle, units) -> {
+            long lastJob = lastStart(units, true);
+            long lastReplica = lastStart(units, false);
+            if (lastJob > 0 && lastReplica > 0) {
+                broken(
+                        "bundle",
+                        "a job and a service run in %s, the %s came last: %s"
+                                .formatted(bundle, lastJob > lastReplica ? "job" : "service", units));
+            }
+        });
+    }
+
+    private long lastStart(List<GpuId> units, boolean ofJobs) {
+        return units.stream()
+                .map(since::get)
+                .filter(start -> start.tenant().isJob() == ofJobs)
+                .mapToLong(Since::look)
+                .max()
+                .orElse(0);
+    }
+
+    /** Whatever runs was counted already when the queue last got a unit. */
+    private void checkQuotas(ClusterState state, Map<GpuId, Tenant> known) {
+        used(state, known).forEach((account, used) -> {
+            double limit = limits.getOrDefault(account, Double.POSITIVE_INFINITY);
+            if (used > limit + ROUNDING) {
+                broken(
+                        "quota",
+                        "%s uses %s GPUs, but could have %s when it got the last one".formatted(account, used, limit));
+            }
+        });
+    }
+
+    private Map<Account, Double> used(ClusterState state, Map<GpuId, Tenant> known) {
+        Map<Account, Double> used = new HashMap<>();
+        known.forEach((unit, tenant) -> account(state, unit, tenant)
+                .ifPresent(account -> used.merge(account, world.unit(unit).share(), Double::sum)));
+        return used;
+    }
+
+    /** In quiet time: what a queue has beyond its nominal quota goes to those who ask for it, within a notice. */
+    void checkClaims(ClusterState state) {
+        Map<GpuId, Tenant> known = known(state);
+        Map<Account, Double> used = used(state, known);
+        Set<JobId> open = new HashSet<>();
+        for (JobState job : state.jobs().values()) {
+            TrainingJob spec = job.spec();
+            boolean isPlain = spec.scaling().least() == 1
+                    && spec.shape().isAny()
+                    && spec.hardDeadline().isEmpty()
+                    && job.changing().isEmpty();
+            boolean waits = isPlain
+                    && !job.isOver()
+                    && !job.isRefused()
+                    && !running.containsValue(new Tenant.Job(spec.job()));
+            boolean hasClaim = waits
+                    && known.keySet().stream().anyMatch(unit -> isOwed(state, unit, known.get(unit), spec, used));
+            if (hasClaim) {
+                open.add(spec.job());
+            }
+        }
+        asking.keySet().retainAll(open);
+        for (JobId job : open) {
+            claims += asking.containsKey(job) ? 0 : 1;
+            Instant first = asking.computeIfAbsent(job, any -> now);
+            if (first.plus(LONGEST_CLAIM).isBefore(now)) {
+                broken("excess kept", "%s waits since %s for what another queue has too much".formatted(job, first));
+            }
+        }
+    }
+
+    /** Whether a job could have a unit out of the nominal quota of its queue, from a queue that is above its own. */
+    private boolean isOwed(
+            ClusterState state, GpuId unit, Tenant tenant, TrainingJob job, Map<Account, Double> used) {
+        Optional<ClusterQueue> mine = state.entities().queueOf(new Tenant.Job(job.job()));
+        Optional<ClusterQueue> theirs = state.entities().queueOf(tenant);
+        boolean isInReach = tenant.isJob()
+                && world.unit(unit).share() == 1
+                && state.gpus().require(unit).pool() == Pool.TRAINING
+                && !job.excludes(world.unit(unit).kind());
+        if (!isInReach || mine.isEmpty() || theirs.isEmpty()) {
+            return false;
+        }
+        Optional<KindId> kind = Optional.of(world.unit(unit).kind());
+        Optional<KindQuota> asked = mine.get().quota(kind);
+        Optional<KindQuota> taken = theirs.get().quota(kind);
+        boolean isOfCohort = mine.get().cohort().isPresent()
+                && mine.get().cohort().equals(theirs.get().cohort())
+                && !mine.get().queue().equals(theirs.get().queue())
+                && mine.get().inCohort() == Preemption.ANY;
+        if (!isOfCohort
+                || asked.isEmpty()
+                || taken.isEmpty()
+                || !asked.get().kind().equals(taken.get().kind())) {
+            return false;
+        }
+        int floors = state.services().stream()
+                .filter(service -> service.spec().queue().equals(job.queue()))
+                .mapToInt(service -> service.spec().floorReplicas())
+                .sum();
+        double has = used.getOrDefault(new Account(mine.get().queue(), asked.get().kind()), 0.0);
+        double too = used.getOrDefault(new Account(theirs.get().queue(), taken.get().kind()), 0.0);
+        return has + floors + 1 <= asked.get().nominalQuota()
+                && too > taken.get().nominalQuota() + ROUNDING;
+    }
+
+    /**
+     * After a long quiet time the scheduler knows exactly what runs, no job runs that was refused, and
+     * each job has a size that it allows.
+     */
+    void conclude(ClusterState state) {
+        Set<String> unclear = new HashSet<>();
+        for (GpuState unit : state.gpus().values()) {
+            Owner owner = unit.owner();
+            if (owner.isQuarantined() || owner.isBinding() || owner.isReleasing()) {
+                unclear.add(world.unit(unit.gpuId()).place());
+            }
+        }
+        Map<Seat, Integer> held = held(state, unit -> true);
+        Map<Seat, Integer> runs = runs();
+        Set<Seat> seats = new HashSet<>(held.keySet());
+        seats.addAll(runs.keySet());
+        for (Seat seat : seats) {
+            int has = held.getOrDefault(seat, 0);
+            int uses = runs.getOrDefault(seat, 0);
+            if (has != uses && !unclear.contains(seat.place())) {
+                broken("drift", "%s runs %d times, and should %d times".formatted(seat, uses, has));
+            }
+        }
+        Map<JobId, Integer> sizes = new TreeMap<>();
+        known(state).values().forEach(tenant -> tenant.jobId().ifPresent(job -> sizes.merge(job, 1, Integer::sum)));
+        sizes.forEach((name, size) -> checkSize(state.jobs().require(name), size));
+    }
+
+    private void checkSize(JobState job, int size) {
+        TrainingJob spec = job.spec();
+        boolean isSettled = job.changing().isEmpty() && job.allocation().gpus().size() == size;
+        if (job.isRefused()) {
+            broken("refused job", "%s runs on %d units".formatted(spec.job(), size));
+        } else if (isSettled && !spec.shape().allows(size)) {
+            broken("size", "%s runs on %d units, but has shape %s".formatted(spec.job(), size, spec.shape()));
+        }
+    }
+}

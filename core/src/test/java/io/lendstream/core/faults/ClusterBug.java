@@ -1,5 +1,10 @@
 package io.lendstream.core.faults;
 
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.GroupPart;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
@@ -9,6 +14,7 @@ import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.scheduler.Scheduler;
@@ -20,6 +26,7 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
@@ -44,7 +51,13 @@ enum ClusterBug {
     /** Services have no floor when units are taken from them. */
     UNDER_FLOOR("floor", "floor"),
     /** The first of two actuators settles a change; no rule of the record finds that. */
-    HALF_SETTLED("half settled", "");
+    HALF_SETTLED("half settled", ""),
+    /** A replica serves, and a gang trains, as soon as its first unit is bound. */
+    HALF_BOUND("half bound", "group"),
+    /** A replica that could not be bound is undone without one of its units. */
+    UNDONE_IN_PART("left of a replica", "group"),
+    /** A replica that has lost a unit goes on. */
+    LOST_PART("left of a replica", "group");
 
     /** The promise that it breaks, as what really ran shows it. */
     private final String promise;
@@ -76,6 +89,9 @@ enum ClusterBug {
             case EXCLUDED_KIND -> withOneKind(scheduler, state, event);
             case UNDER_FLOOR -> withoutFloors(scheduler, state, event);
             case HALF_SETTLED -> scheduler.step(withOneActuator(state, event), event);
+            case HALF_BOUND -> withAllHere(scheduler, state, event);
+            case UNDONE_IN_PART -> withoutStops(scheduler, state, event, true);
+            case LOST_PART -> withoutStops(scheduler, state, event, false);
         };
     }
 
@@ -216,7 +232,7 @@ enum ClusterBug {
                 service.warmUp(),
                 service.sliceMemoryBytes(),
                 service.queue(),
-                service.capacities());
+                service.hardware());
     }
 
     private static ClusterState withOneActuator(ClusterState state, DomainEvent event) {
@@ -231,6 +247,92 @@ enum ClusterBug {
                                 .with(known.awaiting(List.of(
                                         applied.orElseThrow().actuator())))))
                 .orElse(state);
+    }
+
+    /** With each unit seen as bound that is to be. */
+    private static Step withAllHere(Scheduler scheduler, ClusterState state, DomainEvent event) {
+        ClusterEntities seen = state.entities();
+        for (GpuState unit : state.gpus().values()) {
+            if (unit.owner().isBinding() && unit.part().isPresent()) {
+                seen = seen.with(unit.in(unit.part().get().arrived()));
+            }
+        }
+        Step step = scheduler.step(with(state, seen), event);
+        ClusterEntities after = step.state().entities();
+        List<GpuId> bound = event.event()
+                .asReport()
+                .filter(report -> report.outcome() == Outcome.BOUND)
+                .map(ActuationReport::gpus)
+                .orElse(List.of());
+        for (GpuState unit : state.gpus().values()) {
+            Optional<GpuState> next = after.gpus().get(unit.gpuId()).filter(each -> each.part().isPresent());
+            boolean isSame = next.flatMap(GpuState::part)
+                    .map(GroupPart::replica)
+                    .equals(unit.part().map(GroupPart::replica));
+            if (next.isPresent() && isSame && !bound.contains(unit.gpuId())) {
+                after = after.with(next.get().in(unit.part().orElseThrow()));
+            }
+        }
+        return with(step, after);
+    }
+
+    /** Without a part of the decisions that stop what is left of a replica. */
+    private static Step withoutStops(Scheduler scheduler, ClusterState state, DomainEvent event, boolean ofUnbound) {
+        Step step = scheduler.step(state, event);
+        ClusterEntities after = step.state().entities();
+        List<Decision> decisions = new ArrayList<>();
+        for (Decision decision : step.decisions()) {
+            List<GpuId> kept = decision.reason().is(ReasonCode.LOST) || decision.reason().is(ReasonCode.TIMEOUT)
+                    ? kept(decision, state, ofUnbound)
+                    : List.of();
+            for (GpuId unit : kept) {
+                after = after.with(state.gpus().require(unit));
+            }
+            without(decision, kept).ifPresent(decisions::add);
+        }
+        Step changed = with(step, after);
+        return new Step(changed.state(), decisions, changed.changed());
+    }
+
+    private static List<GpuId> kept(Decision decision, ClusterState state, boolean ofUnbound) {
+        List<GpuId> kept = new ArrayList<>();
+        for (ReplicaUnits replica :
+                decision.action().asIdle().map(Action.Idle::replicas).orElse(List.of())) {
+            replica.units().stream()
+                    .filter(unit -> state.gpus()
+                            .get(unit)
+                            .filter(known -> known.part().isPresent() && known.isHere())
+                            .filter(known -> ofUnbound ? known.owner().isBinding() : known.owner().isUp())
+                            .isPresent())
+                    .limit(ofUnbound ? 1 : replica.units().size())
+                    .forEach(kept::add);
+        }
+        return kept;
+    }
+
+    private static Optional<Decision> without(Decision decision, List<GpuId> kept) {
+        Optional<Action.Idle> idle = decision.action().asIdle().filter(any -> !kept.isEmpty());
+        if (idle.isEmpty()) {
+            return Optional.of(decision);
+        }
+        List<GpuId> left = without(idle.get().gpus(), kept);
+        List<ReplicaUnits> replicas = idle.get().replicas().stream()
+                .map(each -> new ReplicaUnits(each.replica(), each.shape(), each.role(), without(each.units(), kept)))
+                .filter(each -> !each.units().isEmpty())
+                .toList();
+        return left.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Decision(
+                        decision.id(),
+                        decision.at(),
+                        decision.deadline(),
+                        decision.advisory(),
+                        decision.reason(),
+                        new Action.Idle(idle.get().service(), left, idle.get().by(), replicas)));
+    }
+
+    private static List<GpuId> without(List<GpuId> units, List<GpuId> others) {
+        return units.stream().filter(unit -> !others.contains(unit)).toList();
     }
 
     private static ClusterState with(ClusterState state, ClusterEntities entities) {

@@ -1,5 +1,6 @@
 package io.lendstream.core.faults;
 
+import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ClusterQueue;
@@ -54,6 +55,7 @@ final class ClusterTruth {
     /** Jobs that could have a unit of a queue which has too much, and since when. */
     private final Map<JobId, Instant> asking = new HashMap<>();
 
+    private final Map<GpuId, Together> together = new HashMap<>();
     private Map<GpuId, Tenant> running = Map.of();
     private Instant now = Instant.MIN;
     private long looks;
@@ -67,6 +69,13 @@ final class ClusterTruth {
 
     /** A quota of a queue. */
     private record Account(QueueId queue, Optional<KindId> kind) {}
+
+    /** Units that a decision gives to a tenant together: for a replica, or for a gang. */
+    private record Together(Tenant tenant, List<GpuId> units) {
+        boolean isReplica() {
+            return !tenant.isJob();
+        }
+    }
 
     ClusterTruth(MixedWorld world) {
         this.world = world;
@@ -120,6 +129,49 @@ final class ClusterTruth {
         }
     }
 
+    /** A decision gives a tenant units that it can use only together. */
+    void decided(Decision decision, ClusterState after) {
+        decision.action().asServe().filter(serve -> !serve.warm()).ifPresent(serve -> serve.replicas()
+                .forEach(replica -> together(new Together(new Tenant.Service(serve.service()), replica.units()))));
+        decision.action()
+                .jobChange()
+                .filter(change -> after.jobs()
+                        .get(change.job())
+                        .filter(job -> job.spec().shape().gang())
+                        .isPresent())
+                .ifPresent(change -> together(new Together(
+                        new Tenant.Job(change.job()),
+                        change.allocation().gpus().stream()
+                                .filter(unit -> isComing(after, unit, decision.id()))
+                                .toList())));
+    }
+
+    private static boolean isComing(ClusterState state, GpuId unit, DecisionId decision) {
+        return state.gpus()
+                .get(unit)
+                .flatMap(known -> known.owner().asBinding())
+                .filter(binding -> binding.decision().equals(decision))
+                .isPresent();
+    }
+
+    private void together(Together units) {
+        units.units().forEach(unit -> together.put(unit, units));
+    }
+
+    /** A unit is in use: then all that it is to work with run. */
+    private void checkTogether(GpuState unit) {
+        Together all = together.get(unit.gpuId());
+        if (all == null || !unit.isHeldBy(all.tenant()) || mayHaveEnded(all.tenant())) {
+            return;
+        }
+        List<GpuId> missing = all.units().stream()
+                .filter(each -> all.equals(together.get(each)) && !all.tenant().equals(running.get(each)))
+                .toList();
+        if (!missing.isEmpty()) {
+            broken("half bound", "%s works on %s, but does not run on %s".formatted(all.tenant(), unit.gpuId(), missing));
+        }
+    }
+
     /** What a step changed: units that tenants gain by decision, and replicas that are taken from services. */
     void stepped(ClusterState before, ClusterState after, Set<GpuId> owners) {
         for (GpuId id : owners) {
@@ -129,6 +181,8 @@ final class ClusterTruth {
                     .filter(each ->
                             !each.owner().holder().equals(old.flatMap(Owner::holder)))
                     .ifPresent(each -> gain(after, each));
+            unit.filter(each -> each.owner().isUp() && old.filter(Owner::isBinding).isPresent())
+                    .ifPresent(this::checkTogether);
             boolean isTaken = unit.filter(each -> each.owner().isReleasing()).isPresent()
                     && old.filter(Owner::isUp).isPresent();
             if (isTaken) {
@@ -408,8 +462,8 @@ final class ClusterTruth {
     }
 
     /**
-     * After a long quiet time the scheduler knows exactly what runs, no job runs that was refused, and
-     * each job has a size that it allows.
+     * After a long quiet time the scheduler knows exactly what runs, no job runs that was refused, each job has a size
+     * that it allows, and replicas of several units are whole.
      */
     void conclude(ClusterState state) {
         Set<String> unclear = new HashSet<>();
@@ -430,8 +484,19 @@ final class ClusterTruth {
                 broken("drift", "%s runs %d times, and should %d times".formatted(seat, uses, has));
             }
         }
+        Map<GpuId, Tenant> known = known(state);
+        for (Together all : new HashSet<>(together.values())) {
+            long here = all.units().stream()
+                    .filter(unit -> all.equals(together.get(unit)) && all.tenant().equals(known.get(unit)))
+                    .count();
+            if (all.isReplica() && here > 0 && here < all.units().size()) {
+                broken(
+                        "left of a replica",
+                        "%s runs on %d units of %s".formatted(all.tenant(), here, all.units()));
+            }
+        }
         Map<JobId, Integer> sizes = new TreeMap<>();
-        known(state).values().forEach(tenant -> tenant.jobId().ifPresent(job -> sizes.merge(job, 1, Integer::sum)));
+        known.values().forEach(tenant -> tenant.jobId().ifPresent(job -> sizes.merge(job, 1, Integer::sum)));
         sizes.forEach((name, size) -> checkSize(state.jobs().require(name), size));
     }
 

@@ -359,6 +359,7 @@ final class MixedCluster {
             log.add(act.event());
             published.addAll(act.step().decisions());
             ClusterState state = act.state();
+            act.step().decisions().forEach(decision -> truth.decided(decision, state));
             truth.stepped(known, state, act.step().changed().owners());
             act.event().event().asReport().ifPresent(report -> settled(report, state));
             known = state;

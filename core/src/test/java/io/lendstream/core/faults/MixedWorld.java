@@ -19,6 +19,7 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Preemption;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.BatchRange;
@@ -47,8 +48,8 @@ import java.util.stream.IntStream;
 
 /**
  * What is drawn for a {@link MixedCluster}: 2 to 4 nodes of 1 to 3 kinds of GPU in two racks, some of them mixed or
- * with MIG instances; 1 or 2 actuators with their nodes and abilities; queues; services; and jobs with needs of kinds,
- * sizes, topology and deadlines.
+ * with MIG instances; 1 or 2 actuators with their nodes and abilities; queues; services, some with replicas of several
+ * GPUs; and jobs with needs of kinds, sizes, topology, gangs and deadlines.
  */
 final class MixedWorld {
     private static final DomainId DOMAIN = MixedCluster.DOMAIN;
@@ -222,7 +223,19 @@ final class MixedWorld {
                 Duration.ofSeconds(24));
         InferenceService sized = random.nextBoolean() ? plain : plain.onSlicesOf(10L << 30);
         InferenceService onKinds = random.nextInt(3) > 0 ? sized : sized.onKinds(capacities());
-        return isQueued() ? onKinds.in(pick(queues)) : onKinds;
+        InferenceService inShapes = random.nextInt(3) > 0 ? plain.inShapes(replicaShapes()) : onKinds;
+        return isQueued() ? inShapes.in(pick(queues)) : inShapes;
+    }
+
+    /** One or two shapes of 1 to 3 GPUs on one node or on each of two. */
+    private List<ReplicaShape> replicaShapes() {
+        List<ReplicaShape> shapes = new ArrayList<>();
+        for (int i = 0; i < 1 + random.nextInt(2); i++) {
+            int gpus = 1 + random.nextInt(3);
+            int wide = random.nextInt(3) == 0 ? 2 : 1;
+            shapes.add(ReplicaShape.of("shape-" + i, gpus, wide, 5.0 * gpus * wide, Duration.ofSeconds(24)));
+        }
+        return shapes;
     }
 
     /** Some of the kinds, in any order, on which a replica answers more or less. */
@@ -281,7 +294,8 @@ final class MixedWorld {
         int multiple = random.nextInt(3) == 0 ? 2 : 1;
         JobShape shape = new JobShape(sizes, multiple, random.nextInt(4) == 0, Optional.empty());
         TopologyLevel level = random.nextBoolean() ? TopologyLevel.NODE : TopologyLevel.RACK;
-        return random.nextBoolean() ? shape.within(level, random.nextInt(3) > 0) : shape;
+        JobShape near = random.nextBoolean() ? shape.within(level, random.nextInt(3) > 0) : shape;
+        return random.nextInt(3) > 0 ? near.together() : near;
     }
 
     private boolean isQueued() {

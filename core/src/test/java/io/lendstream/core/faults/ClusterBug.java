@@ -23,6 +23,7 @@ import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
@@ -57,7 +58,13 @@ enum ClusterBug {
     /** A replica that could not be bound is undone without one of its units. */
     UNDONE_IN_PART("left of a replica", "group"),
     /** A replica that has lost a unit goes on. */
-    LOST_PART("left of a replica", "group");
+    LOST_PART("left of a replica", "group"),
+    /** A tenant that was found on another unit than the named one is then taken to be on one of another kind. */
+    EXCHANGE_ACROSS_KINDS("one owner", "bind before release"),
+    /** A tenant that was found on another unit than the named one takes that of another tenant, which gets none. */
+    DROPPED_TENANT("one owner", "one owner"),
+    /** Of a tenant that left another unit than the named one, the named one is freed. */
+    NAMED_UNIT_FREED("named unit", "");
 
     /** The promise that it breaks, as what really ran shows it. */
     private final String promise;
@@ -92,6 +99,9 @@ enum ClusterBug {
             case HALF_BOUND -> withAllHere(scheduler, state, event);
             case UNDONE_IN_PART -> withoutStops(scheduler, state, event, true);
             case LOST_PART -> withoutStops(scheduler, state, event, false);
+            case EXCHANGE_ACROSS_KINDS -> withExchangesAcrossKinds(state, scheduler.step(state, event));
+            case DROPPED_TENANT -> withDroppedTenants(state, scheduler.step(state, event));
+            case NAMED_UNIT_FREED -> scheduler.step(state, withoutPlacements(event));
         };
     }
 
@@ -333,6 +343,88 @@ enum ClusterBug {
 
     private static List<GpuId> without(List<GpuId> units, List<GpuId> others) {
         return units.stream().filter(unit -> !others.contains(unit)).toList();
+    }
+
+    /** Units of which a step has exchanged the owners: one by one, the unit on which a tenant was found after the named. */
+    private static List<List<GpuState>> exchanges(ClusterState before, Step step) {
+        List<List<GpuState>> exchanges = new ArrayList<>();
+        for (GpuId found : step.changed().owners()) {
+            for (GpuId named : step.changed().owners()) {
+                Optional<GpuState> from = before.gpus().get(named);
+                Optional<GpuState> to = step.state().gpus().get(found);
+                boolean hasMoved = !named.equals(found)
+                        && from.isPresent()
+                        && to.isPresent()
+                        && from.get().owner().holder().isPresent()
+                        && from.get().nodeId().equals(to.get().nodeId())
+                        && from.get().owner().holder().equals(to.get().owner().holder())
+                        && !from.get().owner().holder().equals(holder(before, found))
+                        && holder(step.state(), named).equals(holder(before, found));
+                if (hasMoved) {
+                    exchanges.add(List.of(step.state().gpus().require(named), to.get()));
+                }
+            }
+        }
+        return exchanges;
+    }
+
+    private static Optional<Tenant> holder(ClusterState state, GpuId unit) {
+        return state.gpus().get(unit).flatMap(known -> known.owner().holder());
+    }
+
+    private static Step withDroppedTenants(ClusterState before, Step step) {
+        ClusterEntities after = step.state().entities();
+        for (List<GpuState> exchange : exchanges(before, step)) {
+            GpuState named = exchange.get(0);
+            if (named.owner().isUp()) {
+                after = after.with(named.with(new Owner.Free(), named.since(), named.changedBy()));
+            }
+        }
+        return with(step, after);
+    }
+
+    private static Step withExchangesAcrossKinds(ClusterState before, Step step) {
+        ClusterEntities after = step.state().entities();
+        for (List<GpuState> exchange : exchanges(before, step)) {
+            GpuState found = exchange.get(1);
+            Optional<GpuState> other = after.gpus().stream()
+                    .filter(unit -> unit.nodeId().equals(found.nodeId()) && unit.isFree() && unit.isWhole())
+                    .filter(unit -> !unit.kind().equals(found.kind()))
+                    .findFirst();
+            if (other.isPresent() && found.isWhole()) {
+                GpuId there = other.get().gpuId();
+                after = after.with(found.takingOver(other.get(), found.since(), found.changedBy()))
+                        .with(other.get().takingOver(found, found.since(), found.changedBy()));
+                Optional<JobState> job = found.owner().holdingJob().flatMap(after.jobs()::get);
+                if (job.isPresent()) {
+                    after = after.with(job.get().exchanging(found.gpuId(), there));
+                }
+            }
+        }
+        return with(step, after);
+    }
+
+    private static DomainEvent withoutPlacements(DomainEvent event) {
+        Optional<ActuationReport> report = event.event()
+                .asReport()
+                .filter(each -> each.outcome() == Outcome.RELEASED || each.outcome() == Outcome.FORCED);
+        return report.map(each -> new DomainEvent(
+                        event.domain(),
+                        event.epoch(),
+                        event.sequence(),
+                        event.at(),
+                        event.origin(),
+                        new ActuationReport(
+                                each.domain(),
+                                each.decision(),
+                                each.actuator(),
+                                each.at(),
+                                each.outcome(),
+                                each.gpus(),
+                                each.tenant(),
+                                each.timings(),
+                                each.reason())))
+                .orElse(event);
     }
 
     private static ClusterState with(ClusterState state, ClusterEntities entities) {

@@ -473,6 +473,14 @@ final class ClusterTruth {
                 unclear.add(world.unit(unit.gpuId()).place());
             }
         }
+        for (GpuState unit : state.gpus().values()) {
+            Optional<Tenant> holder = unit.owner().holder().filter(any -> unit.owner().isUp());
+            boolean isNamed = unit.slot().filter(slot -> !slot.isSlot()).isPresent();
+            Optional<Tenant> runs = Optional.ofNullable(running.get(unit.gpuId()));
+            if (isNamed && holder.isPresent() && !holder.equals(runs)) {
+                broken("named unit", "%s was seen on %s, where %s runs".formatted(holder.get(), unit.gpuId(), runs));
+            }
+        }
         Map<Seat, Integer> held = held(state, unit -> true);
         Map<Seat, Integer> runs = runs();
         Set<Seat> seats = new HashSet<>(held.keySet());

@@ -10,6 +10,8 @@ import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
@@ -18,6 +20,7 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.event.UnitChoice;
 import io.lendstream.core.history.FaultyHistories;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Violation;
@@ -32,6 +35,7 @@ import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.simulated.DevicePlugin;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -62,6 +66,8 @@ final class MixedCluster {
     private static final int TURNS = 200;
     private static final int QUIET_TURNS = 150;
     private static final int MOST_JOBS = 10;
+    /** Turns from one sample of agents to the next. */
+    private static final int SAMPLE_EVERY = 4;
 
     private final Random random;
     private final ClusterBug bug;
@@ -89,6 +95,8 @@ final class MixedCluster {
     private int rates;
     private int boots = 1;
     private int losses;
+    private int turns;
+    private long sampled;
     private int sharedChanges;
 
     MixedCluster(long seed, ClusterBug bug) {
@@ -102,7 +110,15 @@ final class MixedCluster {
         this.takeOvers = random.nextInt(3) == 0;
         this.brain = new SimScheduler(scheduler(), bug::step);
         for (ActuatorDescription each : world.actuators()) {
-            hands.add(new SimActuator(each.actuator(), NOTICE, random, each.nodes(), each.abilities()));
+            hands.add(
+                    each.abilities().atBind() == UnitChoice.UNIT
+                            ? new SimActuator(each.actuator(), NOTICE, random, each.nodes(), each.abilities())
+                            : new SimActuator(
+                                    each.actuator(),
+                                    NOTICE,
+                                    random,
+                                    each,
+                                    new DevicePlugin(new Random(seed), random.nextBoolean())));
         }
         if (hands.isEmpty()) {
             hands.add(new SimActuator("actuator-0", NOTICE, random, Bug.NONE));
@@ -178,9 +194,31 @@ final class MixedCluster {
             }
         }
         network.deliver(now);
+        turns++;
+        if (turns % SAMPLE_EVERY == 0 && hands.stream().anyMatch(SimActuator::picksUnits)) {
+            sample();
+        }
         look();
         work();
         truth.judge(brain.state());
+    }
+
+    /** Agents show what runs on the units of the actuators that do not choose them. */
+    private void sample() {
+        for (Node node : world.nodes()) {
+            if (lost.containsKey(node)) {
+                continue;
+            }
+            List<GpuSample> samples = new ArrayList<>();
+            for (GpuId unit : world.unitsOf(node.nodeId())) {
+                List<String> users = hands.stream()
+                        .flatMap(hand -> Optional.ofNullable(hand.users().get(unit)).stream())
+                        .toList();
+                samples.add(GpuSample.of(unit).utilization(0.5).build().withUsers(users));
+            }
+            sampled++;
+            tell(new GpuTelemetry(node.nodeId(), DOMAIN, "boot", sampled, now, samples));
+        }
     }
 
     private void look() {
@@ -320,7 +358,7 @@ final class MixedCluster {
         }
         losses++;
         lost.put(node, now.plusSeconds(20 + random.nextInt(200)));
-        boolean isSeen = random.nextBoolean();
+        boolean isSeen = random.nextBoolean() && hands.stream().noneMatch(SimActuator::picksUnits);
         List<GpuId> units = world.unitsOf(node.nodeId());
         for (SimActuator hand : hands) {
             units.stream()

@@ -22,6 +22,7 @@ import io.lendstream.core.event.Preemption;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.UnitChoice;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
@@ -69,7 +70,7 @@ final class MixedWorld {
     /**
      * A unit as it really is.
      *
-     * @param place the units that it may be taken for: only itself, because drivers take the unit that a decision names
+     * @param place the units that it may be taken for: only itself where drivers take the unit that a decision names
      * @param share of a GPU, by compute slices
      * @param bundle the units that it is lent with; empty if it is lent alone
      */
@@ -163,7 +164,9 @@ final class MixedWorld {
             case 3 -> Abilities.USUAL.withGranularity(Granularity.GPU);
             default -> Abilities.USUAL;
         };
-        Abilities drawn = random.nextInt(4) == 0 ? abilities.withSpansNodes(false) : abilities;
+        Abilities spanning = random.nextInt(4) == 0 ? abilities.withSpansNodes(false) : abilities;
+        Abilities drawn =
+                random.nextBoolean() ? spanning.choosing(UnitChoice.NODE, UnitChoice.NODE) : spanning;
         return new ActuatorDescription(name, DOMAIN, now, "simulated", scope, drawn);
     }
 
@@ -171,20 +174,33 @@ final class MixedWorld {
         for (Gpu gpu : node.gpus()) {
             KindId kind = GpuKinds.PLAIN.of(gpu);
             if (gpu.instances().isEmpty()) {
-                units.put(gpu.gpuId(), new Unit(node.nodeId(), gpu.gpuId().value(), kind, 1, bundle(node)));
+                units.put(
+                        gpu.gpuId(), new Unit(node.nodeId(), place(node, gpu.gpuId(), kind, ""), kind, 1, bundle(node)));
             }
             for (GpuInstance instance : gpu.instances()) {
                 GpuId id = instance.gpuId();
-                units.put(id, new Unit(node.nodeId(), id.value(), kind, 3.0 / 7, bundle(node)));
+                String place = place(node, id, kind, instance.profile());
+                units.put(id, new Unit(node.nodeId(), place, kind, 3.0 / 7, bundle(node)));
             }
         }
     }
 
-    private Optional<String> bundle(Node node) {
+    private String place(Node node, GpuId unit, KindId kind, String profile) {
+        return actuator(node)
+                .filter(each -> each.abilities().atBind() != UnitChoice.UNIT)
+                .map(each -> "%s %s %s".formatted(node.nodeId(), kind, profile))
+                .orElse(unit.value());
+    }
+
+    private Optional<ActuatorDescription> actuator(Node node) {
         return actuators.stream()
                 .filter(each ->
                         each.nodes().isEmpty() || each.nodes().contains(node.nodeId()))
-                .findFirst()
+                .findFirst();
+    }
+
+    private Optional<String> bundle(Node node) {
+        return actuator(node)
                 .filter(each -> each.abilities().lendsBundles() && node.pool() == Pool.INFERENCE)
                 .map(each -> each.abilities().granularity() == Granularity.NODE
                         ? node.nodeId().value()

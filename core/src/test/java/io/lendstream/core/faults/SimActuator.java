@@ -10,6 +10,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
@@ -21,6 +22,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.simulated.DevicePlugin;
 import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedDriver;
 import java.time.Duration;
@@ -46,6 +48,7 @@ final class SimActuator {
     private final Bug bug;
     private final Supplier<ChangeDriver> driver;
     private final List<NodeId> scope;
+    private final Optional<DevicePlugin> plugin;
     private final double trouble;
     private final Optional<Machine> machine;
     private final List<Event> known = new ArrayList<>();
@@ -64,6 +67,7 @@ final class SimActuator {
         this.notice = notice;
         this.bug = bug;
         scope = List.of();
+        plugin = Optional.empty();
         trouble = random.nextBoolean() ? 0 : 0.1;
         boolean driven = bug == Bug.BIND_BEFORE_RELEASE || random.nextBoolean();
         if (driven) {
@@ -89,9 +93,31 @@ final class SimActuator {
         this.notice = notice;
         this.bug = Bug.NONE;
         this.scope = List.copyOf(scope);
+        plugin = Optional.empty();
         trouble = random.nextInt(3) > 0 ? 0 : 0.1;
         machine = Optional.of(new Machine(random, trouble));
         driver = () -> new MachineDriver(abilities);
+        actuation = new Actuation(name, notice, driver.get());
+        actuation.keepTo(scope);
+    }
+
+    /**
+     * One that chooses nodes only: a device plugin picks the units there.
+     *
+     * @param plugin has what really runs
+     */
+    SimActuator(String name, Duration notice, Random random, ActuatorDescription described, DevicePlugin plugin) {
+        this.name = name;
+        this.notice = notice;
+        this.bug = Bug.NONE;
+        this.scope = described.nodes();
+        this.plugin = Optional.of(plugin);
+        trouble = random.nextInt(3) > 0 ? 0 : 0.1;
+        machine = Optional.empty();
+        SimulatedDelays delays = SimulatedDelays.realistic()
+                .withJitter(0.3, random.nextLong())
+                .withFailures(new SimulatedDelays.FailureRates(trouble, trouble, 0), random.nextLong());
+        driver = () -> new SimulatedDriver(delays, described.abilities(), plugin);
         actuation = new Actuation(name, notice, driver.get());
         actuation.keepTo(scope);
     }
@@ -115,6 +141,10 @@ final class SimActuator {
 
     void know(Event event) {
         known.add(event);
+        if (event instanceof Node node) {
+            plugin.filter(any -> scope.isEmpty() || scope.contains(node.nodeId()))
+                    .ifPresent(picks -> picks.know(node));
+        }
         tell(actuation, event);
     }
 
@@ -284,8 +314,21 @@ final class SimActuator {
                 report.reason());
     }
 
+    /** The users of units, as agents show them; none where the driver chooses units. */
+    Map<GpuId, String> users() {
+        return plugin.<Map<GpuId, String>>map(DevicePlugin::users).orElse(Map.of());
+    }
+
+    /** Whether a device plugin picks the units. */
+    boolean picksUnits() {
+        return plugin.isPresent();
+    }
+
     /** Who really runs where. */
     Map<GpuId, Tenant> running() {
+        if (plugin.isPresent()) {
+            return plugin.get().tenants();
+        }
         return machine.map(Machine::running).orElseGet(() -> {
             Map<GpuId, Tenant> running = new HashMap<>();
             for (Holding holding : actuation.holdings()) {

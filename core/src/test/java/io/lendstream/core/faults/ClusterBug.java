@@ -437,6 +437,7 @@ enum ClusterBug {
                 state.slices(),
                 state.advice(),
                 state.promises(),
+                state.loanStarts(),
                 entities);
     }
 

@@ -211,13 +211,14 @@ final class MixedCluster {
             }
             List<GpuSample> samples = new ArrayList<>();
             for (GpuId unit : world.unitsOf(node.nodeId())) {
-                List<String> users = hands.stream()
-                        .flatMap(hand -> Optional.ofNullable(hand.users().get(unit)).stream())
-                        .toList();
-                samples.add(GpuSample.of(unit).utilization(0.5).build().withUsers(users));
+                samples.add(GpuSample.of(unit).utilization(0.5).build());
             }
             sampled++;
-            tell(new GpuTelemetry(node.nodeId(), DOMAIN, "boot", sampled, now, samples));
+            GpuTelemetry sample = new GpuTelemetry(node.nodeId(), DOMAIN, "boot", sampled, now, samples);
+            for (SimActuator hand : hands) {
+                sample = hand.shown(sample);
+            }
+            tell(sample);
         }
     }
 

@@ -13,6 +13,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingJob;
@@ -314,9 +315,10 @@ final class SimActuator {
                 report.reason());
     }
 
-    /** The users of units, as agents show them; none where the driver chooses units. */
-    Map<GpuId, String> users() {
-        return plugin.<Map<GpuId, String>>map(DevicePlugin::users).orElse(Map.of());
+    /** A sample with the users of units, if a device plugin picks them, as agents show it. */
+    GpuTelemetry shown(GpuTelemetry sample) {
+        boolean isMine = scope.isEmpty() || scope.contains(sample.nodeId());
+        return plugin.isPresent() && isMine ? plugin.get().shown(sample) : sample;
     }
 
     /** Whether a device plugin picks the units. */

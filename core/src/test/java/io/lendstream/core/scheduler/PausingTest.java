@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -213,13 +214,13 @@ class PausingTest {
         assertThat(story.job("a").paused()).isEmpty();
         assertThat(story.state().clusterIndex().jobs().paused().isEmpty()).isTrue();
         int decided = story.decisions().size();
-        assertThat(story.after(ofSeconds(600)).decisions().subList(decided, story.decisions().size()))
+        assertThat(story.after(ofMinutes(10)).decisions().subList(decided, story.decisions().size()))
                 .noneMatch(decision -> decision.action().jobChange().isPresent());
     }
 
     @Test
     void withoutAnAnswerTheMemoryOfAJobThatIsOverIsFreeAtTheDeadline() {
-        Scenario story = paused().progress("a", JobPhase.CANCELLED).after(ofSeconds(300));
+        Scenario story = paused().progress("a", JobPhase.CANCELLED).after(ofMinutes(5));
 
         assertThat(story.job("a").paused()).isEmpty();
     }

@@ -33,7 +33,7 @@ final class JobRun {
     private final JobUnits units;
     private JobPhase phase = JobPhase.QUEUED;
     private Allocation allocation = Allocation.suspended(Mechanism.RESTART);
-    private Optional<Pending> pending = Optional.empty();
+    private Optional<PendingChange> pending = Optional.empty();
     private double progress;
     private int epoch;
     private int restarts;
@@ -55,9 +55,6 @@ final class JobRun {
     private Mark runningFrom = new Mark(0, 0, 0);
     /** Its state in the memory of a node, while it is paused there. */
     private Optional<PausedWork> inMemory = Optional.empty();
-
-    /** @param isApplied whether it is in force, although a gang still waits for GPUs of it */
-    private record Pending(DecisionId decision, Allocation allocation, boolean changesGpus, boolean isApplied) {}
 
     /** Where it stood at a time. */
     private record Mark(double clock, double progress, int epoch) {}
@@ -167,13 +164,13 @@ final class JobRun {
         }
         Instant when = settle(at);
         Set<GpuId> before = new HashSet<>(
-                pending.map(Pending::allocation).orElse(allocation).gpus());
+                pending.map(PendingChange::allocation).orElse(allocation).gpus());
         boolean changes = !before.equals(Set.copyOf(next.gpus()));
         if (!changes && !next.isPaused()) {
             inMemory.ifPresent(work -> lost(work.units(), when, said)); // the pause ends
         }
-        boolean stillChanging = pending.map(Pending::changesGpus).orElse(false);
-        pending = Optional.of(new Pending(decision, next, changes || stillChanging, false));
+        boolean stillChanging = pending.map(PendingChange::changesGpus).orElse(false);
+        pending = Optional.of(new PendingChange(decision, next, changes || stillChanging, false));
         if (!changes) {
             return;
         }
@@ -191,21 +188,21 @@ final class JobRun {
     /** GPUs of it came up. A gang whose change is in force goes on when it has the last of them. */
     void bound(Collection<GpuId> gpus, Instant at, Consumer<TrainingProgress> said) {
         units.cameUp(gpus);
-        pending.filter(Pending::isApplied).ifPresent(open -> applied(open.decision, at, said));
+        pending.filter(PendingChange::isApplied).ifPresent(open -> applied(open.decision(), at, said));
     }
 
     /** A decision on it is in force. */
     void applied(DecisionId decision, Instant at, Consumer<TrainingProgress> said) {
-        if (isOver() || pending.filter(open -> open.decision.equals(decision)).isEmpty()) {
+        if (isOver() || pending.filter(open -> open.decision().equals(decision)).isEmpty()) {
             return;
         }
-        Pending change = pending.get();
-        if (!units.mayRunOn(change.allocation)) {
-            pending = Optional.of(new Pending(decision, change.allocation, change.changesGpus, true));
+        PendingChange change = pending.get();
+        if (!units.mayRunOn(change.allocation())) {
+            pending = Optional.of(new PendingChange(decision, change.allocation(), change.changesGpus(), true));
             return;
         }
         Instant when = settle(at);
-        pending.ifPresent(open -> allocation = units.of(open.allocation));
+        pending.ifPresent(open -> allocation = units.of(open.allocation()));
         resume(when, said);
     }
 
@@ -213,11 +210,11 @@ final class JobRun {
     void failed(DecisionId decision, Collection<GpuId> gpus, Instant at, Consumer<TrainingProgress> said) {
         Instant when = settle(at);
         units.lose(gpus);
-        if (isOver() || pending.filter(open -> open.decision.equals(decision)).isEmpty()) {
+        if (isOver() || pending.filter(open -> open.decision().equals(decision)).isEmpty()) {
             return;
         }
         Allocation before = allocation;
-        pending.ifPresent(open -> allocation = units.of(units.hasSomeOf(open.allocation) ? open.allocation : before));
+        pending.ifPresent(open -> allocation = units.of(open.allocation(), before));
         resume(when, said);
     }
 
@@ -239,7 +236,7 @@ final class JobRun {
     void rename(UnaryOperator<GpuId> names) {
         units.rename(names);
         allocation = allocation.renamed(names);
-        pending = pending.map(open -> new Pending(open.decision, open.allocation.renamed(names), open.changesGpus, open.isApplied));
+        pending = pending.map(open -> open.renamed(names));
     }
 
     JobResult result(Instant now) {

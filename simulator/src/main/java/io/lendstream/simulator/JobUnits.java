@@ -65,13 +65,6 @@ final class JobUnits {
         return !isGang() || up.containsAll(next.gpus());
     }
 
-    /** Whether it has some of the GPUs of an allocation; of a gang, whether all of them are up. */
-    boolean hasSomeOf(Allocation next) {
-        return isGang()
-                ? up.containsAll(next.gpus())
-                : next.gpus().stream().anyMatch(held::contains);
-    }
-
     /** What it has of an allocation; nothing if that is too little to run on. */
     Allocation of(Allocation next) {
         List<GpuId> gpus = next.gpus().stream().filter(held::contains).toList();
@@ -81,6 +74,18 @@ final class JobUnits {
         return gpus.isEmpty() || !runs
                 ? Allocation.suspended(next.mechanism())
                 : next.on(gpus);
+    }
+
+    /** The same of an allocation if it has GPUs of it, else of the one before. */
+    Allocation of(Allocation next, Allocation before) {
+        return of(hasSomeOf(next) ? next : before);
+    }
+
+    /** Whether it has some of the GPUs of an allocation; of a gang, whether all of them are up. */
+    private boolean hasSomeOf(Allocation next) {
+        return isGang()
+                ? up.containsAll(next.gpus())
+                : next.gpus().stream().anyMatch(held::contains);
     }
 
     private boolean isGang() {

@@ -168,7 +168,6 @@ class SlotTenancyTest {
                 .node("n", Pool.TRAINING, 2)
                 .job("a", 2)
                 .after(ofSeconds(61))
-                .after(ofSeconds(61))
                 .state();
         List<GpuState> units = binding.gpus().stream().toList();
         assertThat(units).allMatch(unit -> unit.owner().isBinding() && unit.isHeldBy(job("a")));

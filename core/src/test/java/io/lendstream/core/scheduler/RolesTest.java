@@ -169,6 +169,7 @@ class RolesTest {
     void aWarmReplicaIsWokenForTheFloorUntilAnotherHasStarted() {
         Scenario story = node(8);
         story.tell(chat(story, 2, ReplicaShape.of("tp2", 2, 1, 20, ofSeconds(30))))
+                .settled()
                 .rate("chat", 45)
                 .settled()
                 .rate("chat", 10)

@@ -171,6 +171,7 @@ final class JobRun {
         }
         boolean stillChanging = pending.map(PendingChange::changesGpus).orElse(false);
         pending = Optional.of(new PendingChange(decision, next, changes || stillChanging, false));
+        units.gain(gained);
         if (!changes) {
             return;
         }
@@ -181,7 +182,6 @@ final class JobRun {
             inPlace += started.isPresent() && (stays || next.mechanism() == Mechanism.PAUSE) ? 1 : 0;
             started = started.or(() -> Optional.of(when));
         }
-        units.gain(gained);
         become(JobPhase.RESCALING, when, said);
     }
 

@@ -106,12 +106,16 @@ final class RoundTripTest {
                 .isEqualTo(job);
     }
 
+    private static InferenceService noShapes(InferenceService service) {
+        return service.inShapes(List.of()).withFloors(List.of());
+    }
+
     @Seeds(100)
     void servicesThatWereWrittenBeforeThereWereKindsTakeThemAsAlike(long seed) throws IOException {
         InferenceService service =
-                new AnyRecord(seed).of(InferenceService.class).onKinds(List.of());
+                noShapes(new AnyRecord(seed).of(InferenceService.class)).onKinds(List.of());
         Schema now = Codecs.schema(TopicCatalogue.SERVICES);
-        Schema before = without(now, "capacities");
+        Schema before = without(now, "capacities", "shapes", "roleFloors");
         byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.SERVICES, service), before));
 
         InferenceService read = Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(old, before, now));
@@ -186,9 +190,9 @@ final class RoundTripTest {
     @Seeds(100)
     void servicesThatWereWrittenBeforeThereWereShapesHaveReplicasOfOneGpu(long seed) throws IOException {
         InferenceService service =
-                new AnyRecord(seed).of(InferenceService.class).inShapes(List.of());
+                noShapes(new AnyRecord(seed).of(InferenceService.class));
         Schema now = Codecs.schema(TopicCatalogue.SERVICES);
-        Schema before = without(now, "shapes");
+        Schema before = without(now, "shapes", "roleFloors");
         byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.SERVICES, service), before));
 
         InferenceService read = Codecs.decode(TopicCatalogue.SERVICES, AvroBytes.read(old, before, now));

@@ -269,6 +269,7 @@ class FaultySchedulerTest {
                         .inShapes(List.of(
                                 ReplicaShape.of("in", 1, 1, 20, ofSeconds(8)).as(ReplicaRole.PREFILL),
                                 ReplicaShape.of("out", 1, 1, 10, ofSeconds(8)).as(ReplicaRole.DECODE))))
+                .settled()
                 .rate("chat", 10)
                 .settled()
                 .rate("chat", 10);

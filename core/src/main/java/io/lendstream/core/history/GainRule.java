@@ -11,6 +11,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.SlotClass;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -78,11 +79,49 @@ final class GainRule implements HistoryRule {
                         .isEmpty()
                 && !replayed.state().mode().advisory();
         if (!replayed.changed().owners().isEmpty()) {
+            open.replaceAll((decision, gain) -> renamed(gain, replayed));
             open.entrySet().removeIf(gain -> isOver(gain.getKey(), gain.getValue(), replayed, mayDecide));
         }
         if (mayDecide) {
             replayed.changed().jobs().forEach(job -> shrunk(job, replayed));
         }
+    }
+
+    /**
+     * The same gain by the names that it has now: a unit that the gang was found on instead of another one of the same
+     * class takes its place.
+     */
+    private Gain renamed(Gain gain, ReplayedEvent replayed) {
+        List<GpuId> units = new ArrayList<>(gain.units());
+        for (int i = 0; i < units.size(); i++) {
+            Optional<GpuState> named = replayed.state().gpus().get(units.get(i));
+            if (named.isPresent() && !isHeld(named.get(), gain.job())) {
+                units.set(i, found(named.get(), gain.job(), units, replayed).orElse(units.get(i)));
+            }
+        }
+        return new Gain(gain.job(), List.copyOf(units));
+    }
+
+    private Optional<GpuId> found(GpuState named, JobId job, List<GpuId> units, ReplayedEvent replayed) {
+        SlotClass like = SlotClass.of(named);
+        for (GpuId id : replayed.changed().owners()) {
+            Optional<GpuState> other = replayed.state().gpus().get(id);
+            boolean isNew = before.flatMap(state -> state.gpus().get(id))
+                    .filter(unit -> !isHeld(unit, job))
+                    .isPresent();
+            if (other.isPresent()
+                    && isNew
+                    && isHeld(other.get(), job)
+                    && like.has(other.get())
+                    && !units.contains(id)) {
+                return Optional.of(id);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isHeld(GpuState unit, JobId job) {
+        return unit.owner().holdingJob().filter(job::equals).isPresent();
     }
 
     /** Whether a gain need not be followed any more: it is in use, given back, or broken. */
@@ -126,10 +165,7 @@ final class GainRule implements HistoryRule {
         int leaving = 0;
         for (GpuId id : gain.units()) {
             Optional<GpuState> unit = state.gpus().get(id);
-            boolean isHeld = unit.flatMap(known -> known.owner().holdingJob())
-                    .filter(gain.job()::equals)
-                    .isPresent();
-            if (unit.isPresent() && isHeld) {
+            if (unit.isPresent() && isHeld(unit.get(), gain.job())) {
                 up += unit.get().owner().isUp() ? 1 : 0;
                 coming += isComing(unit.get(), decision) ? 1 : 0;
                 leaving += unit.get().owner().isReleasing() ? 1 : 0;

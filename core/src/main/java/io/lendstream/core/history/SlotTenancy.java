@@ -77,19 +77,23 @@ final class SlotTenancy {
             if (like.isPresent() && isEnd) {
                 released(tenant.get(), like.get(), unit);
             } else if (like.isPresent()) {
-                bound(report, tenant.get(), like.get(), unit);
+                bound(report, tenant.get(), like.get(), unit, state);
                 judge(report, tenant.get(), like.get(), state);
             }
         }
     }
 
-    private void bound(ActuationReport report, Tenant tenant, SlotClass like, Optional<GpuId> unit) {
+    /** The end of what ran on a unit that is out of service may be unknown, as when its node left. */
+    private void bound(
+            ActuationReport report, Tenant tenant, SlotClass like, Optional<GpuId> unit, ClusterState state) {
         if (unit.isEmpty()) {
             counts(like).merge(tenant, 1, Integer::sum);
             return;
         }
         Tenant before = units(like).put(unit.get(), tenant);
-        if (before != null && !before.equals(tenant)) {
+        boolean isOut =
+                state.gpus().require(unit.get()).owner().isQuarantined();
+        if (before != null && !before.equals(tenant) && !isOut) {
             violations.add(
                     Rule.BIND_BEFORE_RELEASE,
                     "%s was bound to %s at %s while %s ran on it".formatted(unit.get(), tenant, report.at(), before));

@@ -2,6 +2,8 @@ package io.lendstream.core.faults;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.GroupPart;
+import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.KindQuota;
@@ -15,6 +17,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -31,7 +34,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Judges a {@link MixedCluster} by what really runs on its units, not by the record. A unit counts for the tenant that
@@ -55,7 +60,10 @@ final class ClusterTruth {
     /** Jobs that could have a unit of a queue which has too much, and since when. */
     private final Map<JobId, Instant> asking = new HashMap<>();
 
+    /** What was last decided to work together, by unit and by name. */
     private final Map<GpuId, Together> together = new HashMap<>();
+
+    private final Map<ReplicaId, Together> byName = new HashMap<>();
     private Map<GpuId, Tenant> running = Map.of();
     private Instant now = Instant.MIN;
     private long looks;
@@ -132,18 +140,21 @@ final class ClusterTruth {
     /** A decision gives a tenant units that it can use only together. */
     void decided(Decision decision, ClusterState after) {
         decision.action().asServe().filter(serve -> !serve.warm()).ifPresent(serve -> serve.replicas()
-                .forEach(replica -> together(new Together(new Tenant.Service(serve.service()), replica.units()))));
+                .forEach(replica -> together(
+                        replica.replica(), new Together(new Tenant.Service(serve.service()), replica.units()))));
         decision.action()
                 .jobChange()
                 .filter(change -> after.jobs()
                         .get(change.job())
                         .filter(job -> job.spec().shape().gang())
                         .isPresent())
-                .ifPresent(change -> together(new Together(
-                        new Tenant.Job(change.job()),
-                        change.allocation().gpus().stream()
-                                .filter(unit -> isComing(after, unit, decision.id()))
-                                .toList())));
+                .ifPresent(change -> together(
+                        ReplicaId.of(decision.id(), 0),
+                        new Together(
+                                new Tenant.Job(change.job()),
+                                change.allocation().gpus().stream()
+                                        .filter(unit -> isComing(after, unit, decision.id()))
+                                        .toList())));
     }
 
     private static boolean isComing(ClusterState state, GpuId unit, DecisionId decision) {
@@ -154,35 +165,71 @@ final class ClusterTruth {
                 .isPresent();
     }
 
-    private void together(Together units) {
+    private void together(ReplicaId name, Together units) {
+        byName.put(name, units);
         units.units().forEach(unit -> together.put(unit, units));
     }
 
-    /** A unit is in use: then all that it is to work with run. */
-    private void checkTogether(GpuState unit) {
-        Together all = together.get(unit.gpuId());
-        if (all == null || !unit.isHeldBy(all.tenant()) || mayHaveEnded(all.tenant())) {
-            return;
+    /**
+     * What tenants have begun to use: then all that it is to work with run. Names of units may have been exchanged since
+     * the decision, so the units of a place are counted.
+     */
+    private void checkTogether(ClusterState before, ClusterState after, Set<GpuId> begun) {
+        Set<Tenant> tenants = new HashSet<>();
+        Set<ReplicaId> whole = new TreeSet<>();
+        for (GpuId id : begun) {
+            GpuState unit = after.gpus().require(id);
+            unit.owner().holder().ifPresent(tenants::add);
+            unit.part().map(GroupPart::replica).ifPresent(whole::add);
         }
-        List<GpuId> missing = all.units().stream()
-                .filter(each -> all.equals(together.get(each)) && !all.tenant().equals(running.get(each)))
-                .toList();
-        if (!missing.isEmpty()) {
-            broken("half bound", "%s works on %s, but does not run on %s".formatted(all.tenant(), unit.gpuId(), missing));
+        whole.addAll(coming(before, tenants));
+        whole.removeAll(coming(after, tenants));
+        Map<Seat, Integer> runs = runs();
+        for (ReplicaId name : whole) {
+            Optional.ofNullable(byName.get(name)).ifPresent(all -> checkTogether(name, all, runs));
         }
     }
 
+    /** The replicas and gains of some tenants that have units on their way. */
+    private static Set<ReplicaId> coming(ClusterState state, Set<Tenant> tenants) {
+        Set<ReplicaId> coming = new HashSet<>();
+        for (GpuState unit : tenants.isEmpty() ? List.<GpuState>of() : state.gpus().values()) {
+            if (unit.owner().isBinding() && tenants.stream().anyMatch(unit::isHeldBy)) {
+                unit.part().map(GroupPart::replica).ifPresent(coming::add);
+            }
+        }
+        return coming;
+    }
+
+    private void checkTogether(ReplicaId name, Together all, Map<Seat, Integer> runs) {
+        Map<Seat, Integer> asked = new HashMap<>();
+        all.units().forEach(unit -> asked.merge(new Seat(world.unit(unit).place(), all.tenant()), 1, Integer::sum));
+        asked.forEach((seat, count) -> {
+            int there = runs.getOrDefault(seat, 0);
+            if (there < count && !mayHaveEnded(all.tenant())) {
+                broken(
+                        "half bound",
+                        "%s works on %s of %s, but runs there %d times and not %d times"
+                                .formatted(all.tenant(), seat.place(), name, there, count));
+            }
+        });
+    }
+
     /** What a step changed: units that tenants gain by decision, and replicas that are taken from services. */
-    void stepped(ClusterState before, ClusterState after, Set<GpuId> owners) {
-        for (GpuId id : owners) {
+    void stepped(ClusterState before, Step step, ClusterState after) {
+        Set<DecisionId> decided =
+                step.decisions().stream().map(Decision::id).collect(Collectors.toSet());
+        Set<GpuId> begun = new TreeSet<>();
+        for (GpuId id : step.changed().owners()) {
             Optional<GpuState> unit = after.gpus().get(id);
             Optional<Owner> old = before.gpus().get(id).map(GpuState::owner);
-            unit.filter(each -> each.owner().isBinding())
-                    .filter(each ->
-                            !each.owner().holder().equals(old.flatMap(Owner::holder)))
+            unit.filter(each -> each.owner()
+                            .asBinding()
+                            .filter(binding -> decided.contains(binding.decision()))
+                            .isPresent())
                     .ifPresent(each -> gain(after, each));
             unit.filter(each -> each.owner().isUp() && old.filter(Owner::isBinding).isPresent())
-                    .ifPresent(this::checkTogether);
+                    .ifPresent(each -> begun.add(id));
             boolean isTaken = unit.filter(each -> each.owner().isReleasing()).isPresent()
                     && old.filter(Owner::isUp).isPresent();
             if (isTaken) {
@@ -191,6 +238,7 @@ final class ClusterTruth {
                         .ifPresent(service -> checkFloor(after, service, id));
             }
         }
+        checkTogether(before, after, begun);
     }
 
     private void checkFloor(ClusterState after, ServiceState service, GpuId taken) {
@@ -493,19 +541,54 @@ final class ClusterTruth {
             }
         }
         Map<GpuId, Tenant> known = known(state);
+        checkReplicas(known, unclear);
+        Map<JobId, Integer> sizes = new TreeMap<>();
+        known.values().forEach(tenant -> tenant.jobId().ifPresent(job -> sizes.merge(job, 1, Integer::sum)));
+        sizes.forEach((name, size) -> checkSize(state.jobs().require(name), size));
+    }
+
+    /** Whole replicas only: by unit, or by the number of units where drivers choose them. */
+    private void checkReplicas(Map<GpuId, Tenant> known, Set<String> unclear) {
+        Map<Seat, Integer> parts = new HashMap<>();
         for (Together all : new HashSet<>(together.values())) {
+            if (!all.isReplica()) {
+                continue;
+            }
+            if (all.units().stream().anyMatch(this::isOfSlots)) {
+                Map<Seat, Integer> here = new HashMap<>();
+                all.units()
+                        .forEach(unit -> here.merge(new Seat(world.unit(unit).place(), all.tenant()), 1, Integer::sum));
+                here.forEach((seat, count) -> parts.merge(seat, count, ClusterTruth::commonDivisor));
+                continue;
+            }
             long here = all.units().stream()
                     .filter(unit -> all.equals(together.get(unit)) && all.tenant().equals(known.get(unit)))
                     .count();
-            if (all.isReplica() && here > 0 && here < all.units().size()) {
+            if (here > 0 && here < all.units().size()) {
                 broken(
                         "left of a replica",
                         "%s runs on %d units of %s".formatted(all.tenant(), here, all.units()));
             }
         }
-        Map<JobId, Integer> sizes = new TreeMap<>();
-        known.values().forEach(tenant -> tenant.jobId().ifPresent(job -> sizes.merge(job, 1, Integer::sum)));
-        sizes.forEach((name, size) -> checkSize(state.jobs().require(name), size));
+        Map<Seat, Integer> runs = runs();
+        parts.forEach((seat, size) -> {
+            int count = runs.getOrDefault(seat, 0);
+            if (count % size != 0 && !unclear.contains(seat.place())) {
+                broken(
+                        "left of a replica",
+                        "%s runs on %d units in %s, where replicas have %d"
+                                .formatted(seat.tenant(), count, seat.place(), size));
+            }
+        });
+    }
+
+    /** Whether a driver may take another unit for this one. */
+    private boolean isOfSlots(GpuId unit) {
+        return !world.unit(unit).place().equals(unit.value());
+    }
+
+    private static int commonDivisor(int one, int other) {
+        return other == 0 ? one : commonDivisor(other, one % other);
     }
 
     private void checkSize(JobState job, int size) {

@@ -399,7 +399,7 @@ final class MixedCluster {
             published.addAll(act.step().decisions());
             ClusterState state = act.state();
             act.step().decisions().forEach(decision -> truth.decided(decision, state));
-            truth.stepped(known, state, act.step().changed().owners());
+            truth.stepped(known, act.step(), state);
             act.event().event().asReport().ifPresent(report -> settled(report, state));
             known = state;
             act.step().decisions().forEach(this::send);

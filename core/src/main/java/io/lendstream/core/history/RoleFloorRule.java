@@ -1,24 +1,24 @@
 package io.lendstream.core.history;
 
+import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.core.event.ServiceShapes;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
  * No role of a service is taken under its floor by a decision. A fault may take replicas away. Only replicas in shapes
- * that the service declares count.
+ * that the service declares now count, before a step as after it: another declaration takes none away.
  */
 final class RoleFloorRule implements HistoryRule {
     private final Violations violations;
-    private final Map<ServiceId, Map<ReplicaRole, Integer>> warmBefore = new HashMap<>();
+    private Optional<ClusterState> before = Optional.empty();
     private boolean ended;
 
     RoleFloorRule(Violations violations) {
@@ -27,6 +27,7 @@ final class RoleFloorRule implements HistoryRule {
 
     @Override
     public void before(DomainEvent event, ClusterState state) {
+        before = Optional.of(state);
         ended = FloorRule.endsReplica(event, state);
     }
 
@@ -45,21 +46,12 @@ final class RoleFloorRule implements HistoryRule {
 
     private void floors(ServiceState service, ClusterState state, boolean fault) {
         ServiceId name = service.spec().service();
-        ServiceShapes hardware = service.spec().hardware();
-        Map<ReplicaRole, Integer> warm = new TreeMap<>();
-        for (ReplicaGroup group : ReplicaGroup.of(state.clusterIndex(), name)) {
-            ReplicaRole role = group.part().role();
-            boolean isDeclared = hardware.named(group.part().shape())
-                    .filter(shape -> shape.role() == role)
-                    .isPresent();
-            if (isDeclared && group.isWarm()) {
-                warm.merge(role, 1, Integer::sum);
-            }
-        }
-        Map<ReplicaRole, Integer> before = warmBefore.getOrDefault(name, Map.of());
-        for (ReplicaRole role : hardware.roles()) {
+        Map<ReplicaRole, Integer> warm = warm(service, state);
+        Map<ReplicaRole, Integer> warmBefore =
+                before.map(known -> warm(service, known)).orElse(Map.of());
+        for (ReplicaRole role : service.spec().hardware().roles()) {
             int has = warm.getOrDefault(role, 0);
-            int had = before.getOrDefault(role, 0);
+            int had = warmBefore.getOrDefault(role, 0);
             int floor = service.spec().floor(role);
             if (has < floor && has < had && !fault) {
                 violations.add(
@@ -68,6 +60,24 @@ final class RoleFloorRule implements HistoryRule {
                                 .formatted(name, had, Reason.counted(has, role.replica()), state.now(), floor));
             }
         }
-        warmBefore.put(name, warm);
+    }
+
+    /** The warm replicas of a service in a state, by role. */
+    private static Map<ReplicaRole, Integer> warm(ServiceState service, ClusterState state) {
+        Map<ReplicaRole, Integer> warm = new TreeMap<>();
+        for (ReplicaGroup group :
+                ReplicaGroup.of(state.clusterIndex(), service.spec().service())) {
+            GroupPart part = group.part();
+            boolean isDeclared = service.spec()
+                    .hardware()
+                    .named(part.shape())
+                    .filter(shape -> shape.role() == part.role())
+                    .filter(shape -> shape.units() == part.units() && shape.uses(group.kind()))
+                    .isPresent();
+            if (isDeclared && group.isWarm()) {
+                warm.merge(part.role(), 1, Integer::sum);
+            }
+        }
+        return warm;
     }
 }

@@ -14,10 +14,12 @@ import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.repartition.Instance;
+import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SlicePlan;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -227,6 +229,20 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
                 .removeIf(gpu -> gpu.units().stream()
                         .flatMap(unit -> unit.replica().stream())
                         .anyMatch(service -> !services.contains(service)));
+        return new CuttableGpus(kind, left);
+    }
+
+    /**
+     * The same without GPUs whose instances still serve a service that declares shapes since: it lets them rest once
+     * replicas in its shapes answer its load.
+     */
+    CuttableGpus withoutShaped(PersistentMap<ServiceId, ServiceState> services) {
+        Map<GpuId, Cuttable> left = new TreeMap<>(gpus);
+        left.values().removeIf(gpu -> gpu.units().stream()
+                .filter(unit -> unit.state().owner().isActiveReplica())
+                .flatMap(unit -> unit.state().owner().holdingService().stream())
+                .flatMap(service -> services.get(service).stream())
+                .anyMatch(service -> service.spec().hasGroups()));
         return new CuttableGpus(kind, left);
     }
 

@@ -114,6 +114,9 @@ final class EventApplier implements Event.Cases<Runnable> {
                     .isPresent()) {
                 builder.invalidatePlan(); // its floor is a part of its queue's quota
             }
+            if (service.hasGroups()) {
+                builder.slices().ifPresent(plan -> builder.slices(plan.without(service.service())));
+            }
         };
     }
 

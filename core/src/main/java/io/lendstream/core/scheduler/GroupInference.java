@@ -47,8 +47,11 @@ final class GroupInference {
 
     /** Whether a service has exactly the replicas that it needs, so that this rate update cannot cause a decision. */
     boolean isContent(ServiceState service) {
-        List<ReplicaGroup> groups =
-                ReplicaGroup.of(builder.clusterIndex(), service.spec().service());
+        ServiceId name = service.spec().service();
+        if (!builder.promises().units(name).isEmpty()) {
+            return false; // they end where it lacks nothing any more
+        }
+        List<ReplicaGroup> groups = ReplicaGroup.of(builder.clusterIndex(), name);
         int known = 0;
         for (GroupNeed need : GroupNeed.of(builder, policy, settings, service, groups)) {
             List<ReplicaGroup> active = new ArrayList<>();
@@ -66,7 +69,7 @@ final class GroupInference {
         for (ReplicaGroup group : groups) {
             known += group.isIdle() ? 1 : 0;
         }
-        return known == groups.size() && singles(service.spec().service()).isEmpty();
+        return known == groups.size() && singles(name).isEmpty();
     }
 
     /** Whether a role is under its floor while others of its replicas start, and a warm one can serve meanwhile. */

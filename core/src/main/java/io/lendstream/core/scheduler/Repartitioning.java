@@ -40,7 +40,7 @@ final class Repartitioning {
         }
         SlicePlanning planning = new SlicePlanning(builder, policy, settings, latencies);
         boolean due = planning.isDue();
-        Optional<CuttableGpus> gpus = CuttableGpus.of(builder);
+        Optional<CuttableGpus> gpus = CuttableGpus.of(builder).map(each -> each.withoutShaped(builder.services()));
         if (due) {
             planning.plan(gpus);
             holdIfUnable();

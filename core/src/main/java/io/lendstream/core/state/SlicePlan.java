@@ -84,6 +84,14 @@ public record SlicePlan(
         return new SlicePlan(at, model, cuts, demands, agreed, counted, time, reason);
     }
 
+    /** The same without a service, which does not run on instances any more. */
+    public SlicePlan without(ServiceId service) {
+        List<Demand> left = demands.stream()
+                .filter(demand -> !demand.service().equals(service))
+                .toList();
+        return new SlicePlan(at, model, cuts, left, agreed, counted, cutsFrom, reason);
+    }
+
     /** Those that are served on instances. */
     public Set<ServiceId> services() {
         return demands.stream().map(Demand::service).collect(Collectors.toUnmodifiableSet());

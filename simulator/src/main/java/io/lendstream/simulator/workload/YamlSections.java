@@ -104,7 +104,10 @@ final class YamlSections {
     }
 
     private List<CsvRow> items(String section, SectionFields fields) throws IOException {
-        if (parser.currentToken() == JsonToken.VALUE_NULL) {
+        boolean isEmpty = parser.currentToken() == JsonToken.VALUE_NULL
+                || (parser.currentToken() == JsonToken.VALUE_STRING
+                        && parser.getText().isBlank());
+        if (isEmpty) {
             return List.of();
         }
         if (fields.isOne) {

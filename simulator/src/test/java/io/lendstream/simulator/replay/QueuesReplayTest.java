@@ -63,7 +63,7 @@ class QueuesReplayTest {
         Path queues = Files.writeString(folder.resolve("queues.csv"), "queue,nominalQuota\nteam-a,8\n");
         Workload workload = Workloads.load(jobs + "," + queues, Scene.of(DOMAIN, 1, 16, 0));
         ReplaySettings settings = ReplaySettings.of(
-                        "tiresias", true, true, new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1))
+                        "deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1))
                 .until(workload.start().plusSeconds(360));
 
         Distribution waits = Replay.run(workload, settings).outcome().queueWaits().orElseThrow();

@@ -59,8 +59,11 @@ enum ClusterBug {
     UNDONE_IN_PART("left of a replica", "group"),
     /** A replica that has lost a unit goes on. */
     LOST_PART("left of a replica", "group"),
-    /** A tenant that was found on another unit than the named one is then taken to be on one of another kind. */
-    EXCHANGE_ACROSS_KINDS("one owner", "bind before release"),
+    /**
+     * A tenant that was found on another unit than the named one is then taken to be on one of another kind; no rule of
+     * the record finds that.
+     */
+    EXCHANGE_ACROSS_KINDS("one owner", ""),
     /** A tenant that was found on another unit than the named one takes that of another tenant, which gets none. */
     DROPPED_TENANT("one owner", "one owner"),
     /** Of a tenant that left another unit than the named one, the named one is freed. */

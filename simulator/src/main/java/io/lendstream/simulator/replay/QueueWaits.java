@@ -26,7 +26,7 @@ import java.util.Set;
  * Measures how long queues wait for their nominal quota: for each waiting job whose fewest GPUs fit in what its queue
  * has left of its nominal quota, the time until a decision binds GPUs to it. Jobs of a higher priority, then earlier
  * ones, count first. A job that lost its GPUs asks a notice later, as in the scheduler. Asks that are met at once do
- * not count.
+ * not count. An ask that is not met waits until the end of the run.
  */
 final class QueueWaits {
     private static final double ROUNDING = 1e-6;
@@ -117,8 +117,9 @@ final class QueueWaits {
         return false;
     }
 
-    /** The waits in seconds. */
-    Distribution seconds() {
+    /** The waits in seconds, after the last event. */
+    Distribution seconds(Instant endOfRun) {
+        List.copyOf(since.keySet()).forEach(job -> end(job, endOfRun));
         return seconds;
     }
 }

@@ -163,7 +163,7 @@ public final class Replay {
         }
         double wallSeconds = (System.nanoTime() - begun) / 1e9;
         Optional<Distribution> queueWaits =
-                Optional.of(waits.seconds()).filter(any -> !workload.queues().isEmpty());
+                Optional.of(waits.seconds(now)).filter(any -> !workload.queues().isEmpty());
         RunOutcome outcome =
                 new RunOutcome(identity(), world.results(), decisions, wallSeconds, world.finished(), queueWaits);
         return new Replayed(

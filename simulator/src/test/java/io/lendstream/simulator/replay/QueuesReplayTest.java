@@ -11,8 +11,13 @@ import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.workload.Presets;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
+import io.lendstream.simulator.workload.Workloads;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -48,6 +53,23 @@ class QueuesReplayTest {
         assertThat(waits.count()).isGreaterThan(0);
         assertThat(waits.max()).isLessThanOrEqualTo((double)
                 SchedulerSettings.DEFAULTS.notice().toSeconds());
+    }
+
+    @Test
+    void anAskThatIsNotMetWaitsUntilTheEndOfTheRun(@TempDir Path folder) throws IOException {
+        Path jobs = Files.writeString(
+                folder.resolve("jobs.csv"),
+                "job,submitSeconds,gpus,runSeconds,queue\nlong,0,16,90000,\nown,60,4,60,team-a\n");
+        Path queues = Files.writeString(folder.resolve("queues.csv"), "queue,nominalQuota\nteam-a,8\n");
+        Workload workload = Workloads.load(jobs + "," + queues, Scene.of(DOMAIN, 1, 16, 0));
+        ReplaySettings settings = ReplaySettings.of(
+                        "tiresias", true, true, new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1))
+                .until(workload.start().plusSeconds(360));
+
+        Distribution waits = Replay.run(workload, settings).outcome().queueWaits().orElseThrow();
+
+        assertThat(waits.count()).isEqualTo(1);
+        assertThat(waits.max()).isEqualTo(300);
     }
 
     @Test

@@ -4,31 +4,44 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.ClusterEntities;
+import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QuotaUse;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
  * No decision raises a queue above its limit, and none takes units for another queue from a queue within its nominal
- * quota. The gains of an event must have an order in which each keeps the limit that the gains before it leave. A queue
+ * quota. A unit is for its own queue if a job of a higher priority gets it, and the queue allows that. The gains of an event must have an order in which each keeps the limit that the gains before it leave. A queue
  * may be above its limit for other causes, such as a lowered quota.
  */
 final class QuotaRule implements HistoryRule {
     private final Violations violations;
+    /** The promises before the event. */
+    private Set<Promise> promised = Set.of();
 
     QuotaRule(Violations violations) {
         this.violations = violations;
+    }
+
+    @Override
+    public void before(DomainEvent event, ClusterState state) {
+        promised = Set.copyOf(state.promises());
     }
 
     @Override
@@ -87,11 +100,54 @@ final class QuotaRule implements HistoryRule {
             }
         }
         for (Decision decision : taking) {
-            for (GpuState unit : released(replayed, decision)) {
-                checkTaken(kept, entities, unit, replayed);
+            List<GpuState> released = released(replayed, decision);
+            Set<Tenant> gaining = gaining(replayed, released);
+            for (GpuState unit : released) {
+                checkTaken(kept, gaining, unit, replayed);
             }
-            released(replayed, decision).forEach(unit -> kept.remove(unit.gpuId()));
+            released.forEach(unit -> kept.remove(unit.gpuId()));
         }
+    }
+
+    /**
+     * The tenants that units are taken for: those that have a promise of one of them. Units may also be taken only to
+     * free quota; then it is any tenant that got a promise or a unit for its quota by this event.
+     */
+    private Set<Tenant> gaining(ReplayedEvent replayed, List<GpuState> released) {
+        Set<GpuId> units = released.stream().map(GpuState::gpuId).collect(Collectors.toSet());
+        Set<Tenant> ofUnits = new HashSet<>();
+        Set<Tenant> ofEvent = new HashSet<>();
+        for (Promise promise : replayed.state().promises()) {
+            if (units.contains(promise.unit())) {
+                ofUnits.add(promise.tenant());
+            }
+            if (!promised.contains(promise)) {
+                ofEvent.add(promise.tenant());
+            }
+        }
+        for (GpuState unit : bound(replayed, decision -> decision.reason().is(ReasonCode.QUOTA))) {
+            unit.owner().holder().ifPresent(ofEvent::add);
+        }
+        return ofUnits.isEmpty() ? ofEvent : ofUnits;
+    }
+
+    /** Whether a unit is taken from a job for one of its own queue that may take it. */
+    private static boolean isForOwn(ClusterEntities entities, GpuState unit, Set<Tenant> gaining) {
+        Optional<JobState> loser = unit.owner().holdingJob().flatMap(entities.jobs()::get);
+        Optional<ClusterQueue> queue = unit.owner().holder().flatMap(entities::queueOf);
+        for (Tenant tenant : gaining) {
+            Optional<JobState> gains = tenant.jobId().flatMap(entities.jobs()::get);
+            if (loser.isPresent()
+                    && gains.isPresent()
+                    && queue.isPresent()
+                    && queue.equals(entities.queueOf(tenant))
+                    && queue.get()
+                            .within()
+                            .takes(entities.priorityOf(loser.get()), entities.priorityOf(gains.get()))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether a decision stops replicas that sleep: these are idle, whatever their quota. */
@@ -102,16 +158,12 @@ final class QuotaRule implements HistoryRule {
                                 && decision.action().gpus().contains(promise.unit()));
     }
 
-    private void checkTaken(QueueLedger kept, ClusterEntities entities, GpuState unit, ReplayedEvent replayed) {
+    private void checkTaken(QueueLedger kept, Set<Tenant> gaining, GpuState unit, ReplayedEvent replayed) {
+        ClusterEntities entities = replayed.state().entities();
         Optional<QueueId> queue =
                 unit.owner().holder().flatMap(entities::queueOf).map(ClusterQueue::queue);
-        Set<QueueId> gaining = gained(replayed, entities).keySet();
-        boolean isForOwn = queue.filter(gaining::contains).isPresent()
-                || replayed.state().promises().stream()
-                        .anyMatch(promise ->
-                                queue.equals(entities.queueOf(promise.tenant()).map(ClusterQueue::queue)));
         Optional<QuotaUse> use = queue.flatMap(name -> kept.use(name, unit.kind()));
-        if (!isForOwn && use.filter(known -> known.excess() > 0).isEmpty()) {
+        if (use.filter(known -> known.excess() > 0).isEmpty() && !isForOwn(entities, unit, gaining)) {
             violations.add(
                     Rule.QUOTA,
                     "event %d took %s for another queue from queue %s, which uses %s"
@@ -126,7 +178,7 @@ final class QuotaRule implements HistoryRule {
     /** The units that a decision releases. */
     private static List<GpuState> released(ReplayedEvent replayed, Decision decision) {
         List<GpuState> released = new ArrayList<>();
-        for (var id : replayed.changed().owners()) {
+        for (GpuId id : replayed.changed().owners()) {
             replayed.state()
                     .gpus()
                     .get(id)
@@ -147,24 +199,35 @@ final class QuotaRule implements HistoryRule {
 
     /** The units that the event's decisions gave to tenants of each queue. */
     private static SortedMap<QueueId, List<GpuState>> gained(ReplayedEvent replayed, ClusterEntities entities) {
-        Set<DecisionId> decisions =
-                replayed.decisions().stream().map(Decision::id).collect(Collectors.toSet());
         SortedMap<QueueId, List<GpuState>> gained = new TreeMap<>();
-        for (var id : replayed.changed().owners()) {
-            Optional<GpuState> unit = entities.gpus()
-                    .get(id)
-                    .filter(known -> known.owner()
-                            .asBinding()
-                            .filter(binding -> decisions.contains(binding.decision()))
-                            .isPresent());
-            Optional<QueueId> queue = unit.flatMap(known -> known.owner().holder())
+        for (GpuState unit : bound(replayed, decision -> true)) {
+            unit.owner()
+                    .holder()
                     .flatMap(entities::queueOf)
-                    .map(ClusterQueue::queue);
-            if (unit.isPresent() && queue.isPresent()) {
-                gained.computeIfAbsent(queue.get(), any -> new ArrayList<>()).add(unit.get());
-            }
+                    .ifPresent(queue -> gained.computeIfAbsent(queue.queue(), any -> new ArrayList<>())
+                            .add(unit));
         }
         return gained;
+    }
+
+    /** The units that some of the event's decisions bind. */
+    private static List<GpuState> bound(ReplayedEvent replayed, Predicate<Decision> which) {
+        Set<DecisionId> decisions = replayed.decisions().stream()
+                .filter(which)
+                .map(Decision::id)
+                .collect(Collectors.toSet());
+        List<GpuState> bound = new ArrayList<>();
+        for (GpuId id : replayed.changed().owners()) {
+            replayed.state()
+                    .gpus()
+                    .get(id)
+                    .filter(unit -> unit.owner()
+                            .asBinding()
+                            .filter(binding -> decisions.contains(binding.decision()))
+                            .isPresent())
+                    .ifPresent(bound::add);
+        }
+        return bound;
     }
 
     private void report(QueueLedger ledger, QueueId queue, List<GpuState> units, long event) {

@@ -12,6 +12,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.JobPhase;
@@ -19,6 +20,8 @@ import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Preemption;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -41,6 +44,7 @@ import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Promise;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
@@ -477,32 +481,83 @@ class FaultySchedulerTest {
 
     @Test
     void noticesGpusTakenFromAQueueWithinItsNominalQuota() {
-        Scenario queued = Scenario.of("deepboot")
-                .node("train", Pool.TRAINING, 2)
-                .queue("team-a", 2)
+        assertThat(takenFor(Optional.empty(), Preemption.NEVER, 0)).isTrue();
+    }
+
+    @Test
+    void aPromiseOfTheSameQueueExcusesOnlyWhatAHigherPriorityMayTake() {
+        Optional<String> other = Optional.of("train-g2");
+        Optional<String> taken = Optional.of("train-g0");
+
+        assertThat(takenFor(other, Preemption.LOWER_PRIORITY, 1)).isFalse();
+        assertThat(takenFor(taken, Preemption.LOWER_PRIORITY, 1)).isFalse();
+        assertThat(takenFor(taken, Preemption.LOWER_PRIORITY, 0)).isTrue();
+        assertThat(takenFor(taken, Preemption.NEVER, 1)).isTrue();
+    }
+
+    /**
+     * Whether GPUs of a queue within its nominal quota seem to be taken for another one.
+     *
+     * @param promised a GPU that is promised to a waiting job of the same queue, which asks for too many GPUs
+     */
+    private static boolean takenFor(Optional<String> promised, Preemption within, int priority) {
+        QueueId team = new QueueId("team-a");
+        Scenario queued = Scenario.of("deepboot").node("train", Pool.TRAINING, 3);
+        queued.tell(new ClusterQueue(
+                                team,
+                                DOMAIN,
+                                queued.now(),
+                                Optional.empty(),
+                                1,
+                                List.of(KindQuota.of(Optional.empty(), 3)))
+                        .preempting(within, Preemption.ANY))
                 .rigidJob("a", 2, "team-a")
                 .settled()
-                .progress("a", JobPhase.FINISHED);
+                .tell(queued.jobRecord("b", 4, false)
+                        .with(new TrainingJob.Precedence(priority, team, Optional.empty())));
+        queued.progress("a", JobPhase.FINISHED);
         long last = queued.log().get(queued.log().size() - 1).sequence();
-
         HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
             Step step = scheduler.step(state, event);
-            List<Decision> decisions = step.decisions().stream()
-                    .map(decision -> new Decision(
-                            decision.id(),
-                            decision.at(),
-                            decision.deadline(),
-                            false,
-                            new Reason("quota", "", Map.of(), List.of()),
-                            decision.action()))
-                    .toList();
-            return event.sequence() == last ? new Step(step.state(), decisions, step.changed()) : step;
+            return event.sequence() == last ? takingForQuota(step, promised) : step;
         });
         queued.log().forEach(checker::take);
+        return checker.verdict(queued.decisions(), queued.leases()).violations().stream()
+                .anyMatch(violation -> violation.text().contains("for another queue from queue team-a"));
+    }
 
-        assertThat(checker.verdict(queued.decisions(), queued.leases()).violations())
-                .extracting(Violation::text)
-                .anyMatch(text -> text.contains("for another queue from queue team-a"));
+    /** The step whose decisions are for a quota, with a promise to the job b only. */
+    private static Step takingForQuota(Step step, Optional<String> promised) {
+        List<Decision> decisions = step.decisions().stream()
+                .map(decision -> new Decision(
+                        decision.id(),
+                        decision.at(),
+                        decision.deadline(),
+                        false,
+                        new Reason("quota", "", Map.of(), List.of()),
+                        decision.action()))
+                .toList();
+        ClusterState state = step.state();
+        List<Promise> promises = promised
+                .map(unit -> new Promise(
+                        new GpuId(unit),
+                        new Tenant.Job(new JobId("b")),
+                        state.now().plusSeconds(90)))
+                .stream()
+                .toList();
+        return new Step(
+                new ClusterState(
+                        state.domain(),
+                        state.position(),
+                        state.nextPlanAt(),
+                        state.mode(),
+                        state.pacing(),
+                        state.slices(),
+                        state.advice(),
+                        promises,
+                        state.entities()),
+                decisions,
+                step.changed());
     }
 
     /** The step in which a decision also gives each of these jobs a free GPU. */

@@ -96,6 +96,7 @@ public class QueuePlanTime {
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),
+                List.of(),
                 entities(isShared ? PRODUCTS : PRODUCTS.subList(0, 1), isShared ? QUEUES : 0));
     }
 

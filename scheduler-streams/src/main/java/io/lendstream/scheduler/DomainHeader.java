@@ -5,6 +5,7 @@ import io.lendstream.core.persistent.Flat;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.LoanStart;
 import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.Pacing;
 import io.lendstream.core.state.Promise;
@@ -22,9 +23,11 @@ record DomainHeader(
         Optional<Pacing> pacing,
         Optional<SlicePlan> slices,
         Optional<Instant> answered,
-        List<Promise> promises) {
+        List<Promise> promises,
+        List<LoanStart> loanStarts) {
     DomainHeader {
         promises = List.copyOf(promises);
+        loanStarts = List.copyOf(loanStarts);
     }
 
     static DomainHeader of(ClusterState state, Optional<Instant> answered) {
@@ -36,15 +39,18 @@ record DomainHeader(
                 state.pacing(),
                 state.slices(),
                 answered,
-                state.promises());
+                state.promises(),
+                state.loanStarts());
     }
 
     /** This header at a later event that changed nothing else in it. */
     DomainHeader at(Instant time, long event) {
-        return new DomainHeader(domain, position.at(time, event), nextPlanAt, mode, pacing, slices, answered, promises);
+        return new DomainHeader(
+                domain, position.at(time, event), nextPlanAt, mode, pacing, slices, answered, promises, loanStarts);
     }
 
     ClusterState with(Optional<Advice> advice, ClusterEntities entities) {
-        return new ClusterState(domain, position, nextPlanAt, mode, pacing, slices, advice, promises, entities);
+        return new ClusterState(
+                domain, position, nextPlanAt, mode, pacing, slices, advice, promises, loanStarts, entities);
     }
 }

@@ -10,6 +10,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.LoanStart;
 import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
@@ -59,7 +60,8 @@ class SliceStateTest {
                 Optional.of(new Pacing(7, NOON)),
                 Optional.of(plan),
                 Optional.empty(),
-                List.of());
+                List.of(),
+                List.of(new LoanStart(NOON, 3)));
 
         assertThat(stored(StateCodec.of(DomainHeader.class), header)).isEqualTo(header);
         assertThat(plan.capacity(chat)).isEqualTo(300);

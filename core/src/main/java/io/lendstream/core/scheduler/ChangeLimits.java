@@ -7,7 +7,8 @@ import java.time.Duration;
  * reclaim for inference.
  *
  * @param maxShareLent greatest share of inference GPUs that may be lent at a time; a fraction
- * @param maxLoansPerMinute most GPUs newly lent in a plan, per minute between plans
+ * @param maxLoansPerMinute most GPUs newly lent in a minute; where plans are rarer, so many for each minute between two
+ *     plans
  * @param maxTransfers most GPUs that may be on their way to training or back at a time; {@link TransferPace} lowers it
  *     while a service misses its SLO
  * @param minHold for how long no plan changes a job that was changed

@@ -60,6 +60,7 @@ final class JobChanges {
         Action action;
         if (!lent.isEmpty()) {
             action = new Action.Lend(job.spec().job(), lent, until, allocation);
+            builder.loans().begin(builder.now(), new Bundles(builder).loans(lent, new HashSet<>()));
         } else if (lost.stream().anyMatch(this::isInference)) {
             action = new Action.Reclaim(job.spec().job(), lost, by, allocation);
         } else {

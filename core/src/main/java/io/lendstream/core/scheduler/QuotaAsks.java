@@ -178,8 +178,8 @@ final class QuotaAsks {
 
         private final boolean mayLend =
                 settings.lending() && safety.againstLoans(builder).isEmpty();
-        private long lendable = LoanLimit.of(policy.planEvery(), settings, new TransferPace(builder, settings))
-                .most();
+        private long lendable =
+                LoanLimit.besidePlan(builder, policy, settings).most();
 
         Round() {
             for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
@@ -218,7 +218,14 @@ final class QuotaAsks {
         private boolean mayHave(Claim claim) {
             List<GpuId> target = target(claim);
             return shapes.allows(claim.job(), target)
+                    && loans(target) <= lendable
                     && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target)));
+        }
+
+        private int loans(List<GpuId> target) {
+            List<GpuId> lent = new ArrayList<>(target);
+            lent.removeIf(unit -> builder.gpu(unit).pool() != Pool.INFERENCE);
+            return bundles.loans(lent, new HashSet<>());
         }
 
         /** Whether the other units of the nodes that are lent whole with a claim are free, and in no other claim. */
@@ -330,6 +337,8 @@ final class QuotaAsks {
 
         private void take(Claim claim) {
             open = Optional.empty();
+            List<GpuId> target = target(claim);
+            lendable -= loans(target);
             for (QuotaVictims.Loss loss : claim.losses()) {
                 Instant by = builder.now().plus(settings.notice());
                 new JobChanges(builder, settings).change(loss.job(), loss.left(), by, reason(claim, loss));
@@ -338,15 +347,12 @@ final class QuotaAsks {
                         .forEach(kept::remove);
             }
             builder.invalidatePlan();
-            List<GpuId> target = target(claim);
             QueueId queue = claim.queue().queue();
             Tenant tenant = new Tenant.Job(claim.job().spec().job());
             for (GpuId id : target) {
                 GpuState unit = builder.gpu(id);
                 builder.promises().add(id, tenant, until(builder, settings));
                 kept.add(id, queue, unit.kind(), 1, false);
-                boolean isIdle = unit.isFree() || unit.owner().isSleeping();
-                lendable -= isIdle && unit.pool() == Pool.INFERENCE ? 1 : 0;
             }
             builder.put(claim.job().aiming(target));
         }

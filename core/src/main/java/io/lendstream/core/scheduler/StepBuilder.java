@@ -61,6 +61,7 @@ final class StepBuilder {
     private Set<GpuId> awaited = Set.of();
     private Optional<QueueLedger> ledger = Optional.empty();
     private final Promises promises;
+    private final RecentLoans loans;
 
     StepBuilder(ClusterState before, DomainEvent event, StepListener listener) {
         this.before = before;
@@ -76,6 +77,7 @@ final class StepBuilder {
         this.slices = before.slices();
         this.advice = before.advice();
         this.promises = new Promises(before.promises());
+        this.loans = new RecentLoans(before.loanStarts());
         this.binding = !mode.advisory();
     }
 
@@ -89,6 +91,7 @@ final class StepBuilder {
                 slices,
                 advice,
                 promises.left(this),
+                loans.all(),
                 entities);
         return new Step(after, decisions, changes.changed());
     }
@@ -107,22 +110,13 @@ final class StepBuilder {
             return new Step(after, List.of(), observed.changed());
         }
         Advice given = advice.orElseGet(() -> new Advice(List.of()));
-        List<Decision> newer = numberedOn(given.newAmong(decisions));
+        List<Decision> newer =
+                Advice.numbered(given.newAmong(decisions), before.domain(), epoch, before.decisionSequence());
         Advice standing = isPlan ? given.proposedAgain(decisions) : given;
         return new Step(
                 after.advised(standing.with(newer), before.decisionSequence() + newer.size()),
                 newer,
                 observed.changed());
-    }
-
-    /** The decisions with the sequence numbers that follow those before this step. */
-    private List<Decision> numberedOn(List<Decision> some) {
-        List<Decision> numbered = new ArrayList<>();
-        for (Decision each : some) {
-            long sequence = before.decisionSequence() + numbered.size() + 1;
-            numbered.add(each.numbered(new DecisionId(before.domain(), epoch, sequence)));
-        }
-        return numbered;
     }
 
     Instant now() {
@@ -247,6 +241,11 @@ final class StepBuilder {
     /** The units that are promised to tenants. */
     Promises promises() {
         return promises;
+    }
+
+    /** The loans that began a short time ago. */
+    RecentLoans loans() {
+        return loans;
     }
 
     ClusterIndex clusterIndex() {

@@ -79,12 +79,13 @@ final class Training {
             hold(ReasonCode.STALE, "no further GPU is lent: " + noLoans.get());
         }
         new TransferPace(builder, settings).recover();
+        LoanLimit.forget(builder, policy);
         TrainingView training = new TrainingView(builder, settings);
         ClusterView view = training.view(justChanged());
         Plan plan = shapes.within(new KindPools(builder, policy, training).plan(view), training, view);
         boolean whole = adopt(plan, noLoans, training) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
-            new SliceLoans(builder, settings).lend(loanLimit());
+            new SliceLoans(builder, settings).lend(LoanLimit.besidePlan(builder, policy, settings));
         }
         boolean mayLendLater = settings.lending() && noLoans.isPresent();
         plan.holdsUntil().filter(until -> whole && !mayLendLater).ifPresent(this::rest);
@@ -167,7 +168,7 @@ final class Training {
     private final class Adoption {
         private final Optional<String> noLoans;
         private final Map<JobId, AbilityRefusal> refused;
-        private final LoanLimit limit = loanLimit();
+        private final LoanLimit limit = LoanLimit.ofPlan(builder, policy, settings);
         private final Set<String> opened = new HashSet<>();
         private int loans;
 
@@ -219,10 +220,6 @@ final class Training {
                 builder.put(job.aiming(job.allocation().gpus()));
             }
         }
-    }
-
-    private LoanLimit loanLimit() {
-        return LoanLimit.of(policy.planEvery(), settings, new TransferPace(builder, settings));
     }
 
     /**

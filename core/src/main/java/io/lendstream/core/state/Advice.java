@@ -3,6 +3,7 @@ package io.lendstream.core.state;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.RequestedChange;
+import io.lendstream.core.id.DomainId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -43,6 +44,15 @@ public record Advice(List<Decision> decisions) {
     /** The newest decision that asks for the same change as a proposal. */
     public Optional<Decision> standing(Decision proposed) {
         return among(decisions, changes(List.of(proposed)), true).stream().reduce((older, newer) -> newer);
+    }
+
+    /** The decisions with the sequence numbers that follow a number. */
+    public static List<Decision> numbered(List<Decision> decisions, DomainId domain, long epoch, long last) {
+        List<Decision> numbered = new ArrayList<>();
+        for (Decision decision : decisions) {
+            numbered.add(decision.numbered(new DecisionId(domain, epoch, last + numbered.size() + 1)));
+        }
+        return numbered;
     }
 
     private static List<Decision> among(List<Decision> all, Set<RequestedChange> changes, boolean included) {

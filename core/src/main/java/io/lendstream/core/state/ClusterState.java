@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param slices the plan by which services share MIG instances, once there is one
  * @param advice the advice that stands; empty if there is none
  * @param promises units that are kept for tenants, in the order of units; empty without queues
+ * @param loanStarts loans that began a short time ago, oldest first
  */
 public record ClusterState(
         DomainId domain,
@@ -32,9 +33,11 @@ public record ClusterState(
         Optional<SlicePlan> slices,
         Optional<Advice> advice,
         List<Promise> promises,
+        List<LoanStart> loanStarts,
         @Flat ClusterEntities entities) {
     public ClusterState {
         promises = List.copyOf(promises);
+        loanStarts = List.copyOf(loanStarts);
     }
 
     /** The orders of operators, by control commands. */
@@ -49,6 +52,7 @@ public record ClusterState(
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
+                List.of(),
                 List.of(),
                 ClusterEntities.NONE);
     }
@@ -99,7 +103,8 @@ public record ClusterState(
 
     /** The same with other plans. */
     public ClusterState planned(Optional<Instant> nextPlanAt, Optional<SlicePlan> slices) {
-        return new ClusterState(domain, position, nextPlanAt, mode, pacing, slices, advice, promises, entities);
+        return new ClusterState(
+                domain, position, nextPlanAt, mode, pacing, slices, advice, promises, loanStarts, entities);
     }
 
     /**
@@ -117,6 +122,7 @@ public record ClusterState(
                 slices,
                 Optional.of(advice),
                 promises,
+                loanStarts,
                 entities);
     }
 }

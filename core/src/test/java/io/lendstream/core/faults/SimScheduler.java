@@ -109,6 +109,7 @@ final class SimScheduler {
                 state.slices(),
                 state.advice(),
                 state.promises(),
+                state.loanStarts(),
                 entities);
     }
 

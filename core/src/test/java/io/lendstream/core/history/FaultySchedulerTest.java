@@ -120,6 +120,7 @@ class FaultySchedulerTest {
                         state.slices(),
                         state.advice(),
                         state.promises(),
+                        state.loanStarts(),
                         entities),
                 step.decisions(),
                 new Step.Changed(
@@ -555,6 +556,7 @@ class FaultySchedulerTest {
                         state.slices(),
                         state.advice(),
                         promises,
+                        state.loanStarts(),
                         state.entities()),
                 decisions,
                 step.changed());

@@ -204,6 +204,7 @@ final class ScriptedHistory {
                 slices,
                 Optional.empty(),
                 List.of(),
+                List.of(),
                 new ClusterEntities(
                         PersistentMap.empty(), gpus, services, jobs, PersistentMap.empty(), PersistentMap.empty()));
         Step.Changed changed = new Step.Changed(

@@ -93,6 +93,7 @@ final class EditedState {
                 slices,
                 advice,
                 state.promises(),
+                state.loanStarts(),
                 state.entities());
         return this;
     }
@@ -107,6 +108,7 @@ final class EditedState {
                 state.slices(),
                 state.advice(),
                 state.promises(),
+                state.loanStarts(),
                 entities);
         return this;
     }

@@ -354,6 +354,26 @@ class QuotaAsksTest {
     }
 
     @Test
+    void loansForQuotasCountForAMinuteAlsoAfterARestart() {
+        ChangeLimits oneLoan = new ChangeLimits(1.0, 1, 1000, Duration.ZERO, QuietWindows.NONE);
+        Scheduler scheduler =
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(oneLoan));
+        Scenario story = new Scenario(scheduler)
+                .node("infer", Pool.INFERENCE, 4)
+                .queue("team-a", 4)
+                .rigidJob("a", 1, "team-a")
+                .settled();
+        assertThat(story.job("a").gpus()).isEqualTo(1);
+
+        story.after(ofSeconds(20)).takenOverBy(scheduler).rigidJob("b", 1, "team-a");
+        assertThat(story.job("b").gpus()).isZero();
+
+        planned(story);
+        assertThat(story.job("b").gpus()).isEqualTo(1);
+        assertThat(story.state().loanStarts()).hasSize(1);
+    }
+
+    @Test
     void aServiceGetsTheNominalQuotaOfItsQueueFromAnotherAboveItsFloor() {
         Scenario story = Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 4)

@@ -187,6 +187,7 @@ class SchedulerChurnTest {
                 state.slices(),
                 state.advice(),
                 state.promises(),
+                state.loanStarts(),
                 new ClusterEntities(
                         state.nodes(),
                         state.gpus(),

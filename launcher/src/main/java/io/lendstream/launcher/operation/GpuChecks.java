@@ -1,8 +1,6 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.Collection;
@@ -10,7 +8,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /** Checks GPUs and their tenants by the leases, which are read once, and the services that use them. */
 final class GpuChecks {
@@ -26,11 +23,19 @@ final class GpuChecks {
         return Diagnosis.quarantine(leases(), reading.gpuNames());
     }
 
-    /** How many GPUs of which kind there are, and which services do not tell them apart. */
+    /**
+     * How many GPUs of which kind there are, which services do not tell them apart, and which jobs and services name
+     * others.
+     */
     Finding kinds() {
-        Map<ServiceId, InferenceService> services = new TreeMap<>();
-        reading.values(TopicCatalogue.SERVICES, service -> services.put(service.service(), service));
-        return SchedulerDiagnosis.kinds(leases(), services.values());
+        KindDiagnosis kinds = new KindDiagnosis();
+        reading.values(TopicCatalogue.NODES, kinds::take);
+        reading.values(TopicCatalogue.SERVICES, kinds::take);
+        reading.values(TopicCatalogue.TRAINING_JOBS, kinds::take);
+        if (kinds.isAboutJobs(leases())) {
+            reading.values(TopicCatalogue.TRAINING_PROGRESS, kinds::ended);
+        }
+        return kinds.finding(leases()).orElseGet(() -> SchedulerDiagnosis.kinds(leases(), kinds.services()));
     }
 
     /** Which tenants have no quota, and which quotas have no GPU. */

@@ -31,6 +31,11 @@ public final class AgentKeys {
             "",
             "Labels of this node that the scheduler may read: KEY=VALUE between commas, such as topology.example.com/rack=r12. See scheduler.topology.rack.",
             NodeLabels::parse);
+    public static final Key<Optional<Path>> LABELS_FILE = Key.path(
+                    "agent.labels-file",
+                    "labels",
+                    "File with more labels of this node, one KEY=VALUE or KEY=\"VALUE\" a line, read at the start. agent.labels comes first.")
+            .optional();
     public static final Key<Duration> INVENTORY_EVERY =
             Key.period("agent.inventory-every", "30s", "Interval of the inventory if nothing changes.");
     public static final Key<List<String>> NVML_LIBRARIES = Key.words(
@@ -143,6 +148,7 @@ public final class AgentKeys {
             NODE,
             POOL,
             LABELS,
+            LABELS_FILE,
             INVENTORY_EVERY,
             NVML_LIBRARIES,
             DCGM_URL,

@@ -68,7 +68,7 @@ final class NodeRun {
                 new DomainId(settings.get(AgentKeys.DOMAIN)),
                 settings.get(AgentKeys.POOL),
                 SimulatedRun.boot(),
-                settings.get(AgentKeys.LABELS));
+                NodeLabels.of(settings));
         if (context.isVirtual()) {
             throw new SettingsException(
                     "time is virtual, but agent.backend is %s, which needs the wall clock. Use the simulated backend, or leave time out."

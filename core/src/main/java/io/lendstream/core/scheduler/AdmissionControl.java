@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.state.Admission;
 import io.lendstream.core.state.JobIndex;
 import io.lendstream.core.state.JobState;
@@ -14,10 +15,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Answers jobs before a plan: whether a job with a hard deadline can end by then, and whether a waiting job of a queue
- * can ever run. An answer is a {@code hold} with its numbers. A refused job is not planned. It is looked at again
- * before each plan, and a plan is due when the job, its queue, another job or a node changes. A job that is admitted to
- * a hard deadline stays admitted until its owner describes it in another way, and a job that has GPUs is never refused.
+ * Answers jobs before a plan: whether a job with a hard deadline can end by then, and whether a waiting job of a queue,
+ * or one that requires a topology domain, can ever run. An answer is a {@code hold} with its numbers. A refused job is
+ * not planned. It is looked at again before each plan, and a plan is due when the job, its queue, another job or a node
+ * changes. A job that is admitted to a hard deadline stays admitted until its owner describes it in another way, and a
+ * job that has GPUs is never refused.
  */
 final class AdmissionControl {
     private final StepBuilder builder;
@@ -45,9 +47,10 @@ final class AdmissionControl {
                         .thenComparing(job -> job.spec().submittedAt())
                         .thenComparing(job -> job.spec().job()));
         for (JobState job : asking) {
-            AdmissionAnswer answer = isHard(job) || isOfQueue(job)
+            AdmissionAnswer answer = isHard(job) || isOfQueue(job) || needsDomain(job)
                     ? shares.of(job)
-                    : AdmissionAnswer.yes("it has neither a hard deadline nor a declared queue any more", Map.of());
+                    : AdmissionAnswer.yes(
+                            "it has no hard deadline, declared queue or required topology any more", Map.of());
             if (!job.isRefused() || answer.possible() || isOutdated(job)) {
                 answer(job, answer);
                 rooms.stream()
@@ -63,8 +66,9 @@ final class AdmissionControl {
         boolean areThereQueues = !builder.entities().queues().isEmpty();
         List<JobState> asking = new ArrayList<>();
         for (JobState job : jobs.open().values()) {
-            boolean needsAnswer =
-                    isHard(job) ? job.admission().isEmpty() : areThereQueues && job.gpus() == 0 && isOfQueue(job);
+            boolean needsAnswer = isHard(job)
+                    ? job.admission().isEmpty()
+                    : job.gpus() == 0 && ((areThereQueues && isOfQueue(job)) || needsDomain(job));
             if (needsAnswer && job.changing().isEmpty()) {
                 asking.add(job);
             }
@@ -77,6 +81,11 @@ final class AdmissionControl {
 
     private static boolean isHard(JobState job) {
         return job.spec().hardDeadline().isPresent();
+    }
+
+    private static boolean needsDomain(JobState job) {
+        JobShape shape = job.spec().shape();
+        return !shape.isAny() && shape.required().isPresent();
     }
 
     /** Whether a job is in a queue that is declared. */

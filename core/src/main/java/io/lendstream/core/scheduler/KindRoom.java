@@ -148,6 +148,11 @@ final class KindRoom {
         return inOwn.of(job, seen);
     }
 
+    /** The most GPUs that one domain of a job's required topology has for it, if no other job used any. */
+    int mostOfDomain(JobState job) {
+        return inAll.most(job);
+    }
+
     /** The GPUs of its largest node. */
     int gpusPerNode() {
         return largest(nodes, 1);

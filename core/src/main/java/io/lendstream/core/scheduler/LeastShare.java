@@ -99,19 +99,19 @@ final class LeastShare {
             return AdmissionAnswer.yes("%s and can get up to %d".formatted(asked, sizes.most), numbers);
         }
         if (!sizes.fitsDomain) {
-            boolean areTooFew = least > sizes.mostOfDomain;
-            return AdmissionAnswer.no(areTooFew ? tooFew(asked, sizes.mostOfDomain) : noSize(job), numbers);
+            return least > sizes.mostOfDomain
+                    ? AdmissionAnswer.no(tooFew(asked, sizes.mostOfDomain), numbers)
+                    : noSize(job, numbers);
         }
-        Optional<QueueId> queue = job.spec().queue();
-        return AdmissionAnswer.no(
-                queue,
-                "%s, and queue %s may use at most %s%s, with all that it can borrow"
-                        .formatted(
-                                asked,
-                                queue.map(QueueId::value).orElse(""),
-                                Reason.counted(sizes.most, "GPU"),
-                                ofOneKind()),
-                numbers);
+        QueueId queue = job.spec().queue().orElseThrow();
+        boolean hasQuota = rooms.stream()
+                .anyMatch(room -> room.isFor(job.spec())
+                        && unused.use(queue, room.kind()).isPresent());
+        String why = hasQuota
+                ? "may use at most %s%s, with all that it can borrow"
+                        .formatted(Reason.counted(sizes.most, "GPU"), ofOneKind())
+                : rooms.size() > 1 ? "has no quota for a kind that it may use" : "has no quota for these GPUs";
+        return AdmissionAnswer.no(Optional.of(queue), "%s, and queue %s %s".formatted(asked, queue, why), numbers);
     }
 
     private Sizes sizes(JobState job) {
@@ -132,13 +132,33 @@ final class LeastShare {
     }
 
     private String tooFew(String asked, int mostOfDomain) {
-        return "%s, and the domain has only %s%s for it"
+        return mostOfDomain == 0
+                ? asked + ", and the domain has none of a kind that it may use"
+                : "%s, and the domain has only %s%s for it"
                 .formatted(asked, Reason.counted(mostOfDomain, "GPU"), ofOneKind());
     }
 
-    private static String noSize(JobState job) {
-        return "no number of GPUs fits both its shape (%s) and the nodes of the domain"
-                .formatted(job.spec().shape().inWords());
+    /** The answer to a job whose shape no nodes fit. */
+    private AdmissionAnswer noSize(JobState job, Map<String, Double> numbers) {
+        JobShape shape = job.spec().shape();
+        int least = job.spec().scaling().least();
+        int asked = Math.max(least, shape.atLeast(least));
+        int largest = 0;
+        for (KindRoom room : rooms) {
+            largest = room.isFor(job.spec()) ? Math.max(largest, room.mostOfDomain(job)) : largest;
+        }
+        if (shape.required().isEmpty() || asked <= largest) {
+            return AdmissionAnswer.no(
+                    "no number of GPUs fits both its shape (%s) and the nodes of the domain".formatted(shape.inWords()),
+                    numbers);
+        }
+        numbers.put("needed", (double) asked);
+        numbers.put("largest", (double) largest);
+        String level = shape.required().get().level().inWords();
+        return AdmissionAnswer.no(
+                "it needs %s in one %s, and no %s has more than %d%s for it"
+                        .formatted(Reason.counted(asked, "GPU"), level, level, largest, ofOneKind()),
+                numbers);
     }
 
     /** A job as policies see it on a kind, without its shape. */

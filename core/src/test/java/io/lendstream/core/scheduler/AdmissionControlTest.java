@@ -445,11 +445,33 @@ class AdmissionControlTest {
 
         assertThat(lastAnswer(story))
                 .isEqualTo(
-                        "a is refused: no number of GPUs fits both its shape (one rack (required)) and the nodes of the domain");
+                        "a is refused: it needs 4 GPUs in one rack, and no rack has more than 2 for it");
+        assertThat(lastNumbers(story)).containsEntry("needed", 4.0).containsEntry("largest", 2.0);
 
         planned(story.rack("train-b", "r1"));
 
         assertThat(lastAnswer(story)).isEqualTo("a is admitted: it needs 4 GPUs at once and can get up to 4");
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+    }
+
+    @Test
+    void aRequiredDomainThatIsTooSmallIsAnsweredWithoutAQueueToo() {
+        Scenario story = training(2)
+                .node("more", Pool.TRAINING, 2)
+                .tell(linear("a", 4, false).shaped(JobShape.ANY.within(TopologyLevel.NODE, true)))
+                .tell(linear("b", 4, false).shaped(JobShape.ANY.within(TopologyLevel.NODE, false)));
+
+        planned(story);
+
+        assertThat(answers(story)).hasSize(1);
+        assertThat(lastAnswer(story))
+                .isEqualTo("a is refused: it needs 4 GPUs in one node, and no node has more than 2 for it");
+        assertThat(story.job("a").isRefused()).isTrue();
+        assertThat(story.job("b").gpus()).isEqualTo(4);
+
+        planned(story.node("large", Pool.TRAINING, 4));
+
+        assertThat(lastAnswer(story)).isEqualTo("a is admitted: it needs 4 GPUs at once and can get up to 8");
         assertThat(story.job("a").gpus()).isEqualTo(4);
     }
 
@@ -530,7 +552,7 @@ class AdmissionControlTest {
         planned(story.tell(linear("a", 8, true)));
 
         assertThat(lastAnswer(story))
-                .isEqualTo("a is admitted: it has neither a hard deadline nor a declared queue any more");
+                .isEqualTo("a is admitted: it has no hard deadline, declared queue or required topology any more");
         assertThat(story.job("a").isRefused()).isFalse();
     }
 

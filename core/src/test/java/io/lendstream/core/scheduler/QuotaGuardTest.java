@@ -289,8 +289,7 @@ class QuotaGuardTest {
                         .filter(decision -> decision.reason().is(ReasonCode.ADMISSION))
                         .map(decision -> decision.reason().text()))
                 .containsExactly(
-                        "a is refused: it needs 2 GPUs at once, and queue team-a may use at most 0 GPUs of one kind,"
-                                + " with all that it can borrow");
+                        "a is refused: it needs 2 GPUs at once, and queue team-a has no quota for a kind that it may use");
     }
 
     @Test

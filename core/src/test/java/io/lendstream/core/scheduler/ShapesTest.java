@@ -8,12 +8,15 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
@@ -275,8 +278,17 @@ class ShapesTest {
     }
 
     @Test
-    void aJobThatNoDomainHoldsWaitsAndIsExplained() {
-        Scenario story = story("deepboot").node("train-a", Pool.TRAINING, 2).node("train-b", Pool.TRAINING, 2);
+    void aJobWhoseDomainCannotBeReachedWaitsAndIsExplained() {
+        Scenario story = story("deepboot").node("train-a", Pool.TRAINING, 2).node("train-b", Pool.TRAINING, 4);
+        Node large = story.state().nodes().require(new NodeId("train-b")).node();
+        story.tell(new Node(
+                large.nodeId(),
+                Scenario.DOMAIN,
+                large.pool(),
+                "boot-1",
+                story.now(),
+                NodeStatus.UNAVAILABLE,
+                large.gpus()));
         story.tell(story.jobRecord("a", 4, false).shaped(JobShape.ANY.within(TopologyLevel.NODE, true)));
         List<String> vetoes = new ArrayList<>();
         StepListener listener = new StepListener() {

@@ -85,13 +85,32 @@ final class Approval {
                 .count();
     }
 
-    private boolean isUsable(GpuId id) {
-        return builder.gpus()
+    /** Why a job must not take a unit; empty if it may. A promise to itself is no obstacle. */
+    private Optional<String> againstTaking(JobId job, GpuId id) {
+        boolean isKept = builder.promises().keepsFrom(new Tenant.Job(job), id);
+        return againstTaking(id, isKept);
+    }
+
+    /** Why a service must not take a unit; empty if it may. Promises keep it from services as without advice. */
+    private Optional<String> againstTaking(ServiceId service, GpuId id) {
+        boolean isKept = builder.gpus()
                 .get(id)
-                .filter(gpu -> gpu.isFree()
-                        && builder.isReachable(gpu)
-                        && !builder.promises().has(id))
+                .filter(unit -> builder.promises().keepsFrom(service, unit, quotas))
                 .isPresent();
+        return againstTaking(id, isKept);
+    }
+
+    private Optional<String> againstTaking(GpuId id, boolean isKeptForOther) {
+        boolean isFree = builder.gpus()
+                .get(id)
+                .filter(gpu -> gpu.isFree() && builder.isReachable(gpu))
+                .isPresent();
+        if (!isFree) {
+            return Optional.of("%s is not free".formatted(id));
+        }
+        return isKeptForOther
+                ? builder.promises().tenantOf(id).map(other -> "%s is promised to %s".formatted(id, other))
+                : Optional.empty();
     }
 
     /** The cause why an action is not possible now; empty if it is. */
@@ -131,10 +150,12 @@ final class Approval {
             job.allocation().gpus().forEach(gained::remove);
             Set<GpuId> lost = new HashSet<>(job.allocation().gpus());
             allocation.gpus().forEach(lost::remove);
-            for (GpuId gpu : allocation.gpus()) {
-                if (gained.contains(gpu) && !isUsable(gpu)) {
-                    return Optional.of("%s is not free".formatted(gpu));
-                }
+            Optional<String> taken = allocation.gpus().stream()
+                    .filter(gained::contains)
+                    .flatMap(gpu -> againstTaking(name, gpu).stream())
+                    .findFirst();
+            if (taken.isPresent()) {
+                return taken;
             }
             Optional<String> refusal = quotas.against(
                             new Tenant.Job(name), gained.stream().sorted().toList())
@@ -177,10 +198,11 @@ final class Approval {
             }
             return safety.againstEverything(builder)
                     .or(() -> serve.gpus().stream()
-                            .filter(gpu -> serve.warm() ? !isWarm(gpu, serve.service()) : !isUsable(gpu))
-                            .findFirst()
-                            .map(gpu -> "%s is not %s"
-                                    .formatted(gpu, serve.warm() ? "warm for " + serve.service() : "free")))
+                            .flatMap(gpu -> (serve.warm()
+                                            ? againstWaking(serve.service(), gpu)
+                                            : againstTaking(serve.service(), gpu))
+                                    .stream())
+                            .findFirst())
                     .or(() -> serve.warm()
                             ? Optional.empty()
                             : quotas.against(new Tenant.Service(serve.service()), serve.gpus())
@@ -202,6 +224,12 @@ final class Approval {
         /** A job gets units of a new bundle only if the whole bundle is free. */
         private Optional<AbilityRefusal> unable(Set<GpuId> gained, List<GpuId> after) {
             return abilities.against(gained, after).or(() -> abilities.againstOpening(gained));
+        }
+
+        private Optional<String> againstWaking(ServiceId service, GpuId gpu) {
+            return isWarm(gpu, service)
+                    ? Optional.empty()
+                    : Optional.of("%s is not warm for %s".formatted(gpu, service));
         }
 
         private boolean isWarm(GpuId id, ServiceId service) {

@@ -54,6 +54,20 @@ final class Promises {
         return promise != null && !promise.tenant().equals(tenant);
     }
 
+    /** Whether a promise keeps a unit from a service. Floors, and nominal quotas of services, come before jobs. */
+    boolean keepsFrom(ServiceId service, GpuState unit, QuotaGuard quotas) {
+        Tenant tenant = new Tenant.Service(service);
+        return keepsFrom(tenant, unit.gpuId())
+                && quotas.queueOf(tenant).isPresent()
+                && !quotas.isUnderFloor(service)
+                && !(isForJob(unit.gpuId()) && quotas.isNominalWith(service, unit));
+    }
+
+    /** The tenant that a unit is promised to. */
+    Optional<Tenant> tenantOf(GpuId unit) {
+        return Optional.ofNullable(byUnit.get(unit)).map(Promise::tenant);
+    }
+
     /** Whether a unit is promised to a job. */
     boolean isForJob(GpuId unit) {
         Promise promise = byUnit.get(unit);

@@ -220,13 +220,8 @@ final class ReplicaSupply {
         return found;
     }
 
-    /** Whether a promise keeps a GPU from a service. Floors, and nominal quotas of services, come before jobs. */
     private boolean isPromisedToOther(ServiceState service, GpuState unit) {
-        ServiceId name = service.spec().service();
-        return builder.promises().keepsFrom(new Tenant.Service(name), unit.gpuId())
-                && isLimited(service)
-                && !quotas.isUnderFloor(name)
-                && !(builder.promises().isForJob(unit.gpuId()) && quotas.isNominalWith(name, unit));
+        return builder.promises().keepsFrom(service.spec().service(), unit, quotas);
     }
 
     private boolean areAlike() {

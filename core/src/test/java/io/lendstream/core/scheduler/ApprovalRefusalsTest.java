@@ -11,11 +11,13 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.fixtures.Scenario;
@@ -24,11 +26,13 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.QueueState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -351,6 +355,52 @@ class ApprovalRefusalsTest {
 
         assertRefused(new Action.Serve(CHAT, gpus("infer-g1", "infer-g2"), false), "infer-g2 is not free");
         assertRefused(new Action.Serve(new ServiceId("search"), gpus("infer-g1"), false), "service search is unknown");
+    }
+
+    @Test
+    void aUnitThatIsPromisedToTheSameTenantIsTaken() {
+        state.promised("infer-g1", CHATS);
+        Decision serve = assertDone(new Action.Serve(CHAT, gpus("infer-g1", "infer-g2"), false));
+        assertThat(serve.action().gpus()).isEqualTo(gpus("infer-g1", "infer-g2"));
+
+        state = new EditedState(story);
+        state.job("a", job -> job.aiming(gpus("train-g0"))).promised("train-g0", new Tenant.Job(JOB));
+        assertDone(new Action.Resize(JOB, gpus("train-g0"), allocation("train-g0")));
+    }
+
+    @Test
+    void aUnitThatIsPromisedToAnotherTenantIsNotTaken() {
+        state.promised("infer-g1", CHATS);
+        assertRefused(lend(allocation("infer-g1"), "infer-g1"), "infer-g1 is promised to service chat");
+
+        state = new EditedState(story);
+        limit(CHAT, 1);
+        state.job("a", job -> job.aiming(gpus("infer-g1"))).promised("infer-g1", new Tenant.Job(JOB));
+        assertRefused(new Action.Serve(CHAT, gpus("infer-g1"), false), "infer-g1 is promised to job a");
+    }
+
+    /** As without advice, the nominal quota of a service comes before a promise to a job. */
+    @Test
+    void aServiceWithinItsNominalQuotaTakesAUnitThatIsPromisedToAJob() {
+        limit(CHAT, 2);
+        state.job("a", job -> job.aiming(gpus("infer-g1"))).promised("infer-g1", new Tenant.Job(JOB));
+
+        assertDone(new Action.Serve(CHAT, gpus("infer-g1"), false));
+
+        assertThat(owner("infer-g1").holder()).contains(CHATS);
+    }
+
+    /** The service is in a queue with a nominal quota. */
+    private void limit(ServiceId service, double nominal) {
+        QueueId queue = new QueueId("team-a");
+        state.queue(QueueState.of(new ClusterQueue(
+                queue,
+                Scenario.DOMAIN,
+                state.now(),
+                Optional.empty(),
+                1,
+                List.of(KindQuota.of(Optional.empty(), nominal)))));
+        state.service(service.value(), known -> known.describedBy(known.spec().in(queue)));
     }
 
     @Test

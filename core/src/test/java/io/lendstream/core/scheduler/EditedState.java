@@ -8,6 +8,7 @@ import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
@@ -15,6 +16,8 @@ import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Promise;
+import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SlicePlan;
 import java.time.Duration;
@@ -64,6 +67,26 @@ final class EditedState {
     EditedState service(String service, UnaryOperator<ServiceState> change) {
         ServiceId id = new ServiceId(service);
         return with(state.entities().with(change.apply(state.services().require(id))));
+    }
+
+    /** A unit is promised to a tenant for a minute. */
+    EditedState promised(String gpu, Tenant tenant) {
+        state = new ClusterState(
+                state.domain(),
+                state.position(),
+                state.nextPlanAt(),
+                state.mode(),
+                state.pacing(),
+                state.slices(),
+                state.advice(),
+                List.of(new Promise(new GpuId(gpu), tenant, now.plusSeconds(60))),
+                state.loanStarts(),
+                state.entities());
+        return this;
+    }
+
+    EditedState queue(QueueState queue) {
+        return with(state.entities().with(queue));
     }
 
     EditedState slices(SlicePlan plan) {

@@ -10,6 +10,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobInPool;
+import io.lendstream.core.policy.JobSite;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.KindChooser;
 import io.lendstream.core.policy.Plan;
@@ -72,6 +73,9 @@ final class KindPools {
         if (takeBack(parts, before, kinds)) {
             parts = parts(views, kinds);
         }
+        if (goElsewhere(parts, kinds, quotas)) {
+            parts = parts(views, kinds);
+        }
         explainUnfit(view, kinds);
         List<Plan> plans = new ArrayList<>();
         for (PoolPlan part : parts) {
@@ -111,6 +115,35 @@ final class KindPools {
                                 .isEmpty()) {
                     kinds.put(job.job(), home.get());
                     any = true;
+                }
+            }
+        }
+        return any;
+    }
+
+    /**
+     * Moves jobs that have no GPUs, and that the plan of their kind leaves no topology domain for, to another kind with
+     * a free one. Returns whether there are any.
+     */
+    private boolean goElsewhere(List<PoolPlan> parts, Map<JobId, KindId> kinds, QueueKinds quotas) {
+        boolean any = false;
+        if (builder.clusterIndex().jobs().shaped().isEmpty()) {
+            return false;
+        }
+        FreeDomains free = new FreeDomains(builder, training);
+        parts.forEach(part -> free.add(part.kind.orElseThrow(), part.view, part.plan));
+        for (PoolPlan part : parts) {
+            for (JobView job : part.view.open()) {
+                boolean waits = job.gpus().isEmpty() && size(part.plan, job) == 0;
+                if (waits && job.site().filter(JobSite::needsDomain).isPresent()) {
+                    JobState state = builder.jobs().require(job.job());
+                    Optional<KindId> other = free.take(
+                            state,
+                            kind -> !part.kind.equals(Optional.of(kind))
+                                    && KindChoice.mayUse(state.spec(), kind)
+                                    && quotas.isBest(state, kind));
+                    other.ifPresent(kind -> kinds.put(job.job(), kind));
+                    any |= other.isPresent();
                 }
             }
         }

@@ -8,9 +8,11 @@ import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.TopologyLabels;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
@@ -97,6 +99,28 @@ class KindAwareTest {
                 .forEach(gpu ->
                         story.state().gpus().get(gpu).flatMap(GpuState::kind).ifPresent(kinds::add));
         return kinds;
+    }
+
+    /** Two GPUs of the faster kind are free, but on two nodes. */
+    @Test
+    void aJobGoesToTheSlowerKindIfOnlyThatHasItsDomainFree() {
+        JobShape oneNode = JobShape.ANY.within(TopologyLevel.NODE, true);
+        Scenario story = story("deepboot")
+                .node("train-a", Pool.TRAINING, 3, A100, 80)
+                .node("train-b", Pool.TRAINING, 3, A100, 80)
+                .node("train-t", Pool.TRAINING, 2, T4, 16);
+        for (String name : List.of("x", "y")) {
+            story.tell(
+                    story.jobRecord(name, 2, false).onKinds(only(BIG)).shaped(oneNode));
+        }
+        pass(story, 2);
+        assertThat(story.count("training")).isEqualTo(4);
+
+        story.tell(story.jobRecord("a", 2, false).onKinds(fasterOnBig(6)).shaped(oneNode));
+        pass(story, 3);
+
+        assertThat(kinds(story, "a")).containsExactly(SMALL);
+        assertThat(story.verdict().violations()).isEmpty();
     }
 
     /** A job that gains much from the one A100, and one that gains little. */

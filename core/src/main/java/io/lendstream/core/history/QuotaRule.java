@@ -5,6 +5,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.Tenant;
@@ -15,6 +16,7 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QuotaUse;
+import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -27,8 +29,9 @@ import java.util.stream.Collectors;
 
 /**
  * No decision raises a queue above its limit, and none takes units for another queue from a queue within its nominal
- * quota. A unit is for its own queue if a job of a higher priority gets it, and the queue allows that. The gains of an event must have an order in which each keeps the limit that the gains before it leave. A queue
- * may be above its limit for other causes, such as a lowered quota.
+ * quota. A unit is for its own queue if a job of a higher priority gets it, and the queue allows that, or if a floor of
+ * the queue lacks replicas. The gains of an event must have an order in which each keeps the limit that the gains
+ * before it leave. A queue may be above its limit for other causes, such as a lowered quota.
  */
 final class QuotaRule implements HistoryRule {
     private final Violations violations;
@@ -131,10 +134,31 @@ final class QuotaRule implements HistoryRule {
         return ofUnits.isEmpty() ? ofEvent : ofUnits;
     }
 
-    /** Whether a unit is taken from a job for one of its own queue that may take it. */
+    /** Whether a service of a queue has fewer replicas than its floor: floors come before jobs. */
+    private static boolean lacksFloor(ClusterEntities entities, ClusterQueue queue) {
+        for (ServiceState service : entities.services().values()) {
+            InferenceService spec = service.spec();
+            if (spec.queue().equals(Optional.of(queue.queue()))) {
+                long replicas = entities.gpus().stream()
+                        .filter(unit -> unit.isHeldBy(new Tenant.Service(spec.service()))
+                                && !unit.owner().isReleasing()
+                                && spec.uses(unit.kind()))
+                        .count();
+                if (replicas < spec.floorReplicas()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Whether a unit is taken from a job for a floor, or a job, of its own queue that may take it. */
     private static boolean isForOwn(ClusterEntities entities, GpuState unit, Set<Tenant> gaining) {
         Optional<JobState> loser = unit.owner().holdingJob().flatMap(entities.jobs()::get);
         Optional<ClusterQueue> queue = unit.owner().holder().flatMap(entities::queueOf);
+        if (loser.isPresent() && queue.isPresent() && lacksFloor(entities, queue.get())) {
+            return true;
+        }
         for (Tenant tenant : gaining) {
             Optional<JobState> gains = tenant.jobId().flatMap(entities.jobs()::get);
             if (loser.isPresent()

@@ -34,6 +34,11 @@ final class Promises {
         }
     }
 
+    /** The end of a new promise: its unit is out of service by then if its release was not reported. */
+    static Instant until(StepBuilder builder, SchedulerSettings settings) {
+        return builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
+    }
+
     boolean isEmpty() {
         return byUnit.isEmpty();
     }

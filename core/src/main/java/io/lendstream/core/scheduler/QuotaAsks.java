@@ -60,6 +60,7 @@ final class QuotaAsks {
         if (!isDue() && !replicas.isShort()) {
             return;
         }
+        new FloorAsks(builder, settings).run();
         replicas.run();
         List<JobState> waiting = waiting();
         if (!waiting.isEmpty()) {
@@ -82,11 +83,6 @@ final class QuotaAsks {
                 || event.asQueue().isPresent()
                 || event.asCommand().isPresent()
                 || event.asStarted().isPresent();
-    }
-
-    /** The end of a promise: the units are out of service by then if their release was not reported. */
-    static Instant until(StepBuilder builder, SchedulerSettings settings) {
-        return builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
     }
 
     /** The reason for a job that gets the GPUs that were promised to it. */
@@ -264,7 +260,8 @@ final class QuotaAsks {
                 return Optional.empty();
             }
             List<GpuId> free = free(kind, least);
-            QuotaVictims victims = new QuotaVictims(builder, kept, new QuotaVictims.Wanted(job, queue, kind, mayLend));
+            QuotaVictims victims =
+                    new QuotaVictims(builder, kept, QuotaVictims.Wanted.by(builder, job, queue, kind, mayLend));
             int ofOwn = over > ROUNDING ? victims.take(true, (int) Math.ceil(over - ROUNDING)) : 0;
             if (ofOwn < over - ROUNDING) {
                 return Optional.empty();
@@ -351,7 +348,7 @@ final class QuotaAsks {
             Tenant tenant = new Tenant.Job(claim.job().spec().job());
             for (GpuId id : target) {
                 GpuState unit = builder.gpu(id);
-                builder.promises().add(id, tenant, until(builder, settings));
+                builder.promises().add(id, tenant, Promises.until(builder, settings));
                 kept.add(id, queue, unit.kind(), 1, false);
             }
             builder.put(claim.job().aiming(target));

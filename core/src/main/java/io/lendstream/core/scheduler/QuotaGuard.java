@@ -181,7 +181,12 @@ final class QuotaGuard {
 
     /** Whether a service of a queue has fewer replicas than its floor. */
     boolean isUnderFloor(ServiceId service) {
-        return lacking().getOrDefault(service, 0) > 0;
+        return lacking(service) > 0;
+    }
+
+    /** Replicas that a service of a queue lacks to its floor. */
+    int lacking(ServiceId service) {
+        return lacking().getOrDefault(service, 0);
     }
 
     /** The use of quotas once all releases are reported and all promises are kept. */

@@ -21,9 +21,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
- * Selects the jobs that give GPUs of a kind to a waiting job: those of the lowest priority first, then elastic ones,
+ * Selects the jobs that give GPUs to a waiting tenant: those of the lowest priority first, then elastic ones,
  * then those that started last, then those whose loss costs least. Elastic jobs first shrink to their fewest GPUs. A
  * job that cannot shrink is stopped whole, if its queue has more than its nominal quota.
  */
@@ -39,16 +40,29 @@ final class QuotaVictims {
     private final Map<QueueId, Double> excess = new HashMap<>();
 
     /**
-     * The wish of a waiting job.
+     * The wish of a waiting tenant.
      *
-     * @param mayBeLent whether the job may get GPUs of inference
+     * @param priority its priority; jobs of its own queue give by that
+     * @param queue its queue
+     * @param kind the kind of GPU whose quota counts
+     * @param units the GPUs that help it
      */
-    record Wanted(JobState job, ClusterQueue queue, Optional<KindId> kind, boolean mayBeLent) {}
+    record Wanted(int priority, ClusterQueue queue, Optional<KindId> kind, Predicate<GpuState> units) {
+        /** The wish of a job, which may get GPUs of a kind; those of inference only if it may be lent them. */
+        static Wanted by(
+                StepBuilder builder, JobState job, ClusterQueue queue, Optional<KindId> kind, boolean mayBeLent) {
+            return new Wanted(
+                    builder.entities().priorityOf(job),
+                    queue,
+                    kind,
+                    unit -> unit.kind().equals(kind) && (unit.pool() == Pool.TRAINING || mayBeLent));
+        }
+    }
 
     /** GPUs that a job gives, and those that it goes on with. */
     record Loss(JobState job, List<GpuId> given, List<GpuId> left) {}
 
-    /** @param units the GPUs of a job that the waiting job can use */
+    /** @param units the GPUs of a job that help the waiting tenant */
     private record Candidate(JobState job, QueueId queue, List<GpuId> units, int priority, boolean isOwn) {
         /** A job with a shape is stopped whole: a part of its GPUs may be no size of it. */
         boolean isElastic() {
@@ -93,11 +107,10 @@ final class QuotaVictims {
 
     private List<Candidate> candidates(boolean own) {
         List<Candidate> candidates = new ArrayList<>();
-        int priority = builder.entities().priorityOf(wanted.job());
         for (JobState job : builder.clusterIndex().jobs().holding().values()) {
             Optional<ClusterQueue> queue =
                     builder.entities().queueOf(new Tenant.Job(job.spec().job()));
-            if (queue.isEmpty() || job.isOnSlice() || !mayGive(job, queue.get(), priority, own)) {
+            if (queue.isEmpty() || job.isOnSlice() || !mayGive(job, queue.get(), own)) {
                 continue;
             }
             List<GpuId> units =
@@ -116,7 +129,8 @@ final class QuotaVictims {
         return candidates;
     }
 
-    private boolean mayGive(JobState job, ClusterQueue queue, int priority, boolean own) {
+    private boolean mayGive(JobState job, ClusterQueue queue, boolean own) {
+        int priority = wanted.priority();
         boolean isOwn = queue.queue().equals(wanted.queue().queue());
         int theirs = builder.entities().priorityOf(job);
         if (own || isOwn) {
@@ -144,9 +158,8 @@ final class QuotaVictims {
         Optional<GpuState> unit = builder.gpus().get(id);
         return unit.isPresent()
                 && unit.get().isWhole()
-                && unit.get().kind().equals(wanted.kind())
                 && builder.isReachable(unit.get())
-                && (unit.get().pool() == Pool.TRAINING || wanted.mayBeLent());
+                && wanted.units().test(unit.get());
     }
 
     /** Shrinks an elastic job, but its queue not below its nominal quota. */

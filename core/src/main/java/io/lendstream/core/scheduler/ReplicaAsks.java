@@ -194,7 +194,7 @@ final class ReplicaAsks {
                                 Map.of("stopped", (double) given.size()),
                                 List.of(service.demand().event())));
         Tenant tenant = new Tenant.Service(service.spec().service());
-        given.forEach(unit -> builder.promises().add(unit, tenant, QuotaAsks.until(builder, settings)));
+        given.forEach(unit -> builder.promises().add(unit, tenant, Promises.until(builder, settings)));
     }
 
     private static String words(Optional<QuotaUse> use) {

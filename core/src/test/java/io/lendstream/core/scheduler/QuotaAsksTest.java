@@ -354,6 +354,50 @@ class QuotaAsksTest {
     }
 
     @Test
+    void aNewFloorTakesTheQuotaThatJobsOfItsQueueUse() {
+        Scenario story = grown(
+                Scenario.of("deepboot")
+                        .node("train", Pool.TRAINING, 4)
+                        .queue("team-a", 4)
+                        .job("a", 4, "team-a"),
+                "a");
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+
+        story.node("infer", Pool.INFERENCE, 2).service("chat", 1, "team-a");
+
+        assertThat(story.last().get(story.last().size() - 1).reason().text())
+                .isEqualTo(
+                        "a gives 1 GPU back and goes on with 3 GPUs: chat of queue team-a lacks 1 replica to its floor of 1, and its queue uses 4 of at most 4 GPUs (nominal quota 4)");
+        assertThat(story.state().promises()).hasSize(1);
+        story.settled();
+        assertThat(story.count("serving")).isEqualTo(1);
+        assertThat(story.job("a").gpus()).isEqualTo(3);
+        assertThat(story.state().promises()).isEmpty();
+        grown(story, "a");
+        assertThat(story.job("a").gpus()).isEqualTo(3);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void forAFloorTheJobOfTheLowestPriorityStops() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 4)
+                .node("infer", Pool.INFERENCE, 2)
+                .queue("team-a", 4);
+        job(story, "low", 2, "team-a", 0);
+        job(story, "high", 2, "team-a", 1);
+        story.settled();
+        assertThat(story.count("training")).isEqualTo(4);
+
+        story.service("chat", 1, "team-a").settled();
+
+        assertThat(story.job("low").gpus()).isZero();
+        assertThat(story.job("high").gpus()).isEqualTo(2);
+        assertThat(story.count("serving")).isEqualTo(1);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
     void loansForQuotasCountForAMinuteAlsoAfterARestart() {
         ChangeLimits oneLoan = new ChangeLimits(1.0, 1, 1000, Duration.ZERO, QuietWindows.NONE);
         Scheduler scheduler =

@@ -17,9 +17,9 @@ import java.util.random.RandomGenerator;
  * The preset of three kinds of GPU: T4, RTX 6000 and A100, in about the shares of Sia's cluster. Jobs have the profiles
  * of the other presets, which were measured on T4. On other kinds their steps are faster by the ratio of step times on
  * one GPU in the public measurements of Sia, at one batch for each application. Owners declare these ratios with an
- * uncertainty. Synchronisation is faster or slower by the links of each kind, which only measured steps show. RTX 6000
- * stands for Sia's nodes {@code rtx}, A100 for its DGX nodes with NVLink, {@code dgx-ext}. The times of T4 are those of
- * Pollux.
+ * uncertainty. Synchronisation is faster or slower by the links of each kind, which only measured steps show. A100
+ * stands for Sia's DGX nodes with NVLink, {@code dgx-ext}. RTX 6000 is only a name for the GPUs of its nodes {@code
+ * rtx}, whose product the measurements do not say. The times of T4 are those of Pollux.
  *
  * @see <a href="https://doi.org/10.1145/3600006.3613175">Sia, SOSP 2023</a>
  * @see <a href="https://github.com/siasosp23/artifacts">Its measurements</a>

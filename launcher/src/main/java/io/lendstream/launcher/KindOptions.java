@@ -8,6 +8,8 @@ import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.workload.Presets;
+import io.lendstream.simulator.workload.WorkloadCluster;
+import io.lendstream.simulator.workload.Workloads;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -95,6 +97,7 @@ final class KindOptions {
             throw UserError.badUsage(
                     "--lend must be gpu with --published-timing, whose simulators lend each GPU alone.");
         }
+        ofWorkload(workload).ifPresent(own -> take(own, play));
         Bounds.check("--nodes-per-nvlink-domain", nodesPerNvlinkDomain, 0, MOST_NODES);
         Bounds.check("--nodes-per-rack", nodesPerRack, 0, MOST_NODES);
         play.topology(new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack));
@@ -118,15 +121,42 @@ final class KindOptions {
         });
     }
 
+    private static Optional<WorkloadCluster> ofWorkload(String workload) {
+        try {
+            return Workloads.cluster(workload);
+        } catch (IllegalArgumentException e) {
+            throw UserError.badUsage(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Takes the nodes of a workload in YAML, where the command line has no others. */
+    private void take(WorkloadCluster own, PlayOptions play) {
+        ParseResult given = spec.commandLine().getParseResult();
+        play.cluster(own, given);
+        if (kinds.isEmpty() && !given.hasMatchedOption("--nodes") && !own.kinds().isEmpty()) {
+            kinds = Optional.of(inWords(own.kinds()));
+        }
+        if (!given.hasMatchedOption("--nodes-per-nvlink-domain")) {
+            nodesPerNvlinkDomain = own.topology().nodesPerNvlinkDomain();
+        }
+        if (!given.hasMatchedOption("--nodes-per-rack")) {
+            nodesPerRack = own.topology().nodesPerRack();
+        }
+    }
+
+    private static String inWords(Map<SimulatedGpu, Integer> counts) {
+        return counts.entrySet().stream()
+                .map(kind -> kind.getKey() + ":" + kind.getValue())
+                .collect(Collectors.joining(","));
+    }
+
     private void ofPreset(PlayOptions play, String workload) {
         for (String name : workload.split(",", -1)) {
             try {
                 Map<SimulatedGpu, Integer> counts = Presets.kinds(name.strip(), play.nodes());
                 if (!counts.isEmpty()) {
                     play.kinds(counts);
-                    kinds = Optional.of(counts.entrySet().stream()
-                            .map(kind -> kind.getKey() + ":" + kind.getValue())
-                            .collect(Collectors.joining(",")));
+                    kinds = Optional.of(inWords(counts));
                 }
             } catch (IllegalArgumentException e) {
                 throw UserError.badUsage("--nodes: %s.".formatted(e.getMessage()));

@@ -8,11 +8,13 @@ import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
+import io.lendstream.simulator.workload.WorkloadCluster;
 import io.lendstream.simulator.workload.Workloads;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
 
 /** Options of replay and demo: the cluster that a workload is played on, and how files become a workload. */
 final class PlayOptions {
@@ -68,6 +70,19 @@ final class PlayOptions {
     void kinds(Map<SimulatedGpu, Integer> counts) {
         kinds = counts;
         nodes = counts.values().stream().mapToInt(count -> count).sum();
+    }
+
+    /** Takes the numbers of a workload's own nodes, where the command line has none. */
+    void cluster(WorkloadCluster own, ParseResult given) {
+        if (!given.hasMatchedOption("--nodes") && !given.hasMatchedOption("--kinds")) {
+            nodes = own.nodes().orElse(nodes);
+        }
+        if (!given.hasMatchedOption("--gpus-per-node")) {
+            gpusPerNode = own.gpusPerNode().orElse(gpusPerNode);
+        }
+        if (!given.hasMatchedOption("--training-nodes")) {
+            trainingNodes = own.trainingNodes();
+        }
     }
 
     /** Puts the nodes into racks and NVLink domains. */

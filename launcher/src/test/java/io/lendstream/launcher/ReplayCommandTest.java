@@ -299,6 +299,38 @@ class ReplayCommandTest {
     }
 
     @Test
+    void aWorkloadInYamlHasItsOwnNodesUnlessTheCommandLineHasOthers() throws IOException {
+        Path workload = Files.writeString(
+                directory.resolve("mixed.yaml"),
+                "cluster: {kinds: {A100: 1, T4: 2}, gpusPerNode: 2}\njobs:\n- {job: a, submitSeconds: 0, gpus: 2, runSeconds: 600}\n");
+        String[] arguments = {
+            "replay",
+            "--workload",
+            workload.toString(),
+            "--plots",
+            "off",
+            "--references",
+            "off",
+            "--out",
+            directory.resolve("out").toString(),
+            "--check"
+        };
+
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .as(err.toString())
+                .isZero();
+        assertThat(report()).contains("A100:1,T4:2");
+
+        Path other = directory.resolve("other");
+        arguments[arguments.length - 2] = other.toString();
+        arguments[arguments.length - 1] = "--nodes=4";
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .as(err.toString())
+                .isZero();
+        assertThat(Files.readString(other.resolve("report.html"))).doesNotContain("A100:1,T4:2");
+    }
+
+    @Test
     void aJobThatMayUseNoKindIsNamed() throws IOException {
         list = Files.writeString(
                 directory.resolve("picky.csv"), "job,submitSeconds,gpus,runSeconds,kinds\na,0,1,60,H100\n");

@@ -6,8 +6,18 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** A line of a CSV file, numbered as editors number it. */
-public record CsvRow(Path file, List<String> columns, int line, List<String> values) {
+/**
+ * A line of a CSV file, numbered as editors number it; or an item of a YAML file.
+ *
+ * @param line that of its begin
+ * @param fieldLines the line of each value of an item of YAML; empty for CSV
+ */
+public record CsvRow(Path file, List<String> columns, int line, List<String> values, List<Integer> fieldLines) {
+    /** A line of a CSV file. */
+    CsvRow(Path file, List<String> columns, int line, List<String> values) {
+        this(file, columns, line, values, List.of());
+    }
+
     /** The value of a column; empty where the line or the file has none. */
     public String text(String column) {
         int index = columns.indexOf(column);
@@ -59,7 +69,15 @@ public record CsvRow(Path file, List<String> columns, int line, List<String> val
     }
 
     public IllegalArgumentException bad(String column, String expected) {
-        return new IllegalArgumentException("%s, line %d, column %s: found '%s', expected %s"
-                .formatted(file, line, column, text(column), expected));
+        int index = columns.indexOf(column);
+        boolean isField = !fieldLines.isEmpty();
+        return new IllegalArgumentException("%s, line %d, %s %s: found '%s', expected %s"
+                .formatted(
+                        file,
+                        isField && index >= 0 ? fieldLines.get(index) : line,
+                        isField ? "field" : "column",
+                        column,
+                        text(column),
+                        expected));
     }
 }

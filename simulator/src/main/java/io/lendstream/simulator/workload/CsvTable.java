@@ -66,7 +66,7 @@ public record CsvTable(Path file, List<String> columns, List<CsvRow> rows) {
     }
 
     /** The fault lies in the file, not in the program, so the message is for the user. */
-    private static IllegalArgumentException unreadable(Path file, IOException cause) {
+    static IllegalArgumentException unreadable(Path file, IOException cause) {
         if (cause instanceof EOFException) {
             return new IllegalArgumentException(
                     "%s is cut off: the gzip stream ends early; copy it again".formatted(file), cause);
@@ -85,7 +85,7 @@ public record CsvTable(Path file, List<String> columns, List<CsvRow> rows) {
         return Arrays.stream(text.split(",", -1)).map(String::trim).toList();
     }
 
-    private static BufferedReader open(Path file) throws IOException {
+    static BufferedReader open(Path file) throws IOException {
         if (!Files.isRegularFile(file)) {
             throw new IllegalArgumentException("there is no file " + file);
         }

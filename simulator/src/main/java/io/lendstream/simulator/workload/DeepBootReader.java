@@ -58,7 +58,7 @@ final class DeepBootReader {
     }
 
     static String nameOf(Path file) {
-        return file.getFileName().toString().replaceFirst("\\.csv(\\.gz)?$", "");
+        return file.getFileName().toString().replaceFirst("\\.(csv|ya?ml)(\\.gz)?$", "");
     }
 
     private List<TrainingTask> tasks(List<CsvRow> jobs) {

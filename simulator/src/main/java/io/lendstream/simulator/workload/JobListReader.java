@@ -22,7 +22,22 @@ final class JobListReader {
     /** Some thirty years. */
     private static final double MOST_SECONDS = 1e9;
 
-    private static final List<String> COLUMNS = List.of("job", "submitSeconds", "gpus", "runSeconds");
+    static final List<String> COLUMNS = List.of("job", "submitSeconds", "gpus", "runSeconds");
+    static final List<String> OPTIONAL_COLUMNS = List.of(
+            "application",
+            "outcome",
+            "crashAtShare",
+            "queue",
+            "priority",
+            "deadline",
+            "deadlineKind",
+            "kinds",
+            "kindRatios",
+            "memoryGib",
+            "sizes",
+            "multipleOf",
+            "wholeNodes",
+            "topology");
 
     private JobListReader() {}
 
@@ -31,10 +46,16 @@ final class JobListReader {
     }
 
     static Workload read(Path file, Scene scene) {
+        List<CsvRow> rows = CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
+        return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks(rows, scene), List.of());
+    }
+
+    /** The jobs of some rows, with different names. */
+    static List<TrainingTask> tasks(List<CsvRow> rows, Scene scene) {
         ListedJobs jobs = new ListedJobs(scene);
         List<TrainingTask> tasks = new ArrayList<>();
         Set<String> names = new HashSet<>();
-        for (CsvRow row : CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows()) {
+        for (CsvRow row : rows) {
             if (row.text("job").isEmpty()) {
                 throw row.bad("job", "a name");
             }
@@ -56,7 +77,7 @@ final class JobListReader {
                     .map(at -> queued.due(at, deadlineKind(row)))
                     .orElse(queued));
         }
-        return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());
+        return tasks;
     }
 
     private static Optional<Instant> deadline(CsvRow row, Instant start) {

@@ -18,7 +18,15 @@ import java.util.Optional;
  * reclaimWithinCohort}. The last four are those of the queue's first line.
  */
 final class QueueListReader {
-    private static final List<String> COLUMNS = List.of("queue", "nominalQuota");
+    static final List<String> COLUMNS = List.of("queue", "nominalQuota");
+    static final List<String> OPTIONAL_COLUMNS = List.of(
+            "kind",
+            "borrowingLimit",
+            "lendingLimit",
+            "cohort",
+            "weight",
+            "withinClusterQueue",
+            "reclaimWithinCohort");
 
     private QueueListReader() {}
 
@@ -27,14 +35,20 @@ final class QueueListReader {
     }
 
     static Workload read(Path file, Scene scene) {
+        List<CsvRow> rows = CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
+        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), List.of(), queues(rows, scene));
+    }
+
+    /** The queues of some rows, in the order of their first quotas. */
+    static List<ClusterQueue> queues(List<CsvRow> all, Scene scene) {
         Map<QueueId, List<CsvRow>> byQueue = new LinkedHashMap<>();
-        for (CsvRow row : CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows()) {
+        for (CsvRow row : all) {
             QueueId queue = row.queue().orElseThrow(() -> row.bad("queue", "a name"));
             byQueue.computeIfAbsent(queue, any -> new ArrayList<>()).add(row);
         }
         List<ClusterQueue> queues = new ArrayList<>();
         byQueue.forEach((queue, rows) -> queues.add(queue(queue, rows, scene)));
-        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), List.of(), queues);
+        return queues;
     }
 
     private static ClusterQueue queue(QueueId queue, List<CsvRow> rows, Scene scene) {

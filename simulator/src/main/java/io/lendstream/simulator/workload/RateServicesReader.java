@@ -16,23 +16,29 @@ import java.util.Optional;
  * second. A missing value repeats the one before it.
  */
 final class RateServicesReader {
-    private static final String[] COLUMNS = {
-        "service", "series", "secondsPerRequest", "replicaCapacityPerSecond", "sloMs", "warmUpSeconds", "scale"
-    };
+    static final List<String> COLUMNS = List.of(
+            "service", "series", "secondsPerRequest", "replicaCapacityPerSecond", "sloMs", "warmUpSeconds", "scale");
+    static final List<String> OPTIONAL_COLUMNS = List.of("queue", "kindCapacities", "kindWarmUps");
 
     private RateServicesReader() {}
 
     static boolean knows(List<String> header) {
-        return header.containsAll(List.of(COLUMNS));
+        return header.containsAll(COLUMNS);
     }
 
     static Workload read(Path file, Scene scene) {
+        List<CsvRow> rows = CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
+        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), loads(rows, scene));
+    }
+
+    /** The services of some rows; their series are beside the file of the rows. */
+    static List<ServiceLoad> loads(List<CsvRow> rows, Scene scene) {
         List<ServiceLoad> loads = new ArrayList<>();
-        for (CsvRow row : CsvTable.read(file, COLUMNS).rows()) {
+        for (CsvRow row : rows) {
             if (row.text("service").isEmpty()) {
                 throw row.bad("service", "a name");
             }
-            Path series = file.toAbsolutePath().resolveSibling(row.text("series"));
+            Path series = row.file().toAbsolutePath().resolveSibling(row.text("series"));
             double capacity = row.number("replicaCapacityPerSecond", 0);
             if (capacity <= 0) {
                 throw row.bad("replicaCapacityPerSecond", "a number above 0");
@@ -51,7 +57,7 @@ final class RateServicesReader {
                     row.queue().map(spec::in).orElse(spec).onKinds(ListedKinds.capacities(row)),
                     rates(series, scene, row.number("scale", 0), row.number("secondsPerRequest", 0))));
         }
-        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), loads);
+        return loads;
     }
 
     private static Demand.Rates rates(Path series, Scene scene, double scale, double secondsPerRequest) {

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -46,6 +47,22 @@ public final class Workloads {
                 .collect(Collectors.joining(","));
     }
 
+    /** The nodes that a workload in YAML is meant for; empty if no file has a section for them. */
+    public static Optional<WorkloadCluster> cluster(String names) {
+        Optional<WorkloadCluster> found = Optional.empty();
+        for (String name : names.split(",", -1)) {
+            Path file = Path.of(name.trim());
+            boolean isRead = !Presets.has(name.trim()) && YamlSections.isYaml(file) && Files.isRegularFile(file);
+            Optional<WorkloadCluster> next = isRead ? YamlReader.cluster(file) : Optional.empty();
+            if (found.isPresent() && next.isPresent()) {
+                throw new IllegalArgumentException(
+                        "%s has a section cluster, and a file before it has one; leave one out".formatted(file));
+            }
+            found = found.or(() -> next);
+        }
+        return found;
+    }
+
     private static String fileName(String name) {
         Path file = Path.of(name).getFileName();
         return file == null ? name : file.toString();
@@ -61,6 +78,9 @@ public final class Workloads {
                     .formatted(
                             name,
                             Presets.all().stream().map(Presets.Entry::name).toList()));
+        }
+        if (YamlSections.isYaml(file)) {
+            return YamlReader.read(file, scene);
         }
         List<String> header = CsvTable.header(file);
         if (header.isEmpty()) {

@@ -1,0 +1,76 @@
+package io.lendstream.simulator.workload;
+
+import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedTopology;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The nodes that a workload in YAML is meant for.
+ *
+ * @param nodes how many nodes; the sum of kinds, if there are any
+ * @param kinds how many nodes have each product; empty if all are alike
+ */
+public record WorkloadCluster(
+        Optional<Integer> nodes,
+        Optional<Integer> gpusPerNode,
+        Optional<Integer> trainingNodes,
+        Map<SimulatedGpu, Integer> kinds,
+        SimulatedTopology topology) {
+    private static final int MOST = 1_000_000;
+
+    public WorkloadCluster {
+        kinds = kinds.isEmpty() ? Map.of() : Collections.unmodifiableMap(new EnumMap<>(kinds));
+    }
+
+    /** The nodes of a section. */
+    static WorkloadCluster of(CsvRow row) {
+        Map<SimulatedGpu, Integer> kinds = kinds(row);
+        int sum = kinds.values().stream().mapToInt(count -> count).sum();
+        Optional<Integer> nodes = count(row, "nodes", 1);
+        if (sum > 0 && nodes.filter(given -> given != sum).isPresent()) {
+            throw row.bad("nodes", "%d, the sum of kinds, or no such field".formatted(sum));
+        }
+        return new WorkloadCluster(
+                sum > 0 ? Optional.of(sum) : nodes,
+                count(row, "gpusPerNode", 1),
+                count(row, "trainingNodes", 0),
+                kinds,
+                new SimulatedTopology(
+                        count(row, "nodesPerNvlinkDomain", 0).orElse(0),
+                        count(row, "nodesPerRack", 0).orElse(0)));
+    }
+
+    private static Optional<Integer> count(CsvRow row, String field, int least) {
+        return row.text(field).isEmpty() ? Optional.empty() : Optional.of(row.whole(field, least));
+    }
+
+    private static Map<SimulatedGpu, Integer> kinds(CsvRow row) {
+        Map<SimulatedGpu, Integer> kinds = new EnumMap<>(SimulatedGpu.class);
+        if (row.text("kinds").isEmpty()) {
+            return kinds;
+        }
+        for (String part : row.text("kinds").split(";", -1)) {
+            int colon = part.indexOf(':');
+            Optional<SimulatedGpu> gpu = SimulatedGpu.named(part.substring(0, Math.max(0, colon)));
+            int nodes = nodes(part.substring(colon + 1));
+            if (gpu.isEmpty() || nodes < 1 || nodes > MOST) {
+                throw row.bad(
+                        "kinds",
+                        "pairs such as {A100: 2, T4: 4} with numbers of nodes; kinds are " + SimulatedGpu.names());
+            }
+            kinds.merge(gpu.get(), nodes, Integer::sum);
+        }
+        return kinds;
+    }
+
+    private static int nodes(String text) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.lendstream.simulator.workload;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Reads a whole workload in YAML, with the sections {@code cluster}, {@code queues}, {@code jobs} and {@code services}.
+ * The fields of the last three are the columns of our own lists.
+ */
+final class YamlReader {
+    private static final String CLUSTER = "cluster";
+    private static final String QUEUES = "queues";
+    private static final String JOBS = "jobs";
+    private static final String SERVICES = "services";
+
+    private static final Map<String, YamlSections.Fields> SECTIONS = sections();
+
+    private YamlReader() {}
+
+    private static Map<String, YamlSections.Fields> sections() {
+        Map<String, YamlSections.Fields> sections = new LinkedHashMap<>();
+        sections.put(
+                CLUSTER,
+                new YamlSections.Fields(
+                        List.of(),
+                        List.of(
+                                "nodes",
+                                "gpusPerNode",
+                                "trainingNodes",
+                                "kinds",
+                                "nodesPerNvlinkDomain",
+                                "nodesPerRack"),
+                        true));
+        sections.put(
+                QUEUES, new YamlSections.Fields(QueueListReader.COLUMNS, QueueListReader.OPTIONAL_COLUMNS, false));
+        sections.put(JOBS, new YamlSections.Fields(JobListReader.COLUMNS, JobListReader.OPTIONAL_COLUMNS, false));
+        sections.put(
+                SERVICES,
+                new YamlSections.Fields(RateServicesReader.COLUMNS, RateServicesReader.OPTIONAL_COLUMNS, false));
+        return sections;
+    }
+
+    static Workload read(Path file, Scene scene) {
+        Map<String, List<CsvRow>> rows = YamlSections.read(file, SECTIONS);
+        rows.getOrDefault(CLUSTER, List.of()).forEach(WorkloadCluster::of);
+        return new Workload(
+                DeepBootReader.nameOf(file),
+                scene.start(),
+                JobListReader.tasks(rows.getOrDefault(JOBS, List.of()), scene),
+                RateServicesReader.loads(rows.getOrDefault(SERVICES, List.of()), scene),
+                QueueListReader.queues(rows.getOrDefault(QUEUES, List.of()), scene));
+    }
+
+    /** The section {@code cluster} of a file; empty if it has none. */
+    static Optional<WorkloadCluster> cluster(Path file) {
+        return YamlSections.read(file, SECTIONS).getOrDefault(CLUSTER, List.of()).stream()
+                .findFirst()
+                .map(WorkloadCluster::of);
+    }
+}

@@ -1,0 +1,162 @@
+package io.lendstream.simulator.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.event.TopologyLevel;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedTopology;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Workloads in YAML are those of our lists. */
+class YamlReaderTest {
+    private static final Path PAGE = Path.of("../docs/workloads.md");
+
+    @TempDir
+    private Path folder;
+
+    private final Scene scene = Scene.of(new DomainId("test"), 1, 16, 20);
+
+    private Path file(String text) throws IOException {
+        Files.writeString(folder.resolve("chat-rates.csv"), "epoch_s,value\n0,10\n60,20\n");
+        return Files.writeString(folder.resolve("week.yaml"), text);
+    }
+
+    private Workload read(String text) throws IOException {
+        return Workloads.load(file(text).toString(), scene);
+    }
+
+    /** The block of YAML on the page. */
+    private static String example() throws IOException {
+        String page = Files.readString(PAGE);
+        String fence = "```yaml\n";
+        int begin = page.indexOf(fence) + fence.length();
+        return page.substring(begin, page.indexOf("```", begin));
+    }
+
+    @Test
+    void theExampleOfThePageIsReadAsTheListsWouldBe() throws IOException {
+        Workload read = read(example());
+        Files.writeString(
+                folder.resolve("queues.csv"),
+                "queue,nominalQuota,cohort\nteam-a,8,research\nteam-b,8,research\n");
+        Files.writeString(
+                folder.resolve("jobs.csv"),
+                "job,submitSeconds,gpus,runSeconds,queue,kindRatios,topology\n"
+                        + "train-1,0,8,7200,team-a,T4:0.3;A100:1,rack:preferred\n");
+        Files.writeString(
+                folder.resolve("services.csv"),
+                "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale\n"
+                        + "chat,chat-rates.csv,0.8,1.25,4000,20,0.5\n");
+        Workload lists = Workloads.load(
+                "%1$s/queues.csv,%1$s/jobs.csv,%1$s/services.csv".formatted(folder), scene);
+
+        assertThat(read.name()).isEqualTo("week");
+        assertThat(read.queues()).isEqualTo(lists.queues());
+        assertThat(read.loads()).isEqualTo(lists.loads());
+        assertThat(read.tasks()).extracting(TrainingTask::job).isEqualTo(lists.tasks().stream()
+                .map(TrainingTask::job)
+                .toList());
+        assertThat(Workloads.cluster(folder.resolve("week.yaml").toString()))
+                .contains(new WorkloadCluster(
+                        Optional.of(4),
+                        Optional.of(4),
+                        Optional.empty(),
+                        Map.of(SimulatedGpu.A100, 2, SimulatedGpu.T4, 2),
+                        new SimulatedTopology(0, 2)));
+    }
+
+    @Test
+    void listsAndPairsAreThoseOfColumns() throws IOException {
+        TrainingTask task = read(
+                        """
+                        jobs:
+                          - job: a
+                            submitSeconds: 5
+                            gpus: 4
+                            runSeconds: 60
+                            sizes: [4, 8]
+                            kinds: [T4, A100]
+                            topology: {rack: required}
+                            outcome: failed
+                        """)
+                .tasks()
+                .get(0);
+
+        assertThat(task.job().shape().sizes()).containsExactly(4, 8);
+        assertThat(task.job().shape().required().orElseThrow().level()).isEqualTo(TopologyLevel.RACK);
+        assertThat(task.job().kindNeeds().allowedKinds())
+                .containsExactly(SimulatedGpu.T4.kind(), SimulatedGpu.A100.kind());
+    }
+
+    @Test
+    void aFileWithoutSectionsOfTenantsIsAnEmptyWorkload() throws IOException {
+        Workload read = read("cluster: {nodes: 3}\njobs:\n");
+
+        assertThat(read.tasks()).isEmpty();
+        assertThat(Workloads.cluster(folder.resolve("week.yaml").toString())
+                        .orElseThrow()
+                        .nodes())
+                .contains(3);
+        assertThat(Workloads.cluster("teams")).isEmpty();
+    }
+
+    /** In the texts a bar stands for a new line. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '"',
+            value = {
+                "jobs:|- job: a|  submitSeconds: 0|  gpus: no|  runSeconds: 60; line 4, field gpus: found 'no', expected a whole number of at least 1",
+                "jobs:|- job: a|  gpus: 1|  runSeconds: 60; line 2: no field 'submitSeconds' in an item of section jobs",
+                "jobs:|- job: a|  gpu: 1; line 3: unknown field 'gpu' in section jobs, expected job, submitSeconds, gpus, runSeconds, application",
+                "job:|- job: a; line 1: unknown section 'job', expected cluster, queues, jobs, services",
+                "queues:|- queue: a|  nominalQuota: 1|  weight: 0; line 4, field weight: found '0', expected a number above 0",
+                "queues:|- queue: a|  queue: b; line 3 is not YAML: Duplicate",
+                "queues: 3; line 1: section queues has no list of items, expected '- queue: ...' for each",
+                "queues:|- a; line 2: an item of section queues has no fields, expected queue, nominalQuota",
+                "queues:|- queue: a|  nominalQuota: [[1]]; line 3: field nominalQuota is nested too deep",
+                "queues:|- queue: &q a|  nominalQuota: *q; line 3: field nominalQuota is the alias '*q'",
+                "cluster:|  kinds: {T5: 1}; line 2, field kinds: found 'T5:1', expected pairs such as {A100: 2, T4: 4}",
+                "cluster:|  nodes: 3|  kinds: {T4: 2}; line 2, field nodes: found '3', expected 2, the sum of kinds",
+                "- a; line 1: found no section, expected cluster, queues, jobs, services",
+                "jobs: [; is not YAML: ",
+                "jobs: []|---|jobs: []; a second document, expected one"
+            })
+    void whatIsWrongIsNamedWithItsLineAndField(String text, String problem) {
+        assertThatThrownBy(() -> read(text.replace("|", "\n") + "\n"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("week.yaml")
+                .hasMessageContaining(problem);
+    }
+
+    @Test
+    void onlyOneFileHasTheNodes() throws IOException {
+        Path one = file("cluster: {nodes: 3}\n");
+        Path other = Files.writeString(folder.resolve("other.yml"), "cluster: {nodes: 3}\n");
+
+        assertThatThrownBy(() -> Workloads.cluster(one + "," + other))
+                .hasMessage("%s has a section cluster, and a file before it has one; leave one out".formatted(other));
+    }
+
+    @Test
+    void aKindMayHaveItsNameInLeases() throws IOException {
+        Workload read = read(
+                "queues:\n- {queue: a, nominalQuota: 1, kind: A100-SXM4-80GB}\n- {queue: a, nominalQuota: 2, kind: T4}\n");
+
+        assertThat(read.queues().get(0).quotas())
+                .extracting(quota -> quota.kind().orElseThrow())
+                .isEqualTo(List.of(new KindId("A100-SXM4-80GB"), SimulatedGpu.T4.kind()));
+    }
+}

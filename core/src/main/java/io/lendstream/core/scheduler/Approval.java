@@ -95,7 +95,7 @@ final class Approval {
     private Optional<String> againstTaking(ServiceId service, GpuId id) {
         boolean isKept = builder.gpus()
                 .get(id)
-                .filter(unit -> builder.promises().keepsFrom(service, unit, quotas))
+                .filter(unit -> new InferencePool(builder).isPromisedToOther(service, unit, quotas))
                 .isPresent();
         return againstTaking(id, isKept);
     }

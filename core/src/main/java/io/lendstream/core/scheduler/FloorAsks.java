@@ -21,9 +21,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Frees quota for floors of services: if training GPUs of the jobs of a queue use its limit, jobs of the queue give GPUs
- * back, those of the lowest priority first. The free GPUs of inference are promised to the services meanwhile. Loans of
- * the queue are taken back before, see {@link ReplicaSupply}.
+ * Frees quota for floors of services: if training GPUs of the jobs of a queue use its limit, jobs of the queue give
+ * GPUs back, those of the lowest priority first. The free GPUs of inference are promised to the services meanwhile.
+ * Loans of the queue are taken back before, see {@link ReplicaSupply}.
  */
 final class FloorAsks {
     private static final double ROUNDING = 1e-6;
@@ -107,7 +107,7 @@ final class FloorAsks {
         builder.invalidatePlan();
         Tenant tenant = new Tenant.Service(service.spec().service());
         for (GpuState unit : units.subList(0, gained)) {
-            builder.promises().add(unit.gpuId(), tenant, Promises.until(builder, settings));
+            builder.promises().add(unit.gpuId(), tenant, new ReplicaChanges(builder, settings).promisedUntil());
         }
     }
 

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
@@ -69,6 +70,15 @@ record InferencePool(StepBuilder builder) {
                                         .filter(kind -> !kind.hasMemory(bytes))
                                         .isPresent())
                         .isEmpty();
+    }
+
+    /** Whether a promise keeps a GPU from a service. Floors, and nominal quotas of services, come before jobs. */
+    boolean isPromisedToOther(ServiceId service, GpuState unit, QuotaGuard quotas) {
+        Tenant tenant = new Tenant.Service(service);
+        return builder.promises().keepsFrom(tenant, unit.gpuId())
+                && quotas.queueOf(tenant).isPresent()
+                && !quotas.isUnderFloor(service)
+                && !(builder.promises().isForJob(unit.gpuId()) && quotas.isNominalWith(service, unit));
     }
 
     /** The replicas of a service, in whatever state. */

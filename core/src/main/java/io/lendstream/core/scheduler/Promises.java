@@ -34,11 +34,6 @@ final class Promises {
         }
     }
 
-    /** The end of a new promise: its unit is out of service by then if its release was not reported. */
-    static Instant until(StepBuilder builder, SchedulerSettings settings) {
-        return builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
-    }
-
     boolean isEmpty() {
         return byUnit.isEmpty();
     }
@@ -57,15 +52,6 @@ final class Promises {
     boolean keepsFrom(Tenant tenant, GpuId unit) {
         Promise promise = byUnit.get(unit);
         return promise != null && !promise.tenant().equals(tenant);
-    }
-
-    /** Whether a promise keeps a unit from a service. Floors, and nominal quotas of services, come before jobs. */
-    boolean keepsFrom(ServiceId service, GpuState unit, QuotaGuard quotas) {
-        Tenant tenant = new Tenant.Service(service);
-        return keepsFrom(tenant, unit.gpuId())
-                && quotas.queueOf(tenant).isPresent()
-                && !quotas.isUnderFloor(service)
-                && !(isForJob(unit.gpuId()) && quotas.isNominalWith(service, unit));
     }
 
     /** The tenant that a unit is promised to. */

@@ -348,7 +348,7 @@ final class QuotaAsks {
             Tenant tenant = new Tenant.Job(claim.job().spec().job());
             for (GpuId id : target) {
                 GpuState unit = builder.gpu(id);
-                builder.promises().add(id, tenant, Promises.until(builder, settings));
+                builder.promises().add(id, tenant, new ReplicaChanges(builder, settings).promisedUntil());
                 kept.add(id, queue, unit.kind(), 1, false);
             }
             builder.put(claim.job().aiming(target));

@@ -221,7 +221,7 @@ final class ReplicaSupply {
     }
 
     private boolean isPromisedToOther(ServiceState service, GpuState unit) {
-        return builder.promises().keepsFrom(service.spec().service(), unit, quotas);
+        return pool.isPromisedToOther(service.spec().service(), unit, quotas);
     }
 
     private boolean areAlike() {

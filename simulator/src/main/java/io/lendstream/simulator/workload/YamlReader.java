@@ -16,15 +16,15 @@ final class YamlReader {
     private static final String JOBS = "jobs";
     private static final String SERVICES = "services";
 
-    private static final Map<String, YamlSections.Fields> SECTIONS = sections();
+    private static final Map<String, YamlSections.SectionFields> SECTIONS = sections();
 
     private YamlReader() {}
 
-    private static Map<String, YamlSections.Fields> sections() {
-        Map<String, YamlSections.Fields> sections = new LinkedHashMap<>();
+    private static Map<String, YamlSections.SectionFields> sections() {
+        Map<String, YamlSections.SectionFields> sections = new LinkedHashMap<>();
         sections.put(
                 CLUSTER,
-                new YamlSections.Fields(
+                new YamlSections.SectionFields(
                         List.of(),
                         List.of(
                                 "nodes",
@@ -35,11 +35,11 @@ final class YamlReader {
                                 "nodesPerRack"),
                         true));
         sections.put(
-                QUEUES, new YamlSections.Fields(QueueListReader.COLUMNS, QueueListReader.OPTIONAL_COLUMNS, false));
-        sections.put(JOBS, new YamlSections.Fields(JobListReader.COLUMNS, JobListReader.OPTIONAL_COLUMNS, false));
+                QUEUES, new YamlSections.SectionFields(QueueListReader.COLUMNS, QueueListReader.OPTIONAL_COLUMNS, false));
+        sections.put(JOBS, new YamlSections.SectionFields(JobListReader.COLUMNS, JobListReader.OPTIONAL_COLUMNS, false));
         sections.put(
                 SERVICES,
-                new YamlSections.Fields(RateServicesReader.COLUMNS, RateServicesReader.OPTIONAL_COLUMNS, false));
+                new YamlSections.SectionFields(RateServicesReader.COLUMNS, RateServicesReader.OPTIONAL_COLUMNS, false));
         return sections;
     }
 

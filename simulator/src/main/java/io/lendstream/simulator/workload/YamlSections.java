@@ -28,7 +28,7 @@ final class YamlSections {
     private final Map<String, List<CsvRow>> rows = new LinkedHashMap<>();
 
     /** The fields of a section; of these the required ones come first. */
-    record Fields(List<String> required, List<String> optional, boolean isOne) {
+    record SectionFields(List<String> required, List<String> optional, boolean isOne) {
         private boolean has(String name) {
             return required.contains(name) || optional.contains(name);
         }
@@ -57,7 +57,7 @@ final class YamlSections {
      *
      * @param sections the known sections
      */
-    static Map<String, List<CsvRow>> read(Path file, Map<String, Fields> sections) {
+    static Map<String, List<CsvRow>> read(Path file, Map<String, SectionFields> sections) {
         try (BufferedReader in = CsvTable.open(file);
                 YAMLParser parser = YAML.createParser(in)) {
             YamlSections reader = new YamlSections(file, parser);
@@ -81,7 +81,7 @@ final class YamlSections {
         }
     }
 
-    private void document(Map<String, Fields> sections) throws IOException {
+    private void document(Map<String, SectionFields> sections) throws IOException {
         String names = String.join(", ", sections.keySet());
         if (parser.nextToken() == null) {
             throw new IllegalArgumentException("%s is empty; expected sections: %s".formatted(file, names));
@@ -91,7 +91,7 @@ final class YamlSections {
         }
         while (parser.nextToken() != JsonToken.END_OBJECT) {
             String section = parser.currentName();
-            Fields fields = sections.get(section);
+            SectionFields fields = sections.get(section);
             if (fields == null) {
                 throw bad("unknown section '%s', expected %s".formatted(section, names));
             }
@@ -103,7 +103,7 @@ final class YamlSections {
         }
     }
 
-    private List<CsvRow> items(String section, Fields fields) throws IOException {
+    private List<CsvRow> items(String section, SectionFields fields) throws IOException {
         if (parser.currentToken() == JsonToken.VALUE_NULL) {
             return List.of();
         }
@@ -121,7 +121,7 @@ final class YamlSections {
         return items;
     }
 
-    private CsvRow item(String section, Fields fields) throws IOException {
+    private CsvRow item(String section, SectionFields fields) throws IOException {
         if (parser.currentToken() != JsonToken.START_OBJECT) {
             throw bad("an item of section %s has no fields, expected %s".formatted(section, fields.inWords()));
         }

@@ -173,7 +173,8 @@ final class YamlSections {
             throw bad("field %s is the alias '*%s', expected a value: aliases are not read"
                     .formatted(field, parser.getText()));
         }
-        if (!parser.currentToken().isScalarValue()) {
+        JsonToken token = parser.currentToken();
+        if (token == null || !token.isScalarValue()) {
             throw bad("field %s is nested too deep, expected a value, a list of values, or KEY: VALUE pairs"
                     .formatted(field));
         }

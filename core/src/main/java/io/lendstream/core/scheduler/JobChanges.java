@@ -59,8 +59,7 @@ final class JobChanges {
         Allocation allocation = allocation(job, gpus);
         Action action;
         if (!lent.isEmpty()) {
-            action = new Action.Lend(job.spec().job(), lent, until, allocation);
-            builder.loans().begin(builder.now(), new Bundles(builder).loans(lent, new HashSet<>()));
+            action = lend(job, lent, until, allocation);
         } else if (lost.stream().anyMatch(this::isInference)) {
             action = new Action.Reclaim(job.spec().job(), lost, by, allocation);
         } else {
@@ -87,6 +86,12 @@ final class JobChanges {
         builder.put(job.allocated(allocation, sliceShare(gpus), id, settledBy, builder.now())
                 .awaiting(actuators(gpus, lost))
                 .aiming(gpus));
+    }
+
+    /** Lends a job more GPUs, which count as new loans from now on. */
+    private Action lend(JobState job, List<GpuId> lent, Instant until, Allocation allocation) {
+        builder.loans().begin(builder.now(), new Bundles(builder).loans(lent, new HashSet<>()));
+        return new Action.Lend(job.spec().job(), lent, until, allocation);
     }
 
     /** The actuators that take part in a change of a job, by name; none if the first report settles it. */

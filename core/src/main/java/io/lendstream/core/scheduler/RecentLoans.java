@@ -13,8 +13,11 @@ final class RecentLoans {
         this.starts = before;
     }
 
-    /** Counts loans that begin now. */
+    /** Counts loans that begin now; none if a bundle of nodes was lent before. */
     void begin(Instant now, int gpus) {
+        if (gpus == 0) {
+            return;
+        }
         List<LoanStart> next = new ArrayList<>(starts);
         next.add(new LoanStart(now, gpus));
         starts = List.copyOf(next);

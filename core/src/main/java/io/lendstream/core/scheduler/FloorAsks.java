@@ -46,10 +46,12 @@ final class FloorAsks {
         }
         for (ServiceState service : builder.services().values()) {
             ServiceId name = service.spec().service();
-            Optional<ClusterQueue> queue = builder.entities().queueOf(new Tenant.Service(name));
-            int lacking = guard.lacking(name) - builder.promises().units(name).size();
-            if (queue.isPresent() && lacking > 0) {
-                ask(service, queue.get(), lacking);
+            int floor = guard.lacking(name);
+            int lacking = floor > 0 ? floor - builder.promises().units(name).size() : 0;
+            if (lacking > 0) {
+                builder.entities()
+                        .queueOf(new Tenant.Service(name))
+                        .ifPresent(queue -> ask(service, queue, lacking));
             }
         }
     }

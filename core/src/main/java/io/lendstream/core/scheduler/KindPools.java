@@ -130,14 +130,15 @@ final class KindPools {
         if (builder.clusterIndex().jobs().shaped().isEmpty()) {
             return false;
         }
-        FreeDomains free = new FreeDomains(builder, training);
-        parts.forEach(part -> free.add(part.kind.orElseThrow(), part.view, part.plan));
+        Optional<FreeDomains> free = Optional.empty();
         for (PoolPlan part : parts) {
             for (JobView job : part.view.open()) {
                 boolean waits = job.gpus().isEmpty() && size(part.plan, job) == 0;
                 if (waits && job.site().filter(JobSite::needsDomain).isPresent()) {
                     JobState state = builder.jobs().require(job.job());
-                    Optional<KindId> other = free.take(
+                    FreeDomains known = free.orElseGet(() -> freeDomains(parts));
+                    free = Optional.of(known);
+                    Optional<KindId> other = known.take(
                             state,
                             kind -> !part.kind.equals(Optional.of(kind))
                                     && KindChoice.mayUse(state.spec(), kind)
@@ -148,6 +149,12 @@ final class KindPools {
             }
         }
         return any;
+    }
+
+    private FreeDomains freeDomains(List<PoolPlan> parts) {
+        FreeDomains free = new FreeDomains(builder, training);
+        parts.forEach(part -> free.add(part.kind.orElseThrow(), part.view, part.plan));
+        return free;
     }
 
     /** The plan of a view, in which each queue has its share. */

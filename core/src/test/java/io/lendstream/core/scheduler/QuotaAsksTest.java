@@ -384,9 +384,8 @@ class QuotaAsksTest {
                 .node("train", Pool.TRAINING, 4)
                 .node("infer", Pool.INFERENCE, 2)
                 .queue("team-a", 4);
-        job(story, "low", 2, "team-a", 0);
-        job(story, "high", 2, "team-a", 1);
-        story.settled();
+        job(story, "low", 2, "team-a", 0).settled();
+        job(story, "high", 2, "team-a", 1).settled();
         assertThat(story.count("training")).isEqualTo(4);
 
         story.service("chat", 1, "team-a").settled();

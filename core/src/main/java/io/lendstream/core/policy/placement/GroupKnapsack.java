@@ -152,22 +152,37 @@ public final class GroupKnapsack {
                 widths[count++] = size[hull[c]] - size[hull[c - 1]];
             }
         }
+        return halved(slopes, widths, count);
+    }
+
+    /** The price, from the GPUs more and what each of them is worth, from corner to corner of all jobs. */
+    private double halved(double[] slopes, int[] widths, int corners) {
+        int count = corners;
         double low = 0;
         double high = 0;
         for (int k = 0; k < count; k++) {
             high = Math.max(high, slopes[k]);
         }
+        int above = 0;
         for (int step = 0; step < PRICE_STEPS && high - low > Math.ulp(high); step++) {
             double middle = (low + high) / 2;
-            int wanted = 0;
+            int wanted = above;
             for (int k = 0; k < count; k++) {
                 wanted += slopes[k] > middle ? widths[k] : 0;
             }
-            if (wanted > capacity) {
-                low = middle;
-            } else {
-                high = middle;
+            boolean isLow = wanted > capacity;
+            low = isLow ? middle : low;
+            high = isLow ? high : middle;
+            above = isLow ? above : wanted;
+            // Slopes up to the low price never count again, those above the high price always do.
+            int left = 0;
+            for (int k = 0; k < count; k++) {
+                if (slopes[k] > middle == isLow) {
+                    slopes[left] = slopes[k];
+                    widths[left++] = widths[k];
+                }
             }
+            count = left;
         }
         return high;
     }

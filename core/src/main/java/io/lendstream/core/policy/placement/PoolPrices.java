@@ -9,10 +9,14 @@ import java.util.stream.IntStream;
  * the pool has, and falls while they want less.
  */
 final class PoolPrices {
-    private static final int ROUNDS = 40;
+    private static final int ROUNDS = 16;
     private static final double FIRST_STEP = 0.5;
-    private static final double NEXT_STEP = 0.9;
+    private static final double LARGEST_STEP = 2;
+    private static final double FASTER = 1.1;
+    private static final double SLOWER = 0.7;
     private static final double NEARLY = 0.7;
+    /** So near to the GPUs of each pool, as a share of them, prices are good enough. */
+    private static final double SETTLED = 0.002;
 
     private final PooledValues values;
     private final double[] prices;
@@ -33,37 +37,82 @@ final class PoolPrices {
             worth += most;
         }
         Arrays.fill(prices, worth / Math.max(1, room));
-        double step = FIRST_STEP;
-        for (int round = 0; round < ROUNDS; round++) {
-            long[] wanted = wanted();
+        settle();
+    }
+
+    /** Changes each price faster while it has to go on in one direction, and more slowly once it has gone too far. */
+    private void settle() {
+        Demand demand = new Demand();
+        double[] steps = new double[prices.length];
+        double[] before = new double[prices.length];
+        Arrays.fill(steps, FIRST_STEP);
+        double farthest = 1;
+        for (int round = 0; round < ROUNDS && farthest > SETTLED; round++) {
+            long[] wanted = demand.at(prices);
+            farthest = 0;
             for (int k = 0; k < prices.length; k++) {
                 double excess = (double) (wanted[k] - values.capacity(k)) / Math.max(1, values.capacity(k));
-                prices[k] *= Math.exp(step * Math.max(-1, Math.min(1, excess)));
+                farthest = Math.max(farthest, Math.abs(excess));
+                steps[k] = Math.min(LARGEST_STEP, steps[k] * (excess * before[k] < 0 ? SLOWER : FASTER));
+                prices[k] *= Math.exp(steps[k] * Math.max(-1, Math.min(1, excess)));
+                before[k] = excess;
             }
-            step *= NEXT_STEP;
         }
     }
 
-    /** How much jobs want of each pool at the prices. */
-    private long[] wanted() {
-        long[] wanted = new long[prices.length];
-        for (int j = 0; j < values.jobs(); j++) {
-            double most = 0;
-            int from = 0;
-            int takes = 0;
-            for (int k = 0; k < prices.length; k++) {
-                double[] own = values.of(k, j);
-                for (int w : values.corners(k, j)) {
-                    if (own[w] - prices[k] * w > most) {
-                        most = own[w] - prices[k] * w;
-                        from = k;
-                        takes = w;
-                    }
+    /**
+     * How much jobs want of each pool. From one round to the next most of them want the same, so that the search for
+     * the best corner of a job in a pool begins at the last one.
+     */
+    private final class Demand {
+        private final int pools = values.pools();
+        /** By job and pool: the end of the corners, in ascending order, that are worth their price. */
+        private final int[] ends = new int[values.jobs() * pools];
+
+        Demand() {
+            for (int j = 0; j < values.jobs(); j++) {
+                for (int k = 0; k < pools; k++) {
+                    ends[j * pools + k] = values.firstCorner(k, j);
                 }
             }
-            wanted[from] += takes;
         }
-        return wanted;
+
+        long[] at(double[] prices) {
+            long[] wanted = new long[pools];
+            for (int j = 0; j < values.jobs(); j++) {
+                double most = 0;
+                int from = 0;
+                int takes = 0;
+                for (int k = 0; k < pools; k++) {
+                    int end = end(j, k, prices[k]);
+                    if (end > values.firstCorner(k, j)) {
+                        int size = values.size(end - 1);
+                        double surplus = values.worth(end - 1) - prices[k] * size;
+                        if (surplus > most) {
+                            most = surplus;
+                            from = k;
+                            takes = size;
+                        }
+                    }
+                }
+                wanted[from] += takes;
+            }
+            return wanted;
+        }
+
+        private int end(int job, int pool, double price) {
+            int first = values.firstCorner(pool, job);
+            int last = values.endOfCorners(pool, job);
+            int end = ends[job * pools + pool];
+            while (end < last && values.gain(end) > price) {
+                end++;
+            }
+            while (end > first && values.gain(end - 1) <= price) {
+                end--;
+            }
+            ends[job * pools + pool] = end;
+            return end;
+        }
     }
 
     /**
@@ -115,10 +164,9 @@ final class PoolPrices {
 
     /** The most that a job is worth in a pool beyond the price; 0 if it is never worth more. */
     private double surplus(int pool, int job) {
-        double[] own = values.of(pool, job);
         double most = 0;
-        for (int w : values.corners(pool, job)) {
-            most = Math.max(most, own[w] - prices[pool] * w);
+        for (int c = values.firstCorner(pool, job); c < values.endOfCorners(pool, job); c++) {
+            most = Math.max(most, values.worth(c) - prices[pool] * values.size(c));
         }
         return most;
     }
@@ -143,11 +191,22 @@ final class PoolPrices {
         return pools;
     }
 
+    /** What a division is worth at most: GPUs at their prices, and what jobs are worth beyond the prices there. */
+    double bound(int[] division) {
+        double bound = 0;
+        for (int k = 0; k < prices.length; k++) {
+            bound += prices[k] * values.capacity(k);
+        }
+        for (int j = 0; j < division.length; j++) {
+            bound += division[j] < 0 ? 0 : surplus(division[j], j);
+        }
+        return bound;
+    }
+
     /** Whether a job is worth nearly the price of its GPUs in a pool, or more. */
     boolean suits(int pool, int job) {
-        double[] own = values.of(pool, job);
-        for (int w : values.corners(pool, job)) {
-            if (own[w] >= NEARLY * prices[pool] * w) {
+        for (int c = values.firstCorner(pool, job); c < values.endOfCorners(pool, job); c++) {
+            if (values.worth(c) >= NEARLY * prices[pool] * values.size(c)) {
                 return true;
             }
         }

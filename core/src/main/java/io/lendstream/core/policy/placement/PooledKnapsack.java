@@ -69,13 +69,15 @@ public final class PooledKnapsack {
         }
         Optional<int[]> exact = exact(priced);
         exact.ifPresentOrElse(starts::add, () -> starts.add(priced));
-        boolean isSearched = exact.isEmpty() && jobs < MANY;
-        if (isSearched) {
+        if (exact.isEmpty() && jobs >= MANY) {
+            return bestOfMany(starts).choices();
+        }
+        if (exact.isEmpty()) {
             starts.add(prices.wishes(priced));
             starts.add(valued(priced));
         }
         List<Division> divisions = starts.stream().map(Division::new).toList();
-        if (isSearched) {
+        if (exact.isEmpty()) {
             improve(divisions);
         }
         Division best = divisions.get(0);
@@ -83,6 +85,18 @@ public final class PooledKnapsack {
             best = isMore(next.sum(), best.sum()) ? next : best;
         }
         return best.choices();
+    }
+
+    /** The best of several divisions, without working out those that cannot be worth as much as the last. */
+    private Division bestOfMany(List<int[]> starts) {
+        Division best = new Division(starts.get(starts.size() - 1));
+        for (int[] start : starts.subList(0, starts.size() - 1)) {
+            if (!isMore(best.sum(), prices.bound(start))) {
+                Division other = new Division(start);
+                best = isMore(best.sum(), other.sum()) ? best : other;
+            }
+        }
+        return best;
     }
 
     /** The best pool of each job; empty if it would take long to find. */

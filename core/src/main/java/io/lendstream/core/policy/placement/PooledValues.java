@@ -1,28 +1,50 @@
 package io.lendstream.core.policy.placement;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /** What jobs are worth in several pools, and how many GPUs the pools have. */
 final class PooledValues {
-    private final List<List<double[]>> values;
+    /** By job and pool: a place for each pool of a job, one job after the other. */
+    private final double[][] values;
+
     private final int[] capacities;
     private final int jobs;
-    /** By pool and job: the sizes that are worth the most at some price. */
-    private final int[][][] corners;
+    private final int pools;
+    /** Where the corners of each place begin: the sizes that are worth the most at some price, in ascending order. */
+    private final int[] first;
+
+    private final int[] size;
+    private final double[] worth;
+    /** What each corner is worth more than the one before, for each GPU more. */
+    private final double[] gain;
 
     /** @param values by pool and job, as {@link PooledKnapsack#choose} gets them; of at least one pool */
     PooledValues(List<List<double[]>> values, int[] capacities) {
-        this.values = values;
         this.capacities = capacities.clone();
+        this.pools = capacities.length;
         this.jobs = values.get(0).size();
-        this.corners = new int[capacities.length][jobs][];
-        for (int k = 0; k < capacities.length; k++) {
+        this.values = new double[jobs * pools][];
+        int most = 0;
+        for (int k = 0; k < pools; k++) {
+            List<double[]> own = values.get(k);
             for (int j = 0; j < jobs; j++) {
-                corners[k][j] = corners(values.get(k).get(j), capacities[k]);
+                double[] sizes = own.get(j);
+                this.values[place(k, j)] = sizes;
+                most += sizes.length;
             }
         }
+        this.first = new int[jobs * pools + 1];
+        this.size = new int[most];
+        this.worth = new double[most];
+        this.gain = new double[most];
+        for (int place = 0; place < this.values.length; place++) {
+            first[place + 1] = addCorners(this.values[place], capacities[place % pools], first[place]);
+        }
+    }
+
+    private int place(int pool, int job) {
+        return job * pools + pool;
     }
 
     int jobs() {
@@ -30,7 +52,7 @@ final class PooledValues {
     }
 
     int pools() {
-        return capacities.length;
+        return pools;
     }
 
     int capacity(int pool) {
@@ -38,23 +60,40 @@ final class PooledValues {
     }
 
     double[] of(int pool, int job) {
-        return values.get(pool).get(job);
+        return values[place(pool, job)];
     }
 
-    /** The sizes of a job in a pool that are worth the most at some price, in ascending order. */
-    int[] corners(int pool, int job) {
-        return corners[pool][job];
+    /** The first corner of a job in a pool: a size that is worth the most at some price. */
+    int firstCorner(int pool, int job) {
+        return first[place(pool, job)];
+    }
+
+    /** The end of its corners, which ascend by their size. */
+    int endOfCorners(int pool, int job) {
+        return first[place(pool, job) + 1];
+    }
+
+    int size(int corner) {
+        return size[corner];
+    }
+
+    double worth(int corner) {
+        return worth[corner];
+    }
+
+    /** What a corner is worth more than the one before, for each GPU more; falls from corner to corner. */
+    double gain(int corner) {
+        return gain[corner];
     }
 
     /** Whether a job is worth anything in a pool. */
     boolean isWorth(int pool, int job) {
-        return corners[pool][job].length > 0;
+        return endOfCorners(pool, job) > firstCorner(pool, job);
     }
 
     /** The most that a job can be worth in a pool. */
     double most(int pool, int job) {
-        int[] sizes = corners[pool][job];
-        return sizes.length == 0 ? 0 : of(pool, job)[sizes[sizes.length - 1]];
+        return isWorth(pool, job) ? worth[endOfCorners(pool, job) - 1] : 0;
     }
 
     /**
@@ -79,25 +118,31 @@ final class PooledValues {
         return sum;
     }
 
-    /** The sizes on the concave hull of the values. */
-    private static int[] corners(double[] values, int capacity) {
-        int[] hull = new int[values.length];
-        int count = 0;
+    /** Adds the sizes on the concave hull of some values; returns the end of them. */
+    private int addCorners(double[] values, int capacity, int from) {
+        int end = from;
         for (int w = 1; w < values.length && w <= capacity; w++) {
-            if (values[w] <= (count == 0 ? 0 : values[hull[count - 1]])) {
+            if (values[w] <= (end == from ? 0 : worth[end - 1])) {
                 continue;
             }
-            while (count > 0 && !isAbove(values, count == 1 ? 0 : hull[count - 2], hull[count - 1], w)) {
-                count--;
+            while (end > from && !isAbove(from, end, w, values[w])) {
+                end--;
             }
-            hull[count++] = w;
+            size[end] = w;
+            worth[end++] = values[w];
         }
-        return Arrays.copyOf(hull, count);
+        for (int c = from; c < end; c++) {
+            gain[c] = c == from ? worth[c] / size[c] : (worth[c] - worth[c - 1]) / (size[c] - size[c - 1]);
+        }
+        return end;
     }
 
-    /** Whether the middle size is above the line from the first to the last. */
-    private static boolean isAbove(double[] values, int first, int middle, int last) {
-        double from = first == 0 ? 0 : values[first];
-        return (values[middle] - from) * (last - first) > (values[last] - from) * (middle - first);
+    /** Whether the last corner so far is above the line from the one before to another size. */
+    private boolean isAbove(int from, int end, int next, double value) {
+        int middle = end - 1;
+        boolean isFirst = middle == from;
+        double start = isFirst ? 0 : worth[middle - 1];
+        int least = isFirst ? 0 : size[middle - 1];
+        return (worth[middle] - start) * (next - least) > (value - start) * (size[middle] - least);
     }
 }

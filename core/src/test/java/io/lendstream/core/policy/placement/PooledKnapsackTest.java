@@ -130,6 +130,19 @@ class PooledKnapsackTest {
         assertThat(sum / runs).isGreaterThanOrEqualTo(0.99);
     }
 
+    /** Here the choices follow from prices. */
+    @Test
+    void isNearlyWorthTheBoundForManyJobs() {
+        SplittableRandom random = new SplittableRandom(4);
+        for (int run = 0; run < 5; run++) {
+            Drawn drawn = Drawn.draw(random, 4, 600, 200, 400);
+
+            assertThat(drawn.worth(choose(drawn.values(), drawn.capacities())))
+                    .as("run %d", run)
+                    .isGreaterThanOrEqualTo(0.99 * drawn.bound());
+        }
+    }
+
     /** Jobs that scale, and are slower or faster on other pools; some cannot start small, or not use a pool. */
     @SuppressWarnings("ArrayRecordComponent") // instances are never compared
     private record Drawn(List<List<double[]>> values, int[] capacities) {
@@ -156,9 +169,15 @@ class PooledKnapsackTest {
             return new Drawn(values, capacities);
         }
 
-        /** What is chosen is worth this share of the best; it fits the pools. */
+        /** What is chosen is worth this share of the best. */
         double share() {
-            List<PoolChoice> choices = choose(values, capacities);
+            double worth = worth(choose(values, capacities));
+            double best = best();
+            return best > 0 ? worth / best : 1;
+        }
+
+        /** What choices are worth, which fit the pools. */
+        private double worth(List<PoolChoice> choices) {
             int[] left = capacities.clone();
             double worth = 0;
             for (int j = 0; j < choices.size(); j++) {
@@ -169,8 +188,43 @@ class PooledKnapsackTest {
                 }
             }
             assertThat(IntStream.of(left).min().orElseThrow()).isNotNegative();
-            double best = best();
-            return best > 0 ? worth / best : 1;
+            return worth;
+        }
+
+        /** The least that GPUs at some prices, and jobs beyond these, are worth: no choices are worth more. */
+        private double bound() {
+            double[] prices = new double[capacities.length];
+            double least = Double.POSITIVE_INFINITY;
+            for (int round = 1; round <= 400; round++) {
+                double bound = 0;
+                double[] excess = new double[prices.length];
+                for (int k = 0; k < prices.length; k++) {
+                    bound += prices[k] * capacities[k];
+                    excess[k] = -capacities[k];
+                }
+                for (int j = 0; j < values.get(0).size(); j++) {
+                    double most = 0;
+                    int from = 0;
+                    int takes = 0;
+                    for (int k = 0; k < prices.length; k++) {
+                        double[] own = values.get(k).get(j);
+                        for (int w = 1; w < own.length; w++) {
+                            if (own[w] - w * prices[k] > most) {
+                                most = own[w] - w * prices[k];
+                                from = k;
+                                takes = w;
+                            }
+                        }
+                    }
+                    bound += most;
+                    excess[from] += takes;
+                }
+                least = Math.min(least, bound);
+                for (int k = 0; k < prices.length; k++) {
+                    prices[k] = Math.max(0, prices[k] + excess[k] / capacities[k] / Math.sqrt(round));
+                }
+            }
+            return least;
         }
 
         /** By the most that the first jobs are worth in each room that is left in all pools. */

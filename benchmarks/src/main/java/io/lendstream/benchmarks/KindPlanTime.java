@@ -1,5 +1,7 @@
 package io.lendstream.benchmarks;
 
+import io.lendstream.core.goodput.KnownGoodput;
+import io.lendstream.core.goodput.SpeedOnKind;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
@@ -8,12 +10,13 @@ import io.lendstream.core.policy.DescribedJob;
 import io.lendstream.core.policy.Goodput;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.KindChooser;
+import io.lendstream.core.policy.ModelGoodput;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.WrappedJob;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.GpuState;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,22 +53,25 @@ public class KindPlanTime {
     private final ClusterView whole = kept(PlanTime.draw(GPUS));
     private final SortedMap<KindId, ClusterView> kinds = kinds(whole);
 
-    /** The goodput of a job, worked out once for each placement. */
-    private record RememberedGoodput(Goodput source, Map<Integer, Double> known) implements Goodput {
+    /** A job on a kind, with the mean of its goodput on all kinds. */
+    private record OnKind(JobView whole, Goodput mean) implements WrappedJob {
         @Override
-        public double on(int nodes, int gpus) {
-            return known.computeIfAbsent(1000 * nodes + gpus, any -> source.on(nodes, gpus));
+        public Optional<Goodput> usualGoodput() {
+            return Optional.of(mean);
         }
     }
 
-    private static ClusterView kept(ClusterView drawn) {
+    private static ModelGoodput on(KnownGoodput known, double factor) {
+        return new ModelGoodput(new SpeedOnKind(known, factor));
+    }
+
+    private static ClusterView kept(ClusterView all) {
         List<JobView> jobs = new ArrayList<>();
-        for (JobView job : drawn.jobs()) {
-            jobs.add(described(
-                    job, job.gpus(), new RememberedGoodput(job.goodput().orElseThrow(), new HashMap<>())));
+        for (JobView job : all.jobs()) {
+            PlanTime.Modelled drawn = (PlanTime.Modelled) job.goodput().orElseThrow();
+            jobs.add(described(job, job.gpus(), on(new KnownGoodput(drawn.model()), 1)));
         }
-        return new ClusterView(
-                drawn.now(), jobs, drawn.gpus(), Set.of(), drawn.nodes(), drawn.gpusPerNode(), drawn.waiting());
+        return new ClusterView(all.now(), jobs, all.gpus(), Set.of(), all.nodes(), all.gpusPerNode(), all.waiting());
     }
 
     /** The GPUs of each kind, every fourth node's, with all jobs. */
@@ -100,9 +106,18 @@ public class KindPlanTime {
         List<GpuId> held = job.gpus().stream()
                 .filter(gpu -> home == kind && kindOf(gpu) == kind)
                 .toList();
-        double faster = Math.pow(1 + (job.job().hashCode() & 7) / 8.0, kind);
-        Goodput plain = job.goodput().orElseThrow();
-        return described(job, held, (nodes, gpus) -> faster * plain.on(nodes, gpus));
+        KnownGoodput known =
+                ((ModelGoodput) job.goodput().orElseThrow()).speed().known();
+        double mean = 0;
+        for (int k = 0; k < KINDS; k++) {
+            mean += ratio(job, k) / KINDS;
+        }
+        return new OnKind(described(job, held, on(known, ratio(job, kind))), on(known, mean));
+    }
+
+    /** How much faster a job is on a kind than on the first one. */
+    private static double ratio(JobView job, int kind) {
+        return Math.pow(1 + (job.job().hashCode() & 7) / 8.0, kind);
     }
 
     private static JobView described(JobView job, List<GpuId> held, Goodput goodput) {

@@ -12,6 +12,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.DescribedJob;
+import io.lendstream.core.policy.Goodput;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Pace;
 import io.lendstream.core.policy.Plan;
@@ -136,10 +137,18 @@ public class PlanTime {
                 SCALING,
                 held,
                 new DescribedJob.Usage(Math.max(1, held.size()), random.nextInt(20), random.nextDouble(100_000)),
-                Optional.of((nodes, count) -> model.best(nodes, count).goodput()),
+                Optional.of(new Modelled(model)),
                 new NoPace(),
                 Optional.empty(),
                 new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3)));
+    }
+
+    /** The goodput of a model, worked out whenever it is asked for. */
+    record Modelled(GoodputModel model) implements Goodput {
+        @Override
+        public double on(int nodes, int count) {
+            return model.best(nodes, count).goodput();
+        }
     }
 
     /** Not used: the policy needs no durations. */

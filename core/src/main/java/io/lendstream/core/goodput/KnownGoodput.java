@@ -53,7 +53,7 @@ public final class KnownGoodput {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof KnownGoodput table && table.model.equals(model);
+        return other == this || (other instanceof KnownGoodput table && table.model.equals(model));
     }
 
     @Override

@@ -99,7 +99,7 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public Optional<Goodput> goodput() {
-        return Optional.of(state.goodput().on(on.kind)::on);
+        return Optional.of(new ModelGoodput(state.goodput().on(on.kind)));
     }
 
     @Override

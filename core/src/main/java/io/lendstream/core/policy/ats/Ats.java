@@ -46,15 +46,10 @@ public final class Ats {
     private final Map<JobId, Double> fairGoodput = new HashMap<>();
 
     public Ats(ClusterView cluster) {
-        this(cluster, cluster.gpuCount(), cluster.jobCount(), cluster.nodes());
-    }
-
-    /** The scaling in a part of a cluster that has so many GPUs, jobs and nodes. */
-    Ats(ClusterView part, int gpus, int jobs, int nodes) {
-        this.cluster = part;
-        int some = Math.max(1, gpus);
-        this.fairShare = ceilDiv(some, Math.max(1, jobs));
-        this.fairNodes = Math.max(1, ceilDiv(nodes, some));
+        this.cluster = cluster;
+        int some = Math.max(1, cluster.gpuCount());
+        this.fairShare = ceilDiv(some, Math.max(1, cluster.jobCount()));
+        this.fairNodes = Math.max(1, ceilDiv(cluster.nodes(), some));
     }
 
     /** A plan in which jobs keep their GPUs unless that spreads them over more nodes. */
@@ -190,21 +185,31 @@ public final class Ats {
      *
      * @param changed the share of its speedup that is left after a change
      */
-    double[] values(JobView job, int capacity, double changed) {
+    private double[] values(JobView job, int capacity, double changed) {
         int most = Math.min(capacity, largest(job));
         double[] values = new double[most + 1];
         for (int w = 1; w <= most; w++) {
-            boolean allowed = job.elastic() ? w >= job.minGpus() : w == Math.min(job.requestedGpus(), job.maxGpus());
-            values[w] = !allowed || !job.allows(w)
+            values[w] = !isAllowed(job, w)
                     ? Double.NEGATIVE_INFINITY
                     : idealSpeedup(job, w) * (w == job.gpus().size() ? 1 : changed);
         }
         return values;
     }
 
-    /** The share of a job's speedup that is left after a change of its size now. */
-    double changed(JobView job) {
-        return restartFactor(job, cluster.now(), RESTART);
+    /** Whether a job may have a number of GPUs, up to {@link #largest}. */
+    static boolean isAllowed(JobView job, int gpus) {
+        boolean isInRange =
+                job.elastic() ? gpus >= job.minGpus() : gpus == Math.min(job.requestedGpus(), job.maxGpus());
+        return isInRange && job.allows(gpus);
+    }
+
+    private double changed(JobView job) {
+        return changed(job, cluster.now());
+    }
+
+    /** The share of a job's speedup that is left after a change of its size. */
+    static double changed(JobView job, Instant now) {
+        return restartFactor(job, now, RESTART);
     }
 
     /** The share of a job's speedup that is left after a change now: little for a young or often changed job. */
@@ -227,7 +232,7 @@ public final class Ats {
     }
 
     /** The most GPUs that a job may use now. */
-    public int largest(JobView job) {
+    public static int largest(JobView job) {
         if (!job.elastic()) {
             return job.requestedGpus();
         }
@@ -254,7 +259,7 @@ public final class Ats {
         return base > 0 ? known.get().on(nodes, replicas) / base : 0;
     }
 
-    private static int ceilDiv(int total, int each) {
+    static int ceilDiv(int total, int each) {
         return (total + each - 1) / each;
     }
 }

@@ -11,11 +11,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Adaptive task scaling over several kinds of GPU: chooses kind and size of all jobs together, so that the sum of
@@ -26,82 +25,111 @@ final class KindAts implements KindChooser {
     /** A job that waits prefers a faster kind even if it is so young that its speedup does not count yet. */
     private static final double LEAST_LEFT = 0.01;
 
-    @Override
-    public Map<JobId, KindId> choose(SortedMap<KindId, ClusterView> kinds) {
-        List<KindId> names = List.copyOf(kinds.keySet());
-        List<Map<JobId, JobView>> open = new ArrayList<>();
-        Map<JobId, JobView> jobs = new HashMap<>();
-        Map<JobId, Integer> homes = new HashMap<>();
-        for (ClusterView pool : kinds.values()) {
-            Map<JobId, JobView> here = new HashMap<>();
-            for (JobView job : pool.open()) {
-                here.put(job.job(), job);
-                jobs.putIfAbsent(job.job(), job);
-                if (!job.gpus().isEmpty()) {
-                    homes.putIfAbsent(job.job(), open.size());
-                }
-            }
-            open.add(here);
+    private static final int NOWHERE = -1;
+
+    /** A job on each kind that it may use. */
+    private static final class Candidate {
+        private final JobView any;
+        private final double attained;
+        /** The shares of its speedup that are left after a change, and after a restart on another kind. */
+        private final double changed;
+
+        private final double restarted;
+        private final @Nullable JobView[] on;
+        /** The kind on which it has GPUs. */
+        private int home = NOWHERE;
+
+        Candidate(JobView any, Instant now, int kinds) {
+            this.any = any;
+            this.attained = any.attainedGpuSeconds();
+            this.changed = Ats.changed(any, now);
+            this.restarted = changed * restarted(any, now);
+            this.on = new @Nullable JobView[kinds];
         }
-        List<JobView> order = jobs.values().stream()
-                .sorted(Comparator.comparingDouble(JobView::attainedGpuSeconds)
-                        .thenComparing(JobView::submittedAt)
-                        .thenComparing(JobView::job))
-                .toList();
-        List<PooledKnapsack.PoolChoice> choices = PooledKnapsack.choose(
-                values(List.copyOf(kinds.values()), open, order, homes.keySet()),
-                kinds.values().stream().mapToInt(ClusterView::capacity).toArray(),
-                order.stream()
-                        .mapToInt(job -> homes.getOrDefault(job.job(), -1))
-                        .toArray());
-        Map<JobId, KindId> chosen = new HashMap<>();
-        for (int j = 0; j < choices.size(); j++) {
-            JobId job = order.get(j).job();
-            PooledKnapsack.PoolChoice choice = choices.get(j);
-            boolean goes = choice.size() > 0 || !homes.containsKey(job);
-            if (goes && choice.pool() >= 0) {
-                chosen.put(job, names.get(choice.pool()));
-            }
+
+        boolean runs() {
+            return home != NOWHERE;
         }
-        return chosen;
+
+        /** The share of its speedup that is left after a change to some GPUs of a kind. */
+        double left(JobView here) {
+            if (!runs()) {
+                return Math.max(LEAST_LEFT, changed);
+            }
+            return here.gpus().isEmpty() ? restarted : changed;
+        }
     }
 
-    /** What each job is worth with each number of GPUs of each kind. */
-    private static List<List<double[]>> values(
-            List<ClusterView> pools, List<Map<JobId, JobView>> open, List<JobView> order, Set<JobId> running) {
-        int gpus = 0;
-        int nodes = 0;
-        Set<JobId> all = new HashSet<>();
-        for (ClusterView pool : pools) {
-            gpus += pool.gpuCount();
-            nodes += pool.nodes();
-            pool.jobs().forEach(job -> all.add(job.job()));
+    @Override
+    public Map<JobId, KindId> choose(SortedMap<KindId, ClusterView> kinds) {
+        List<ClusterView> pools = List.copyOf(kinds.values());
+        Map<JobId, Candidate> all = new HashMap<>();
+        for (int k = 0; k < pools.size(); k++) {
+            for (JobView job : pools.get(k).jobs()) {
+                Candidate candidate = all.computeIfAbsent(
+                        job.job(), any -> new Candidate(job, pools.get(0).now(), pools.size()));
+                if (!pools.get(k).fixed().contains(job.job())) {
+                    candidate.on[k] = job;
+                    candidate.home = candidate.runs() || job.gpus().isEmpty() ? candidate.home : k;
+                }
+            }
         }
+        List<Candidate> order = new ArrayList<>();
+        for (Candidate job : all.values()) {
+            if (isOpen(job)) {
+                order.add(job);
+            }
+        }
+        order.sort(Comparator.comparingDouble((Candidate job) -> job.attained)
+                .thenComparing(job -> job.any.submittedAt())
+                .thenComparing(job -> job.any.job()));
+        return chosen(List.copyOf(kinds.keySet()), order, choices(pools, order, all.size()));
+    }
+
+    private static boolean isOpen(Candidate job) {
+        for (JobView here : job.on) {
+            if (here != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static List<PooledKnapsack.PoolChoice> choices(List<ClusterView> pools, List<Candidate> order, int jobs) {
+        FairSpeeds speeds = new FairSpeeds(pools, jobs);
         List<List<double[]>> values = new ArrayList<>();
         for (int k = 0; k < pools.size(); k++) {
-            Ats ats = new Ats(pools.get(k), gpus, all.size(), nodes);
-            int capacity = pools.get(k).capacity();
-            List<double[]> here = new ArrayList<>();
-            for (JobView any : order) {
-                JobView job = open.get(k).get(any.job());
-                if (job == null) {
-                    here.add(new double[1]);
-                    continue;
-                }
-                boolean runs = running.contains(job.job());
-                boolean isElsewhere = runs && job.gpus().isEmpty();
-                double kept = isElsewhere ? restarted(job, pools.get(k).now()) : 1;
-                double left = kept * ats.changed(job);
-                here.add(ats.values(job, capacity, runs ? left : Math.max(LEAST_LEFT, left)));
-            }
-            values.add(here);
+            values.add(new ArrayList<>(order.size()));
         }
-        return values;
+        for (Candidate job : order) {
+            FairSpeeds.OfJob own = speeds.of(job.any);
+            for (int k = 0; k < pools.size(); k++) {
+                JobView here = job.on[k];
+                values.get(k).add(here == null ? new double[1] : own.values(here, k, job.left(here)));
+            }
+        }
+        return PooledKnapsack.choose(
+                values,
+                pools.stream().mapToInt(ClusterView::capacity).toArray(),
+                order.stream().mapToInt(job -> job.home).toArray());
     }
 
     /** The share of a job's speedup that is left after a restart on another kind: little for a young job. */
     private static double restarted(JobView job, Instant now) {
         double age = Limits.millis(job.age(now));
         return age / Math.max(1, age + Limits.millis(job.costs().first()));
+    }
+
+    private static Map<JobId, KindId> chosen(
+            List<KindId> kinds, List<Candidate> order, List<PooledKnapsack.PoolChoice> choices) {
+        Map<JobId, KindId> chosen = new HashMap<>();
+        for (int j = 0; j < choices.size(); j++) {
+            Candidate job = order.get(j);
+            PooledKnapsack.PoolChoice choice = choices.get(j);
+            if ((choice.size() > 0 || !job.runs()) && choice.pool() >= 0) {
+                chosen.put(job.any.job(), kinds.get(choice.pool()));
+            }
+        }
+        return chosen;
     }
 }

@@ -60,9 +60,9 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
                     (spanned, replicas) -> ats.speedup(job, spanned, replicas),
                     nodes.values().stream().map(gpus -> held(job, gpus).size()).toList(),
                     job.least(),
-                    ats.largest(job),
+                    Ats.largest(job),
                     Ats.restartFactor(job, cluster.now(), restart),
-                    job.isShaped() ? new ShapedRows(job, names, ats.largest(job)) : PolluxSearch.RowRule.ANY));
+                    job.isShaped() ? new ShapedRows(job, names, Ats.largest(job)) : PolluxSearch.RowRule.ANY));
         }
         var problem = new PolluxSearch.Problem(
                 candidates, nodes.values().stream().map(List::size).toList());
@@ -132,7 +132,7 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
 
     private static PlanReason reason(Ats ats, SizeReasons reasons, JobView job, int size, double mean) {
         String limit = ats.limit(job)
-                .filter(any -> size == ats.largest(job))
+                .filter(any -> size == Ats.largest(job))
                 .map(why -> "; " + why)
                 .orElse("");
         return reasons.of(

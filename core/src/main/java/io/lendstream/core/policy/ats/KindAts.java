@@ -62,8 +62,11 @@ final class KindAts implements KindChooser {
 
     @Override
     public Map<JobId, KindId> choose(SortedMap<KindId, ClusterView> kinds) {
+        if (kinds.isEmpty()) {
+            return Map.of();
+        }
         List<ClusterView> pools = List.copyOf(kinds.values());
-        Map<JobId, Candidate> all = new HashMap<>();
+        Map<JobId, Candidate> all = new HashMap<>(2 * pools.get(0).jobCount());
         for (int k = 0; k < pools.size(); k++) {
             for (JobView job : pools.get(k).jobs()) {
                 Candidate candidate = all.computeIfAbsent(
@@ -122,7 +125,7 @@ final class KindAts implements KindChooser {
 
     private static Map<JobId, KindId> chosen(
             List<KindId> kinds, List<Candidate> order, List<PooledKnapsack.PoolChoice> choices) {
-        Map<JobId, KindId> chosen = new HashMap<>();
+        Map<JobId, KindId> chosen = new HashMap<>(2 * order.size());
         for (int j = 0; j < choices.size(); j++) {
             Candidate job = order.get(j);
             PooledKnapsack.PoolChoice choice = choices.get(j);

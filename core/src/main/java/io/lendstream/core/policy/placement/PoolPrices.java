@@ -10,6 +10,10 @@ import java.util.stream.IntStream;
  */
 final class PoolPrices {
     private static final int ROUNDS = 16;
+    /** The rounds in which of many jobs only a sample counts. */
+    private static final int FIRST_ROUNDS = 10;
+
+    private static final int SAMPLED = 4;
     private static final double FIRST_STEP = 0.5;
     private static final double LARGEST_STEP = 2;
     private static final double FASTER = 1.1;
@@ -48,10 +52,11 @@ final class PoolPrices {
         Arrays.fill(steps, FIRST_STEP);
         double farthest = 1;
         for (int round = 0; round < ROUNDS && farthest > SETTLED; round++) {
-            long[] wanted = demand.at(prices);
-            farthest = 0;
+            int every = round < FIRST_ROUNDS && values.jobs() >= PooledKnapsack.MANY ? SAMPLED : 1;
+            long[] wanted = demand.at(prices, every);
+            farthest = every - 1;
             for (int k = 0; k < prices.length; k++) {
-                double excess = (double) (wanted[k] - values.capacity(k)) / Math.max(1, values.capacity(k));
+                double excess = (double) (every * wanted[k] - values.capacity(k)) / Math.max(1, values.capacity(k));
                 farthest = Math.max(farthest, Math.abs(excess));
                 steps[k] = Math.min(LARGEST_STEP, steps[k] * (excess * before[k] < 0 ? SLOWER : FASTER));
                 prices[k] *= Math.exp(steps[k] * Math.max(-1, Math.min(1, excess)));
@@ -77,9 +82,10 @@ final class PoolPrices {
             }
         }
 
-        long[] at(double[] prices) {
+        /** What one in so many jobs wants. */
+        long[] at(double[] prices, int every) {
             long[] wanted = new long[pools];
-            for (int j = 0; j < values.jobs(); j++) {
+            for (int j = 0; j < values.jobs(); j += every) {
                 double most = 0;
                 int from = 0;
                 int takes = 0;
@@ -144,6 +150,9 @@ final class PoolPrices {
         int takes = 0;
         double leastBad = Double.NEGATIVE_INFINITY;
         for (int k = 0; k < prices.length; k++) {
+            if (takes > 0 && surplus(k, job) <= most) {
+                continue;
+            }
             double[] own = values.of(k, job);
             for (int w = 1; w < own.length && w <= values.capacity(k); w++) {
                 double surplus = own[w] - prices[k] * w;

@@ -22,7 +22,7 @@ public final class PooledKnapsack {
     /** Trials of moves, times jobs. */
     private static final int TRIALS = 4000;
     /** So many jobs are not moved. */
-    private static final int MANY = 500;
+    static final int MANY = 500;
     /** Sets of jobs, times pools, for which all divisions are tried. */
     private static final int MOST_SETS = 256;
 

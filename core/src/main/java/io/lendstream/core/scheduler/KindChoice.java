@@ -11,6 +11,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -109,14 +110,19 @@ final class KindChoice {
     }
 
     private Optional<KindId> most(Collection<GpuId> gpus) {
-        SortedMap<KindId, Integer> counts = new TreeMap<>();
+        List<KindId> known = new ArrayList<>(gpus.size());
         for (GpuId gpu : gpus) {
             builder.gpus()
                     .get(gpu)
                     .filter(GpuState::isWhole)
                     .flatMap(GpuState::kind)
-                    .ifPresent(kind -> counts.merge(kind, 1, Integer::sum));
+                    .ifPresent(known::add);
         }
+        if (known.isEmpty() || Collections.frequency(known, known.get(0)) == known.size()) {
+            return known.stream().findFirst();
+        }
+        SortedMap<KindId, Integer> counts = new TreeMap<>();
+        known.forEach(kind -> counts.merge(kind, 1, Integer::sum));
         return counts.entrySet().stream()
                 .max(Map.Entry.<KindId, Integer>comparingByValue()
                         .thenComparing(Map.Entry.comparingByKey(Comparator.reverseOrder())))

@@ -21,7 +21,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.BiPredicate;
-import java.util.stream.StreamSupport;
 
 /** A view of a domain for each kind of GPU: the GPUs of the kind, and jobs with their GPUs of it. */
 final class KindViews {
@@ -29,6 +28,8 @@ final class KindViews {
     private final TrainingView training;
     private final ClusterView whole;
     private final boolean chosen;
+    /** The jobs in the order in which it is their turn. */
+    private final List<JobView> all = new ArrayList<>();
     /** How many whole GPUs of each kind each node has. */
     private final Map<KindId, Map<NodeId, Integer>> nodes = new HashMap<>();
 
@@ -40,6 +41,7 @@ final class KindViews {
         this.training = training;
         this.whole = whole;
         this.chosen = chosen;
+        whole.queue().forEach(all::add);
         for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
             gpu.kind().filter(any -> gpu.isWhole()).ifPresent(kind -> {
                 nodes.computeIfAbsent(kind, any -> new HashMap<>()).merge(gpu.nodeId(), 1, Integer::sum);
@@ -74,14 +76,24 @@ final class KindViews {
         int largest = perNode.values().stream().mapToInt(count -> count).max().orElse(1);
         ShapeView shapes =
                 new ShapeView(builder, training.settings().model().topology(), () -> gpus, Optional.of(kind));
-        List<JobView> jobs = StreamSupport.stream(whole.queue().spliterator(), false)
-                .filter(job -> isIn.test(job.job(), kind))
-                .map(job -> seen(job, kind, largest, shapes))
-                .toList();
-        List<JobView> holding = whole.holding().stream()
-                .filter(job -> isIn.test(job.job(), kind))
-                .map(job -> seen(job, kind, largest, shapes))
-                .toList();
+        List<JobView> jobs = new ArrayList<>();
+        Map<JobId, JobView> here = new HashMap<>();
+        for (JobView job : all) {
+            if (isIn.test(job.job(), kind)) {
+                JobView seen = seen(job, kind, largest, shapes);
+                jobs.add(seen);
+                here.put(job.job(), seen);
+            }
+        }
+        List<JobView> holding = new ArrayList<>();
+        for (JobView job : whole.holding()) {
+            JobView seen = here.get(job.job());
+            if (seen != null) {
+                holding.add(seen);
+            } else if (isIn.test(job.job(), kind)) {
+                holding.add(seen(job, kind, largest, shapes));
+            }
+        }
         Set<JobId> fixed = new HashSet<>(whole.fixed());
         fixed.removeIf(job -> !isIn.test(job, kind));
         ClusterView.Queue queue = new ClusterView.Queue(jobs, jobs.size(), holding);

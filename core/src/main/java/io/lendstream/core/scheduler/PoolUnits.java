@@ -16,9 +16,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -28,33 +29,49 @@ import java.util.TreeMap;
  * up to its share; units beyond it, and free ones, go to queues that have less than their share.
  */
 final class PoolUnits {
+    private static final int NONE = -1;
+
     private final StepBuilder builder;
     private final ClusterView whole;
+    /** All units, by node and id. */
+    private final List<PoolUnit> units = new ArrayList<>();
+
+    private final Map<GpuId, PoolUnit> byId;
     /** The units that no queue has, in the order in which queues get them. */
-    private final Map<GpuId, GpuState> rest = new LinkedHashMap<>();
-    /** The queue of each other unit. */
-    private final Map<GpuId, Integer> queues = new HashMap<>();
+    private final Set<PoolUnit> rest = new LinkedHashSet<>();
 
     private final Map<Integer, Integer> counts = new HashMap<>();
     /** The units that are left to each job of those that keep some. */
     private final Map<JobId, List<GpuId>> kept = new HashMap<>();
-    /** The job that keeps a unit, until its plan is made. */
-    private final Map<GpuId, JobId> keepers = new HashMap<>();
-    /** Units in targets of the plans so far. */
-    private final Set<GpuId> taken = new HashSet<>();
+
+    /** A unit of the view. */
+    private static final class PoolUnit {
+        private final GpuState state;
+        private int queue = NONE;
+        /** The job that keeps it, until its plan is made. */
+        private Optional<JobId> keeper = Optional.empty();
+        /** Whether it is in a target of the plans so far. */
+        private boolean isTaken;
+
+        PoolUnit(GpuState state) {
+            this.state = state;
+        }
+    }
 
     PoolUnits(StepBuilder builder, ClusterView whole) {
         this.builder = builder;
         this.whole = whole;
         Set<GpuId> held = new HashSet<>();
         whole.holding().forEach(job -> held.addAll(job.gpus()));
-        for (int turn = 0; turn < 3; turn++) {
-            for (GpuState unit : whole.gpus()) {
-                if (turn(unit, held) == turn) {
-                    rest.put(unit.gpuId(), unit);
-                }
-            }
+        List<List<PoolUnit>> turns = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        this.byId = new HashMap<>(2 * whole.gpuCount());
+        for (GpuState state : whole.gpus()) {
+            PoolUnit unit = new PoolUnit(state);
+            units.add(unit);
+            byId.put(state.gpuId(), unit);
+            turns.get(turn(state, held)).add(unit);
         }
+        turns.forEach(rest::addAll);
     }
 
     /** Free units come first, then those that are about to be free, then those of jobs. */
@@ -69,7 +86,7 @@ final class PoolUnits {
     void keep(int queue, List<JobView> jobs, int share) {
         int left = share;
         for (JobView job : byRank(jobs)) {
-            List<GpuId> here = job.gpus().stream().filter(rest::containsKey).toList();
+            List<GpuId> here = job.gpus().stream().filter(this::isLeft).toList();
             boolean isFixed = whole.fixed().contains(job.job());
             int most = isFixed ? here.size() : Math.min(here.size(), Math.max(0, left));
             boolean goesOn = isFixed || most == here.size() || (job.elastic() && most >= job.least());
@@ -78,41 +95,59 @@ final class PoolUnits {
                 kept.put(
                         job.job(),
                         job.gpus().stream().filter(unit -> !lost.contains(unit)).toList());
-                for (GpuId unit : here.subList(0, most)) {
+                Optional<JobId> keeper = Optional.of(job.job());
+                for (GpuId id : here.subList(0, most)) {
+                    PoolUnit unit = Objects.requireNonNull(byId.get(id), "a unit of the view");
                     give(queue, unit);
-                    keepers.put(unit, job.job());
+                    unit.keeper = keeper;
                 }
                 left -= most;
             }
         }
     }
 
+    /** Whether a unit is in the view, and no queue has it. */
+    private boolean isLeft(GpuId id) {
+        PoolUnit unit = byId.get(id);
+        return unit != null && unit.queue == NONE;
+    }
+
+    /** What decides which of several jobs keeps its GPUs first. */
+    private record Rank(JobView job, boolean isFixed, int priority, Instant startedAt) {
+        private static final Comparator<Rank> ORDER = Comparator.comparing((Rank rank) -> !rank.isFixed)
+                .thenComparing(rank -> -rank.priority)
+                .thenComparing(Rank::startedAt)
+                .thenComparing(rank -> rank.job.job());
+    }
+
     /** Jobs that hold GPUs, in the order in which they keep them: fixed ones, by priority, by their start. */
     private List<JobView> byRank(List<JobView> jobs) {
-        return jobs.stream()
-                .filter(job -> !job.gpus().isEmpty())
-                .sorted(Comparator.comparing((JobView job) -> !whole.fixed().contains(job.job()))
-                        .thenComparing(job -> -builder.entities().priorityOf(state(job)))
-                        .thenComparing(job -> state(job).usage().startedAt().orElse(Instant.MAX))
-                        .thenComparing(JobView::job))
-                .toList();
+        List<Rank> ranks = new ArrayList<>();
+        for (JobView job : jobs) {
+            if (!job.gpus().isEmpty()) {
+                JobState state = builder.jobs().require(job.job());
+                ranks.add(new Rank(
+                        job,
+                        whole.fixed().contains(job.job()),
+                        builder.entities().priorityOf(state),
+                        state.usage().startedAt().orElse(Instant.MAX)));
+            }
+        }
+        ranks.sort(Rank.ORDER);
+        return ranks.stream().map(Rank::job).toList();
     }
 
-    private JobState state(JobView job) {
-        return builder.jobs().require(job.job());
-    }
-
-    private void give(int queue, GpuId unit) {
+    private void give(int queue, PoolUnit unit) {
         rest.remove(unit);
-        queues.put(unit, queue);
+        unit.queue = queue;
         counts.merge(queue, 1, Integer::sum);
     }
 
     /** Gives a queue more units, until it has so many or none is left. */
     void fill(int queue, int share) {
         int more = share - counts.getOrDefault(queue, 0);
-        List<GpuId> next = new ArrayList<>();
-        for (GpuId unit : rest.keySet()) {
+        List<PoolUnit> next = new ArrayList<>();
+        for (PoolUnit unit : rest) {
             if (next.size() >= more) {
                 break;
             }
@@ -125,11 +160,10 @@ final class PoolUnits {
     ClusterView view(int queue, List<JobView> jobs) {
         Set<JobId> names = new HashSet<>();
         jobs.forEach(job -> names.add(job.job()));
-        List<GpuState> units = new ArrayList<>();
-        for (GpuState unit : whole.gpus()) {
-            JobId keeper = keepers.get(unit.gpuId());
-            if (isOf(queue, unit) && !taken.contains(unit.gpuId()) && (keeper == null || names.contains(keeper))) {
-                units.add(unit);
+        List<GpuState> open = new ArrayList<>();
+        for (PoolUnit unit : units) {
+            if (unit.queue == queue && !unit.isTaken && (unit.keeper.isEmpty() || names.contains(unit.keeper.get()))) {
+                open.add(unit.state);
             }
         }
         Set<JobId> fixed = new HashSet<>();
@@ -148,15 +182,10 @@ final class PoolUnits {
         return ClusterView.of(
                 whole.now(),
                 new ClusterView.Queue(seen, seen.size(), holding),
-                UsableGpus.of(units),
+                UsableGpus.of(open),
                 fixed,
                 whole.nodes(),
                 whole.gpusPerNode());
-    }
-
-    private boolean isOf(int queue, GpuState unit) {
-        Integer of = queues.get(unit.gpuId());
-        return of != null && of == queue;
     }
 
     /** Whether a job has to give up GPUs. */
@@ -185,8 +214,12 @@ final class PoolUnits {
                 int given = job.gpus().size() - left(job).size();
                 reasons.put(job.job(), PlanReason.later(() -> givenBack(job.job(), given, planned.size(), why)));
             }
-            taken.addAll(targets.getOrDefault(job.job(), job.gpus()));
-            left(job).forEach(keepers::remove);
+            for (GpuId id : targets.getOrDefault(job.job(), job.gpus())) {
+                Optional.ofNullable(byId.get(id)).ifPresent(unit -> unit.isTaken = true);
+            }
+            for (GpuId id : left(job)) {
+                Optional.ofNullable(byId.get(id)).ifPresent(unit -> unit.keeper = Optional.empty());
+            }
         }
         return new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil());
     }
@@ -205,13 +238,13 @@ final class PoolUnits {
     /** Gives up the units of a queue that its plans have not taken; returns how many these have taken. */
     int release(int queue) {
         int used = 0;
-        for (GpuState unit : whole.gpus()) {
-            if (isOf(queue, unit)) {
-                if (taken.contains(unit.gpuId())) {
+        for (PoolUnit unit : units) {
+            if (unit.queue == queue) {
+                if (unit.isTaken) {
                     used++;
                 } else {
-                    queues.remove(unit.gpuId());
-                    rest.put(unit.gpuId(), unit);
+                    unit.queue = NONE;
+                    rest.add(unit);
                 }
             }
         }

@@ -35,6 +35,8 @@ final class QueuePools {
     private final StepBuilder builder;
     private final Function<ClusterView, Seen> planner;
     private final QuotaGuard guard;
+    /** The use of quotas once releases are reported and promises are kept: the same for all kinds. */
+    private Optional<QueueLedger> kept = Optional.empty();
 
     /** @param planner plans a view by the policy, and returns the plan with what the policy saw last */
     QueuePools(StepBuilder builder, Function<ClusterView, Seen> planner) {
@@ -125,7 +127,8 @@ final class QueuePools {
     }
 
     private QueueShares shares(ClusterView view, List<QueuedJobs> queues, Optional<KindId> kind) {
-        QueueLedger ledger = guard.kept();
+        QueueLedger ledger = kept.orElseGet(guard::kept);
+        kept = Optional.of(ledger);
         List<QueueShares.Asker> askers = new ArrayList<>();
         Set<QueueId> asking = new TreeSet<>();
         for (QueuedJobs queue : queues) {

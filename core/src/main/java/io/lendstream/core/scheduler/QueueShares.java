@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.PriorityQueue;
 import java.util.function.IntPredicate;
 import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
@@ -82,25 +83,31 @@ final class QueueShares {
         return shares;
     }
 
-    /** Gives one GPU after the other to the asker with the least rank; returns how many are left. */
+    /**
+     * Gives one GPU after the other to the asker with the least rank; returns how many are left. A rank changes only
+     * with the asker's own GPUs, and an asker that may not have another one never may again.
+     */
     private int fill(int gpus, IntPredicate mayHave, IntToDoubleFunction rank) {
+        PriorityQueue<Turn> turns = new PriorityQueue<>(Turn.ORDER);
+        for (int i = 0; i < shares.length; i++) {
+            turns.add(new Turn(rank.applyAsDouble(i), i));
+        }
         int left = gpus;
-        while (left > 0) {
-            int best = -1;
-            double least = Double.POSITIVE_INFINITY;
-            for (int i = 0; i < shares.length; i++) {
-                if (mayHave.test(i) && rank.applyAsDouble(i) < least) {
-                    best = i;
-                    least = rank.applyAsDouble(i);
-                }
+        while (left > 0 && !turns.isEmpty()) {
+            Turn next = turns.remove();
+            if (next.rank < Double.POSITIVE_INFINITY && mayHave.test(next.asker)) {
+                set(next.asker, shares[next.asker] + 1);
+                turns.add(new Turn(rank.applyAsDouble(next.asker), next.asker));
+                left--;
             }
-            if (best < 0) {
-                break;
-            }
-            set(best, shares[best] + 1);
-            left--;
         }
         return left;
+    }
+
+    /** The place of an asker among those that wait for a GPU; of equal ones, the first asker comes first. */
+    private record Turn(double rank, int asker) {
+        private static final Comparator<Turn> ORDER =
+                Comparator.comparingDouble(Turn::rank).thenComparingInt(Turn::asker);
     }
 
     private double nominal(int asker) {

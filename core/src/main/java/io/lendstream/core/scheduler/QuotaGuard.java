@@ -77,23 +77,35 @@ final class QuotaGuard {
             return Optional.empty();
         }
         int floors = floors(tenant, queue.get());
+        Map<Optional<KindId>, Optional<QuotaUse>> uses = new HashMap<>();
+        Map<Optional<KindId>, QuotaUse> left = new HashMap<>();
         Map<Optional<KindId>, Double> asked = new HashMap<>();
         for (GpuId id : gained) {
             GpuState unit = builder.gpu(id);
-            Optional<QuotaUse> use = ledger.use(queue.get(), unit.kind());
+            Optional<QuotaUse> use = uses.computeIfAbsent(unit.kind(), kind -> ledger.use(queue.get(), kind));
             if (use.isEmpty()) {
                 return Optional.of(new QuotaRefusal(queue.get(), List.of(), 0));
             }
             double sum = asked.merge(use.get().kind(), gpus(unit), Double::sum);
-            double freed = 0;
-            for (GpuId gone : lost) {
-                freed += ledger.counts(gone, queue.get(), unit.kind()) ? gpus(builder.gpu(gone)) : 0;
-            }
-            if (!use.get().freeing(freed).keeping(floors).takes(sum)) {
+            QuotaUse after = left.computeIfAbsent(
+                    unit.kind(),
+                    kind -> use.get()
+                            .freeing(freed(ledger, queue.get(), kind, lost))
+                            .keeping(floors));
+            if (!after.takes(sum)) {
                 return Optional.of(new QuotaRefusal(queue.get(), List.of(use.get()), floors));
             }
         }
         return Optional.empty();
+    }
+
+    /** What units that are given back count in the quota of a queue for a kind. */
+    private double freed(QueueLedger ledger, QueueId queue, Optional<KindId> kind, List<GpuId> lost) {
+        double freed = 0;
+        for (GpuId gone : lost) {
+            freed += ledger.counts(gone, queue, kind) ? gpus(builder.gpu(gone)) : 0;
+        }
+        return freed;
     }
 
     private double gpus(GpuState unit) {

@@ -62,6 +62,13 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         }
     }
 
+    /** A job with its priority: jobs of a high one come first, then those that were submitted first. */
+    private record Ranked(JobState job, int priority) {
+        private static final Comparator<Ranked> ORDER = Comparator.comparingInt((Ranked ranked) -> -ranked.priority)
+                .thenComparing(ranked -> ranked.job.spec().submittedAt())
+                .thenComparing(ranked -> ranked.job.spec().job());
+    }
+
     /**
      * Goes through the jobs of a plan. A job that keeps its GPUs may block others, for which the plan has them: then it
      * goes through the plan again.
@@ -90,10 +97,9 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             this.ledger = builder.ledger();
             this.jobs = plan.targets().keySet().stream()
                     .map(job -> builder.jobs().require(job))
-                    .sorted(Comparator.comparingInt(
-                                    (JobState job) -> -builder.entities().priorityOf(job))
-                            .thenComparing(job -> job.spec().submittedAt())
-                            .thenComparing(job -> job.spec().job()))
+                    .map(job -> new Ranked(job, builder.entities().priorityOf(job)))
+                    .sorted(Ranked.ORDER)
+                    .map(Ranked::job)
                     .toList();
         }
 

@@ -7,6 +7,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.Tenant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -32,9 +33,14 @@ import java.util.TreeMap;
  */
 public final class QueueLedger {
     private final SortedMap<QueueId, ClusterQueue> queues = new TreeMap<>();
+    /** The accounts that units of each queue and kind count in, once they were asked for. */
+    private final Map<QueueId, Map<Optional<KindId>, Optional<Account>>> accounts = new HashMap<>();
+
     private final Map<GpuId, Charge> charges = new HashMap<>();
     private final Map<Account, Double> used = new HashMap<>();
     private final Map<Account, Double> leaving = new HashMap<>();
+    /** Whether a unit counted as a part of a GPU, so that sums depend on the order of their parts. */
+    private boolean hasParts;
 
     /** A quota of a queue. */
     private record Account(QueueId queue, Optional<KindId> kind) {}
@@ -53,8 +59,12 @@ public final class QueueLedger {
     public static QueueLedger of(ClusterEntities entities) {
         QueueLedger ledger =
                 new QueueLedger(entities.queues().stream().map(QueueState::spec).toList());
+        Map<Tenant, Optional<ClusterQueue>> queues = new HashMap<>();
         for (GpuState unit : entities.gpus().values()) {
-            ledger.put(entities, unit);
+            unit.owner()
+                    .holder()
+                    .flatMap(tenant -> queues.computeIfAbsent(tenant, entities::queueOf))
+                    .ifPresent(queue -> ledger.put(entities, unit, queue));
         }
         return ledger;
     }
@@ -79,11 +89,18 @@ public final class QueueLedger {
     /** The same without the units that are being released. */
     public QueueLedger withoutLeaving() {
         QueueLedger other = new QueueLedger(queues.values());
-        new TreeMap<>(charges).forEach((unit, charge) -> {
-            if (!charge.isLeaving()) {
-                other.charge(unit, charge);
-            }
-        });
+        if (hasParts) {
+            new TreeMap<>(charges).forEach((unit, charge) -> {
+                if (!charge.isLeaving()) {
+                    other.charge(unit, charge);
+                }
+            });
+            return other;
+        }
+        other.charges.putAll(charges);
+        other.charges.values().removeIf(Charge::isLeaving);
+        other.used.putAll(used);
+        leaving.forEach((account, gpus) -> other.used.merge(account, -gpus, Double::sum));
         return other;
     }
 
@@ -91,12 +108,16 @@ public final class QueueLedger {
     public void put(ClusterEntities entities, GpuState unit) {
         Optional<ClusterQueue> queue = unit.owner().holder().flatMap(entities::queueOf);
         remove(unit.gpuId());
-        queue.ifPresent(of -> add(
+        queue.ifPresent(of -> put(entities, unit, of));
+    }
+
+    private void put(ClusterEntities entities, GpuState unit, ClusterQueue queue) {
+        add(
                 unit.gpuId(),
-                of.queue(),
+                queue.queue(),
                 unit.kind(),
                 gpus(entities, unit),
-                unit.owner().isReleasing()));
+                unit.owner().isReleasing());
     }
 
     /** Counts a unit for a queue; not at all if the queue is not declared or has no quota for the kind. */
@@ -105,13 +126,17 @@ public final class QueueLedger {
     }
 
     private Optional<Account> account(QueueId queue, Optional<KindId> kind) {
-        return Optional.ofNullable(queues.get(queue))
-                .flatMap(known -> known.quota(kind))
-                .map(quota -> new Account(queue, quota.kind()));
+        return accounts.computeIfAbsent(queue, any -> new HashMap<>())
+                .computeIfAbsent(
+                        kind,
+                        any -> Optional.ofNullable(queues.get(queue))
+                                .flatMap(known -> known.quota(kind))
+                                .map(quota -> new Account(queue, quota.kind())));
     }
 
     private void charge(GpuId unit, Charge charge) {
         remove(unit);
+        hasParts |= charge.gpus() != Math.rint(charge.gpus());
         charges.put(unit, charge);
         used.merge(charge.account(), charge.gpus(), Double::sum);
         if (charge.isLeaving()) {

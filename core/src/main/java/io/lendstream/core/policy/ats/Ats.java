@@ -159,10 +159,8 @@ public final class Ats {
                 ? gainOfOthers(change, before)
                 : "it will run at " + Wording.percent(after) + " of its fair-share speed"
                         + (held == 0 ? "" : " instead of " + Wording.percent(before));
-        String limited = limit(job)
-                .filter(any -> size == largest(job))
-                .map(why -> "; " + why)
-                .orElse("");
+        String limited =
+                size == largest(job) ? limit(job).map(why -> "; " + why).orElse("") : "";
         return new PlanReason(
                 job.job() + " " + change.inWords() + ": " + gain + " (" + share + ")" + limited,
                 Map.of(

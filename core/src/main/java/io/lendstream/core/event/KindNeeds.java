@@ -60,9 +60,12 @@ public record KindNeeds(
         if (declared.isPresent()) {
             return declared.get();
         }
-        Optional<Long> there = kind.memoryBytes();
         Optional<Long> known = profileKind.flatMap(KindId::memoryBytes);
-        if (there.isEmpty() || known.isEmpty() || there.get() >= known.get()) {
+        if (known.isEmpty()) {
+            return ofProfile;
+        }
+        Optional<Long> there = kind.memoryBytes();
+        if (there.isEmpty() || there.get() >= known.get()) {
             return ofProfile;
         }
         return (int) Math.floor((double) ofProfile * there.get() / known.get());

@@ -32,12 +32,18 @@ final class Bundles {
     private final StepBuilder builder;
     private final ActuatorScopes scopes;
     private Optional<SortedMap<String, List<GpuId>>> members = Optional.empty();
-    private final Map<String, Integer> sizes = new HashMap<>();
-    private final Map<String, Use> uses = new HashMap<>();
-    /** Why bundles are not lent. */
-    private final Map<String, String> causes = new HashMap<>();
-    /** The entities that {@link #uses} and {@link #causes} are of. */
-    private Optional<ClusterEntities> usesOf = Optional.empty();
+    /** What was asked for so far. */
+    private Optional<Known> known = Optional.empty();
+
+    /** What is known of bundles by their names. */
+    private static final class Known {
+        private final Map<String, Integer> sizes = new HashMap<>();
+        private final Map<String, Use> uses = new HashMap<>();
+        /** Why bundles are not lent. */
+        private final Map<String, String> causes = new HashMap<>();
+        /** The entities that {@link #uses} and {@link #causes} are of. */
+        private Optional<ClusterEntities> usesOf = Optional.empty();
+    }
 
     /** Who has the units of a bundle. */
     enum Use {
@@ -68,10 +74,16 @@ final class Bundles {
         return builder.entities().bundleOf(unit);
     }
 
+    private Known known() {
+        Known some = known.orElseGet(Known::new);
+        known = Optional.of(some);
+        return some;
+    }
+
     private SortedMap<String, List<GpuId>> members() {
-        SortedMap<String, List<GpuId>> known = members.orElseGet(this::sorted);
-        members = Optional.of(known);
-        return known;
+        SortedMap<String, List<GpuId>> all = members.orElseGet(this::sorted);
+        members = Optional.of(all);
+        return all;
     }
 
     private SortedMap<String, List<GpuId>> sorted() {
@@ -101,19 +113,20 @@ final class Bundles {
 
     /** The whole GPUs of a bundle. */
     private int size(String bundle) {
-        return sizes.computeIfAbsent(bundle, name ->
+        return known().sizes.computeIfAbsent(bundle, name ->
                 (int) units(name).stream().filter(GpuState::isWhole).count());
     }
 
     /** Who has the units of a bundle now; kept while no entity changes. */
     @SuppressWarnings("ReferenceEquality") // the same object has the same owners
     private Use use(String bundle) {
-        if (usesOf.isEmpty() || usesOf.get() != builder.entities()) {
-            uses.clear();
-            causes.clear();
-            usesOf = Optional.of(builder.entities());
+        Known now = known();
+        if (now.usesOf.isEmpty() || now.usesOf.get() != builder.entities()) {
+            now.uses.clear();
+            now.causes.clear();
+            now.usesOf = Optional.of(builder.entities());
         }
-        return uses.computeIfAbsent(bundle, this::useNow);
+        return now.uses.computeIfAbsent(bundle, this::useNow);
     }
 
     private Use useNow(String bundle) {
@@ -150,7 +163,7 @@ final class Bundles {
                 : Optional.of(refusal(
                         unit,
                         "%s is lent as a whole, and %s"
-                                .formatted(bundle.get(), causes.computeIfAbsent(bundle.get(), this::cause))));
+                                .formatted(bundle.get(), known().causes.computeIfAbsent(bundle.get(), this::cause))));
     }
 
     /** Why a bundle that is not idle is not lent: a tenant first, then what an operator has to mend. */

@@ -49,7 +49,9 @@ final class Inference {
     /** The needs of services that count by kinds. */
     private final Map<ServiceId, KindNeed> byKind = new LinkedHashMap<>();
 
-    private final ReplicaSupply supply;
+    /** Made when replicas start: most rates need none. */
+    private Optional<ReplicaSupply> supply = Optional.empty();
+
     private boolean someSleep;
 
     Inference(StepBuilder builder, Policy policy, SchedulerSettings settings) {
@@ -57,7 +59,12 @@ final class Inference {
         this.policy = policy;
         this.settings = settings;
         this.pool = new InferencePool(builder);
-        this.supply = new ReplicaSupply(builder, policy, settings, replicas, byKind);
+    }
+
+    private ReplicaSupply supply() {
+        ReplicaSupply made = supply.orElseGet(() -> new ReplicaSupply(builder, policy, settings, replicas, byKind));
+        supply = Optional.of(made);
+        return made;
     }
 
     /**
@@ -181,7 +188,7 @@ final class Inference {
         }
         builder.listener().needed(needs);
         if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
-            supply.supply(missing, needs, someSleep);
+            supply().supply(missing, needs, someSleep);
         }
     }
 
@@ -320,7 +327,8 @@ final class Inference {
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
         String what = "wakes " + Reason.counted(warm.size(), "warm replica")
-                + supply.reasons().kinds(service, warm);
-        new ReplicaChanges(builder, settings).wake(name, warm, supply.reasons().of(service, need, what));
+                + supply().reasons().kinds(service, warm);
+        new ReplicaChanges(builder, settings)
+                .wake(name, warm, supply().reasons().of(service, need, what));
     }
 }

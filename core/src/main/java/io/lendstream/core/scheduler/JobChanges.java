@@ -258,14 +258,15 @@ final class JobChanges {
     }
 
     private Allocation allocation(JobState job, List<GpuId> gpus) {
-        boolean inPlace = settings.afe() && job.spec().scaling().elastic() && staysOnKind(job, gpus);
+        Set<KindId> kinds = kinds(gpus);
+        boolean inPlace = settings.afe() && job.spec().scaling().elastic() && staysOnKind(job, kinds);
         Mechanism mechanism = inPlace ? Mechanism.AFE : Mechanism.RESTART;
         if (gpus.isEmpty()) {
             return Allocation.suspended(mechanism);
         }
         int nodes = (int)
                 gpus.stream().map(builder::gpu).map(GpuState::nodeId).distinct().count();
-        Optional<KindId> kind = kinds(gpus).stream().findFirst();
+        Optional<KindId> kind = kinds.stream().findFirst();
         KnownGoodput known = job.goodput().on(kind).known();
         GoodputModel.Best best = known.best(nodes, gpus.size());
         double rate = known.model().gain(best.batch().total(gpus.size()));
@@ -280,8 +281,8 @@ final class JobChanges {
     }
 
     /** Whether a job goes on with GPUs of the kind that it has. A job that changes its kind starts again. */
-    private boolean staysOnKind(JobState job, List<GpuId> gpus) {
+    private boolean staysOnKind(JobState job, Set<KindId> next) {
         Set<KindId> before = kinds(job.allocation().gpus());
-        return before.isEmpty() || before.containsAll(kinds(gpus));
+        return before.isEmpty() || before.containsAll(next);
     }
 }

@@ -10,6 +10,7 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Promise;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,14 +24,14 @@ import java.util.TreeSet;
  */
 final class Promises {
     private final List<Promise> before;
-    private final Map<GpuId, Promise> byUnit = new TreeMap<>();
+    private Map<GpuId, Promise> byUnit = Collections.emptySortedMap();
     /** The jobs that have a promise; empty until needed. */
     private Optional<Set<JobId>> jobs = Optional.empty();
 
     Promises(List<Promise> before) {
         this.before = before;
         for (Promise promise : before) {
-            byUnit.put(promise.unit(), promise);
+            put(promise);
         }
     }
 
@@ -100,8 +101,15 @@ final class Promises {
     }
 
     void add(GpuId unit, Tenant tenant, Instant until) {
-        byUnit.put(unit, new Promise(unit, tenant, until));
+        put(new Promise(unit, tenant, until));
         jobs = Optional.empty();
+    }
+
+    private void put(Promise promise) {
+        if (byUnit.isEmpty()) {
+            byUnit = new TreeMap<>();
+        }
+        byUnit.put(promise.unit(), promise);
     }
 
     /**

@@ -26,10 +26,16 @@ public final class KindGoodput {
     private final KnownGoodput profile;
     private final TrainingJob spec;
     private final LearnedTraits traits;
+    private final SpeedOnKind byProfile;
+    /** The kind that was asked for first: in most domains there is no other. */
+    private @Nullable KindId firstKind;
+
+    private @Nullable SpeedOnKind onFirst;
     private @Nullable Map<KindId, SpeedOnKind> kinds;
 
     private KindGoodput(KnownGoodput profile, TrainingJob spec, LearnedTraits traits) {
         this.profile = profile;
+        this.byProfile = new SpeedOnKind(profile, 1);
         this.spec = spec;
         this.traits = traits;
     }
@@ -66,11 +72,21 @@ public final class KindGoodput {
 
     /** On a kind; by the profile if it is not known. */
     public SpeedOnKind on(Optional<KindId> kind) {
-        return kind.map(this::on).orElseGet(() -> new SpeedOnKind(profile, 1));
+        return kind.isPresent() ? on(kind.get()) : byProfile;
     }
 
     /** On a kind that the job may use. */
     public SpeedOnKind on(KindId kind) {
+        SpeedOnKind first = onFirst;
+        if (first == null) {
+            first = worked(kind);
+            firstKind = kind;
+            onFirst = first;
+        }
+        return kind.equals(firstKind) ? first : onOther(kind);
+    }
+
+    private SpeedOnKind onOther(KindId kind) {
         Map<KindId, SpeedOnKind> known = kinds;
         if (known == null) {
             known = new HashMap<>();
@@ -92,7 +108,10 @@ public final class KindGoodput {
         ThroughputParameters parameters = own(kind).orElse(ofProfile.throughput());
         BatchRange range = spec.batchOn(kind).orElse(ofProfile.range());
         GoodputModel model = new GoodputModel(parameters, ofProfile.noise(), range);
-        return new SpeedOnKind(model.equals(ofProfile) ? profile : new KnownGoodput(model), factor);
+        if (model.equals(ofProfile)) {
+            return factor == 1 ? byProfile : new SpeedOnKind(profile, factor);
+        }
+        return new SpeedOnKind(new KnownGoodput(model), factor);
     }
 
     /** The parameters that are measured on a kind, or declared for it. */

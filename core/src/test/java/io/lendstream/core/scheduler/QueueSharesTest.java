@@ -42,6 +42,13 @@ class QueueSharesTest {
     }
 
     @Test
+    void ofQueuesThatAreAlikeTheFirstGetsTheOddGpu() {
+        assertThat(shares(5, asker(100, 1, quota(0)), asker(100, 1, quota(0)), asker(0, 1, quota(5))))
+                .containsExactly(3, 2, 0);
+        assertThat(shares(5, asker(100, 1, quota(4)), asker(100, 1, quota(4)))).containsExactly(3, 2);
+    }
+
+    @Test
     void aBorrowingLimitAndALendingLimitHold() {
         QueueShares.Quota limited = new QueueShares.Quota(Optional.of("all"), 4, 1, 0, 0);
         QueueShares.Quota keeping = new QueueShares.Quota(Optional.of("all"), 6, Double.MAX_VALUE, 5, 0);

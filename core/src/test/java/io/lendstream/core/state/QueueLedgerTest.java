@@ -18,6 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class QueueLedgerTest {
     private static final QueueId A = new QueueId("a");
@@ -137,6 +138,32 @@ class QueueLedgerTest {
 
         ledger.remove(gpu);
         assertThat(ledger.use(B, ANY).orElseThrow().used()).isZero();
+    }
+
+    /** Of whole GPUs, and of parts, whose sum depends on their order. */
+    @ParameterizedTest
+    @ValueSource(doubles = {1, 1.0 / 7})
+    void withoutLeavingUnitsItIsTheLedgerOfTheOthers(double gpus) {
+        List<ClusterQueue> queues = List.of(queue(A, quota(4, -1, -1)), queue(B, quota(40, -1, -1)));
+        QueueLedger ledger = new QueueLedger(queues);
+        QueueLedger others = new QueueLedger(queues);
+        for (int i = 10; i < 40; i++) {
+            GpuId unit = new GpuId("g" + i);
+            ledger.add(unit, i % 3 == 0 ? A : B, ANY, gpus, i % 4 == 0);
+            if (i % 4 != 0) {
+                others.add(unit, i % 3 == 0 ? A : B, ANY, gpus, false);
+            }
+        }
+
+        QueueLedger left = ledger.withoutLeaving();
+
+        for (QueueId queue : List.of(A, B)) {
+            assertThat(left.uses(queue)).isEqualTo(others.uses(queue)).isNotEqualTo(ledger.uses(queue));
+        }
+        assertThat(left.counts(new GpuId("g12"), A, ANY)).isFalse();
+        assertThat(left.counts(new GpuId("g15"), A, ANY)).isTrue();
+        left.remove(new GpuId("g15"));
+        assertThat(ledger.counts(new GpuId("g15"), A, ANY)).isTrue();
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -69,6 +70,26 @@ class GangsTest {
             return resize.allocation();
         }
         return ((Action.Reclaim) decision.action()).allocation();
+    }
+
+    /** Its most is for elastic jobs. */
+    @Test
+    void getsAllThatItAskedForAlsoBeyondItsMost() {
+        TrainingJob job = story.jobRecord("rigid", 3, false);
+        story.node("train", Pool.TRAINING, 4)
+                .tell(new TrainingJob(
+                        job.job(),
+                        job.domain(),
+                        job.submittedAt(),
+                        job.application(),
+                        new TrainingJob.Scaling(3, 1, 2, false),
+                        job.precedence(),
+                        job.traits(),
+                        job.driver(),
+                        Optional.empty()))
+                .after(ofSeconds(61));
+
+        assertThat(story.last().get(0).action().gpus()).hasSize(3);
     }
 
     @Test

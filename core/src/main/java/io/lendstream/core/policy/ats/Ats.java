@@ -196,8 +196,7 @@ public final class Ats {
 
     /** Whether a job may have a number of GPUs, up to {@link #largest}. */
     static boolean isAllowed(JobView job, int gpus) {
-        boolean isInRange =
-                job.elastic() ? gpus >= job.minGpus() : gpus == Math.min(job.requestedGpus(), job.maxGpus());
+        boolean isInRange = job.elastic() ? gpus >= job.minGpus() : gpus == job.requestedGpus();
         return isInRange && job.allows(gpus);
     }
 

@@ -133,7 +133,9 @@ final class KindOptions {
     private void take(WorkloadCluster own, PlayOptions play) {
         ParseResult given = spec.commandLine().getParseResult();
         play.cluster(own, given);
-        if (kinds.isEmpty() && !given.hasMatchedOption("--nodes") && !own.kinds().isEmpty()) {
+        if (kinds.isEmpty()
+                && !given.hasMatchedOption("--nodes")
+                && !own.kinds().isEmpty()) {
             kinds = Optional.of(inWords(own.kinds()));
         }
         if (!given.hasMatchedOption("--nodes-per-nvlink-domain")) {

@@ -17,8 +17,6 @@ import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.QuotaUse;
-import io.lendstream.core.state.Replica;
-import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -43,11 +41,11 @@ final class QuotaGuard {
     private static final int UNLIMITED = 1_000_000_000;
 
     private final StepBuilder builder;
-    /** Replicas that services of queues lack to their floors; empty until needed. */
-    private Optional<Map<ServiceId, Integer>> lacking = Optional.empty();
+    private final QueueFloors lacking;
 
     QuotaGuard(StepBuilder builder) {
         this.builder = builder;
+        this.lacking = new QueueFloors(builder);
     }
 
     /** Whether a queue is declared; without one nothing is limited. */
@@ -140,7 +138,7 @@ final class QuotaGuard {
     void promise(ServiceId service, GpuState unit) {
         queueOf(new Tenant.Service(service)).ifPresent(queue -> {
             builder.ledger().add(unit.gpuId(), queue, unit.kind(), gpus(unit), false);
-            lacking().computeIfPresent(service, (any, replicas) -> Math.max(0, replicas - 1));
+            lacking.found(service);
         });
     }
 
@@ -198,7 +196,7 @@ final class QuotaGuard {
 
     /** Replicas that a service of a queue lacks to its floor. */
     int lacking(ServiceId service) {
-        return lacking().getOrDefault(service, 0);
+        return lacking.of(service);
     }
 
     /** The use of quotas once all releases are reported and all promises are kept. */
@@ -330,53 +328,13 @@ final class QuotaGuard {
 
     /** GPUs of a queue that are kept for floors; none for a service that is under its own. */
     int floors(Tenant tenant, QueueId queue) {
-        Map<ServiceId, Integer> counts = lacking();
-        boolean isUnderFloor = tenant.serviceId()
-                .filter(name -> counts.getOrDefault(name, 0) > 0)
-                .isPresent();
-        if (isUnderFloor) {
-            return 0;
-        }
-        return keptForFloors(queue);
+        boolean isUnderFloor = tenant.serviceId().filter(this::isUnderFloor).isPresent();
+        return isUnderFloor ? 0 : keptForFloors(queue);
     }
 
     /** Replicas that services of a queue lack to their floors. */
     int keptForFloors(QueueId queue) {
-        int floors = 0;
-        for (Map.Entry<ServiceId, Integer> service : lacking().entrySet()) {
-            Optional<QueueId> of =
-                    builder.services().require(service.getKey()).spec().queue();
-            floors += of.filter(queue::equals).isPresent() ? service.getValue() : 0;
-        }
-        return floors;
-    }
-
-    private Map<ServiceId, Integer> lacking() {
-        Map<ServiceId, Integer> known = lacking.orElseGet(this::countLacking);
-        lacking = Optional.of(known);
-        return known;
-    }
-
-    private Map<ServiceId, Integer> countLacking() {
-        Map<ServiceId, Integer> counts = new HashMap<>();
-        for (ServiceState service : builder.services().values()) {
-            if (service.spec().queue().isPresent() && service.spec().floorReplicas() > 0) {
-                counts.put(service.spec().service(), service.spec().floorReplicas());
-            }
-        }
-        if (!counts.isEmpty()) {
-            for (Map.Entry<Replica, GpuState> replica :
-                    builder.clusterIndex().gpus().replicas()) {
-                ServiceId name = replica.getKey().service();
-                boolean isUsed = counts.containsKey(name)
-                        && builder.services()
-                                .require(name)
-                                .spec()
-                                .uses(replica.getValue().kind());
-                counts.computeIfPresent(name, (any, replicas) -> Math.max(0, replicas - (isUsed ? 1 : 0)));
-            }
-        }
-        return counts;
+        return lacking.of(queue);
     }
 
     /** Decides a hold that names a queue and its numbers. */

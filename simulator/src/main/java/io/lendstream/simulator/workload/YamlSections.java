@@ -104,7 +104,10 @@ final class YamlSections {
     }
 
     private List<CsvRow> items(String section, SectionFields fields) throws IOException {
-        if (parser.currentToken() == JsonToken.VALUE_NULL) {
+        boolean isEmpty = parser.currentToken() == JsonToken.VALUE_NULL
+                || (parser.currentToken() == JsonToken.VALUE_STRING
+                        && parser.getText().isBlank());
+        if (isEmpty) {
             return List.of();
         }
         if (fields.isOne) {
@@ -141,8 +144,8 @@ final class YamlSections {
         }
         for (String required : fields.required) {
             if (!names.contains(required)) {
-                throw new IllegalArgumentException("%s, line %d: no field '%s' in an item of section %s"
-                        .formatted(file, line, required, section));
+                throw new IllegalArgumentException(
+                        "%s, line %d: no field '%s' in an item of section %s".formatted(file, line, required, section));
             }
         }
         return new CsvRow(file, names, line, values, lines);

@@ -59,17 +59,18 @@ class QueuesReplayTest {
     void anAskThatIsNotMetWaitsUntilTheEndOfTheRun(@TempDir Path folder) throws IOException {
         Path jobs = Files.writeString(
                 folder.resolve("jobs.csv"),
-                "job,submitSeconds,gpus,runSeconds,queue\nlong,0,16,90000,\nown,60,4,60,team-a\n");
+                "job,submitSeconds,gpus,runSeconds,queue\nlong,0,16,90000,\nown,120,4,60,team-a\n");
         Path queues = Files.writeString(folder.resolve("queues.csv"), "queue,nominalQuota\nteam-a,8\n");
         Workload workload = Workloads.load(jobs + "," + queues, Scene.of(DOMAIN, 1, 16, 0));
         ReplaySettings settings = ReplaySettings.of(
                         "deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1))
                 .until(workload.start().plusSeconds(360));
 
-        Distribution waits = Replay.run(workload, settings).outcome().queueWaits().orElseThrow();
+        Distribution waits =
+                Replay.run(workload, settings).outcome().queueWaits().orElseThrow();
 
         assertThat(waits.count()).isEqualTo(1);
-        assertThat(waits.max()).isEqualTo(300);
+        assertThat(waits.max()).isEqualTo(240);
     }
 
     @Test

@@ -164,11 +164,9 @@ class SlotTenancyTest {
     /** A node was lost with what ran there, and a job is being bound when the operator resets its units. */
     @Test
     void aResetEndsWhatRanBeforeThoughItsTenantIsBeingBoundAgain() {
-        ClusterState binding = Scenario.of("deepboot")
-                .node("n", Pool.TRAINING, 2)
-                .job("a", 2)
-                .after(ofSeconds(61))
-                .state();
+        Scenario story = Scenario.of("deepboot").node("n", Pool.TRAINING, 2);
+        ClusterState binding =
+                story.tell(story.jobRecord("a", 2, false)).after(ofSeconds(61)).state();
         List<GpuState> units = binding.gpus().stream().toList();
         assertThat(units).allMatch(unit -> unit.owner().isBinding() && unit.isHeldBy(job("a")));
         UnitPlacement[] slots =

@@ -175,7 +175,8 @@ final class JobChanges {
     }
 
     /**
-     * The actuators that take part in a change of a job, by name; none if the first report settles it.
+     * The actuators that take part in a change of a job, by name; none if the domain has one actuator, whose first
+     * report settles it.
      *
      * @param paused where the job is paused: the actuator there drops what it has of the job
      */
@@ -194,7 +195,7 @@ final class JobChanges {
                         .ifPresent(actuator -> names.add(actuator.actuator()));
             }
         }
-        return names.size() > 1 ? List.copyOf(names) : List.of();
+        return scopes.areSeveral() ? List.copyOf(names) : List.of();
     }
 
     /**

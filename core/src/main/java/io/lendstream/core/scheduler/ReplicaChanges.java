@@ -19,12 +19,7 @@ import java.util.Optional;
 /** Starts, wakes and stops replicas of services: one decision each, and the transfers that go with it. */
 record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
     /** Time to drain a sleeping replica before it is stopped by force. */
-    private static final Duration DRAIN = Duration.ofSeconds(30);
-
-    /** The end of a new promise: its unit is out of service by then if its release was not reported. */
-    Instant promisedUntil() {
-        return builder.now().plus(settings.notice().multipliedBy(2)).plus(DRAIN);
-    }
+    static final Duration DRAIN = Duration.ofSeconds(30);
 
     /** The end of a new promise: its unit is out of service by then if its release was not reported. */
     Instant promisedUntil() {

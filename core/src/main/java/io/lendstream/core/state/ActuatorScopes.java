@@ -24,16 +24,19 @@ public final class ActuatorScopes {
     private final Map<NodeId, List<ActuatorDescription>> byNode = new HashMap<>();
 
     private final boolean isEmpty;
+    private final boolean areSeveral;
     private final boolean hasBundles;
     private final boolean hasSlots;
     private final boolean restricts;
 
     private ActuatorScopes(Iterable<ActuatorDescription> descriptions) {
         boolean none = true;
+        boolean several = false;
         boolean bundles = false;
         boolean single = false;
         boolean slots = false;
         for (ActuatorDescription each : descriptions) {
+            several |= !none;
             none = false;
             bundles |= each.abilities().lendsBundles();
             single |= !each.abilities().spansNodes();
@@ -50,6 +53,7 @@ public final class ActuatorScopes {
         }
         byNode.values().forEach(named -> named.addAll(ofDomain));
         this.isEmpty = none;
+        this.areSeveral = several;
         this.hasBundles = bundles;
         this.hasSlots = slots;
         this.restricts = bundles
@@ -66,6 +70,11 @@ public final class ActuatorScopes {
     /** Whether no actuator has described itself. */
     public boolean isEmpty() {
         return isEmpty;
+    }
+
+    /** Whether several actuators have described themselves. */
+    public boolean areSeveral() {
+        return areSeveral;
     }
 
     /** Whether some actuator lends whole nodes only. */

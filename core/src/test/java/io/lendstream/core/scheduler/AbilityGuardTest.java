@@ -258,6 +258,24 @@ class AbilityGuardTest {
         assertThat(story.job("a").changing()).isEmpty();
     }
 
+    /** It may hold other GPUs of the job by an earlier decision, and report on each that it hears of. */
+    @Test
+    void anActuatorThatTakesNoPartInAChangeDoesNotSettleIt() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train-a", Pool.TRAINING, 2)
+                .actuator("one", Abilities.USUAL, "train-a")
+                .actuator("two", Abilities.USUAL, "train-b")
+                .rigidJob("a", 2)
+                .after(ofSeconds(61));
+        DecisionId change = story.job("a").changing().orElseThrow();
+
+        story.tell(report(story, "two", change, Outcome.APPLIED));
+        assertThat(story.job("a").changing()).contains(change);
+
+        story.tell(report(story, "one", change, Outcome.APPLIED));
+        assertThat(story.job("a").changing()).isEmpty();
+    }
+
     private static ActuationReport report(
             Scenario story, String actuator, DecisionId decision, Outcome outcome, String... gpus) {
         return new ActuationReport(

@@ -13,6 +13,7 @@ import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.mig.MigProfile;
+import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.repartition.Instance;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.ActuatorScopes;

@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
@@ -20,12 +21,14 @@ import java.util.Set;
 
 /**
  * Inference is never under its floor. A fault may take replicas away; a decision must not take those that the floor
- * needs. A service that is planned onto MIG instances is not checked, because the number of its replicas means little.
+ * needs. Replicas in a form that a service does not declare any more count only while they serve, because it never wakes
+ * them. A service that is planned onto MIG instances is not checked, because the number of its replicas means little.
  * The floors of roles are in {@link RoleFloorRule}.
  */
 final class FloorRule implements HistoryRule {
     private final Violations violations;
     private final Map<ServiceId, Integer> warmBefore = new HashMap<>();
+    private Optional<ClusterState> before = Optional.empty();
     private boolean ended;
 
     FloorRule(Violations violations) {
@@ -34,28 +37,28 @@ final class FloorRule implements HistoryRule {
 
     @Override
     public void before(DomainEvent event, ClusterState state) {
+        before = Optional.of(state);
         ended = endsReplica(event, state);
     }
 
     @Override
     public void settled(ReplayedEvent replayed) {
+        if (replayed.event().event().asService().isPresent()) {
+            warmBefore.clear();
+            before.ifPresent(known -> warmBefore.putAll(warm(known, replayed.state())));
+        }
         if (!replayed.changed().owners().isEmpty()) {
             floors(replayed.state(), ended || replayed.hasQuarantined());
         }
     }
 
     private void floors(ClusterState state, boolean fault) {
-        Map<ServiceId, Integer> warm = new HashMap<>();
+        Map<ServiceId, Integer> warm = warm(state, state);
         Set<ServiceId> planned = new HashSet<>();
         state.slices().ifPresent(plan -> planned.addAll(plan.services()));
         for (GpuState gpu : state.gpus().values()) {
-            Optional<ServiceId> service = gpu.part().isPresent() ? Optional.empty() : warmReplicaOf(gpu.owner());
-            service.ifPresent(name -> warm.merge(name, 1, Integer::sum));
-            service.filter(name -> !gpu.isWhole()).ifPresent(planned::add);
-        }
-        for (ReplicaGroup group : ReplicaGroup.all(state.clusterIndex())) {
-            if (group.isWarm()) {
-                warm.merge(group.service(), 1, Integer::sum);
+            if (!gpu.isWhole()) {
+                warmReplicaOf(gpu.owner()).ifPresent(planned::add);
             }
         }
         for (ServiceState service : state.services().values()) {
@@ -75,6 +78,46 @@ final class FloorRule implements HistoryRule {
         }
         warmBefore.clear();
         warmBefore.putAll(warm);
+    }
+
+    /**
+     * The warm replicas by service, as far as they count.
+     *
+     * @param declared the state whose declarations say what counts
+     */
+    private static Map<ServiceId, Integer> warm(ClusterState state, ClusterState declared) {
+        Map<ServiceId, Integer> warm = new HashMap<>();
+        for (GpuState gpu : state.gpus().values()) {
+            Optional<ServiceId> name = gpu.part().isPresent() ? Optional.empty() : warmReplicaOf(gpu.owner());
+            name.filter(service -> gpu.owner().isServing()
+                            || !spec(service, declared)
+                                    .map(InferenceService::hasGroups)
+                                    .orElse(false))
+                    .ifPresent(service -> warm.merge(service, 1, Integer::sum));
+        }
+        for (ReplicaGroup group : ReplicaGroup.all(state.clusterIndex())) {
+            if (group.isServing()
+                    || (group.isWarm()
+                            && spec(group.service(), declared)
+                                    .filter(spec -> declares(spec, group))
+                                    .isPresent())) {
+                warm.merge(group.service(), 1, Integer::sum);
+            }
+        }
+        return warm;
+    }
+
+    private static Optional<InferenceService> spec(ServiceId service, ClusterState state) {
+        return state.services().get(service).map(ServiceState::spec);
+    }
+
+    /** Whether a replica has a shape, a role and a kind that its service declares. */
+    static boolean declares(InferenceService spec, ReplicaGroup group) {
+        return spec.hardware()
+                .named(group.part().shape())
+                .filter(shape -> shape.role() == group.part().role())
+                .filter(shape -> shape.units() == group.part().units() && shape.uses(group.kind()))
+                .isPresent();
     }
 
     /**

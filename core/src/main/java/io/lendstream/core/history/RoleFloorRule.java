@@ -1,6 +1,5 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.DomainEvent;
@@ -67,15 +66,8 @@ final class RoleFloorRule implements HistoryRule {
         Map<ReplicaRole, Integer> warm = new TreeMap<>();
         for (ReplicaGroup group :
                 ReplicaGroup.of(state.clusterIndex(), service.spec().service())) {
-            GroupPart part = group.part();
-            boolean isDeclared = service.spec()
-                    .hardware()
-                    .named(part.shape())
-                    .filter(shape -> shape.role() == part.role())
-                    .filter(shape -> shape.units() == part.units() && shape.uses(group.kind()))
-                    .isPresent();
-            if (isDeclared && group.isWarm()) {
-                warm.merge(part.role(), 1, Integer::sum);
+            if (group.isWarm() && FloorRule.declares(service.spec(), group)) {
+                warm.merge(group.part().role(), 1, Integer::sum);
             }
         }
         return warm;

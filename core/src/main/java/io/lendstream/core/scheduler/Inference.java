@@ -18,6 +18,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -219,10 +220,22 @@ final class Inference {
                 missing.put(name, short_);
             }
             if (!builder.clusterIndex().gpus().groups().isEmpty()) {
-                groups.leaveOut(service, short_ <= 0);
+                int needed = Objects.requireNonNull(needs.get(name)).replicas();
+                groups.leaveOut(service, soon <= there && serving(name) >= needed);
             }
         }
         return missing;
+    }
+
+    /** Replicas of one unit that serve already; those that start do not answer the load of others yet. */
+    private int serving(ServiceId name) {
+        Optional<KindNeed> kinds = Optional.ofNullable(byKind.get(name));
+        int serving = 0;
+        for (GpuState gpu : replicas.getOrDefault(name, List.of())) {
+            boolean counts = gpu.part().isEmpty() && gpu.owner().isServing();
+            serving += counts && kinds.map(need -> need.uses(gpu)).orElse(true) ? 1 : 0;
+        }
+        return serving;
     }
 
     /** The time from a decision to a replica that answers, in the worst usual case: notice, then warm-up. */

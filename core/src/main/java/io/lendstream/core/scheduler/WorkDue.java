@@ -177,7 +177,8 @@ class WorkDue {
      * GPUs are given, and loans reclaimed, as soon as a service is short. This does not hold for several kinds of GPUs:
      * those to spare may have too little memory, or be of a kind that the service does not declare. Nor does it for
      * queues: a report may free the quota that a service waits for; nor where actuators restrict decisions: the last
-     * release may free a whole node. Nor for services with shapes: free GPUs may be too far apart.
+     * release may free a whole node. Nor for services with shapes: free GPUs may be too far apart. Nor where replicas
+     * of several units run: they may rest once those that replace them serve.
      */
     boolean concernsServices(Situation it) {
         boolean mayBeLeftOut = it.step().event().asReport().isPresent()
@@ -189,7 +190,8 @@ class WorkDue {
                 && !it.step().changesPlans()
                 && !isPlanDue(it)
                 && !it.isAllDue()
-                && !it.step().entities().startsGroups();
+                && !it.step().entities().startsGroups()
+                && it.step().clusterIndex().gpus().groups().isEmpty();
         return !mayBeLeftOut || doSomeWait(it);
     }
 
@@ -312,10 +314,15 @@ class WorkDue {
 
         /**
          * Whether a service may want something other than it has. Those on slices and those that batch are always
-         * looked at, and those of a queue that refuses replicas: a lower rate may end that.
+         * looked at, and those of a queue that refuses replicas: a lower rate may end that. So may one that other
+         * services with shapes wait for: it leaves units that are about to be free to them.
          */
         private boolean wants(ServiceId service) {
             if (it.step().slices().isPresent() || it.scheduler().settings().repartition() || isRefused(service)) {
+                return true;
+            }
+            if (it.step().entities().startsGroups()
+                    && !new InferencePool(it.step()).coming().isEmpty()) {
                 return true;
             }
             return it.step()

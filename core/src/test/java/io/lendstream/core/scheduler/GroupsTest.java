@@ -179,8 +179,7 @@ class GroupsTest {
         assertThat(story.count("free")).isEqualTo(4);
     }
 
-    @Test
-    void loansOfOneNodeComeBackForAReplica() {
+    private static Scenario lent() {
         Scenario story = declared(node(4), 0, TP2).rate("chat", 0).settled().rigidJob("a", 4);
         for (int i = 0; i < 40 && story.count("lent") < 4; i++) {
             story.rate("chat", 0).settled().after(ofSeconds(15)).settled();
@@ -189,12 +188,42 @@ class GroupsTest {
             }
         }
         assertThat(story.count("lent")).isEqualTo(4);
+        return story;
+    }
+
+    @Test
+    void loansOfOneNodeComeBackForAReplica() {
+        Scenario story = lent();
 
         story.rate("chat", 10);
         assertThat(story.lastKinds()).contains("reclaim");
         story.settled();
 
         assertThat(story.count("serving")).isEqualTo(2);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void promisesEndWithTheNeed() {
+        Scenario story = lent().rate("chat", 10);
+        assertThat(story.state().promises()).hasSize(2);
+
+        story.rate("chat", 0);
+
+        assertThat(story.state().promises()).isEmpty();
+    }
+
+    @Test
+    void aReplicaInAnOldShapeServesUntilOthersDo() {
+        Scenario story = declared(node(4), 1, TP2).settled().rate("chat", 5);
+
+        story.tell(story.serviceRecord("chat", 1));
+        assertThat(story.count("binding")).isEqualTo(1);
+        assertThat(story.count("serving")).isEqualTo(2);
+        story.settled();
+
+        assertThat(story.count("protected")).isEqualTo(2);
+        assertThat(story.count("serving")).isEqualTo(1);
         assertThat(story.verdict().violations()).isEmpty();
     }
 

@@ -9,6 +9,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
@@ -62,6 +63,22 @@ class RepartitioningTest {
                 Pool.INFERENCE,
                 gpu().equals("cut-g0") ? places : "7g.80gb@0",
                 gpu().equals("cut-g1") ? places : "7g.80gb@0");
+    }
+
+    @Test
+    void aServiceThatDeclaresShapesLeavesThePlan() {
+        cut("7g.80gb@0", "7g.80gb@0", 300);
+        inventory();
+        story.settled();
+        long serving = story.count("serving");
+        assertThat(serving).isPositive();
+
+        story.tell(story.serviceRecord("chat", 0)
+                .inShapes(List.of(ReplicaShape.of("tp2", 2, 1, 400, ofSeconds(30)))));
+        story.after(ofSeconds(31)).rate("chat", 300);
+
+        assertThat(story.state().slices().orElseThrow().services()).isEmpty();
+        assertThat(story.count("serving")).isEqualTo(serving);
     }
 
     @Test

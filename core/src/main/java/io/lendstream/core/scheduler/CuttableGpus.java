@@ -15,7 +15,6 @@ import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.repartition.Instance;
-import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.MigInstance;

@@ -83,9 +83,7 @@ record ActuatorSettings(
             "",
             "With actuator.granularity=nodes: the label of nodes that names the group that is lent together, such as a rack. Empty: all nodes of this actuator are one group. Agents send the label if agent.labels has it.");
     static final Key<Boolean> SPANS_NODES = Key.flag(
-            "actuator.spans-nodes",
-            true,
-            "Whether the system behind the driver runs one job on several nodes. The process driver never does.");
+            "actuator.spans-nodes", true, "Whether the system behind the driver runs one job on several nodes.");
     static final Key<Boolean> MIG = Key.flag(
             "actuator.mig",
             true,
@@ -250,10 +248,9 @@ record ActuatorSettings(
         Abilities usual = label.isEmpty()
                 ? Abilities.USUAL.withGranularity(least.granularity())
                 : Abilities.USUAL.inGroupsBy(label);
-        boolean isOfOneMachine = driver == DriverKind.PROCESS;
-        return usual.withSpansNodes(settings.get(SPANS_NODES) && !isOfOneMachine)
-                .withMig(settings.get(MIG) && !isOfOneMachine)
-                .withSuspend(settings.get(SUSPEND) && !isOfOneMachine);
+        return usual.withSpansNodes(settings.get(SPANS_NODES))
+                .withMig(settings.get(MIG) && driver != DriverKind.PROCESS)
+                .withSuspend(settings.get(SUSPEND) && driver != DriverKind.PROCESS);
     }
 
     private static Driven processes(Settings settings, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {

@@ -80,20 +80,6 @@ class ActuatorSettingsTest {
     }
 
     @Test
-    void aProcessLivesOnOneNodeAndCutsNoGpus() {
-        String[] processes = {
-            "actuator.driver=process",
-            "actuator.process.programs=" + folder,
-            "actuator.state-dir=" + folder,
-            "actuator.spans-nodes=true",
-            "actuator.mig=true"
-        };
-
-        assertThat(settings(processes).abilities())
-                .isEqualTo(Abilities.USUAL.withSpansNodes(false).withMig(false));
-    }
-
-    @Test
     void aLabelDividesNodesIntoGroups() {
         assertThat(settings("actuator.granularity=nodes", "actuator.group-label=rack")
                         .abilities())

@@ -6,6 +6,7 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
+import io.lendstream.core.fixtures.ClusterStates;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterEntities;
@@ -116,17 +117,7 @@ final class SimScheduler {
                 entities = entities.with(gpu.with(new Owner.Free(), gpu.since(), gpu.changedBy()));
             }
         }
-        return new ClusterState(
-                state.domain(),
-                state.position(),
-                state.nextPlanAt(),
-                state.mode(),
-                state.pacing(),
-                state.slices(),
-                state.advice(),
-                state.promises(),
-                state.loanStarts(),
-                entities);
+        return ClusterStates.with(state, entities);
     }
 
     /** One that takes over from it, and one that it does not know of. */

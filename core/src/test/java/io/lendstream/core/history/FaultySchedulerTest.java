@@ -28,6 +28,7 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Preemption;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.fixtures.ClusterStates;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -117,17 +118,7 @@ class FaultySchedulerTest {
         Set<GpuId> owners = new TreeSet<>(step.changed().owners());
         owners.add(owned);
         return new Step(
-                new ClusterState(
-                        state.domain(),
-                        state.position(),
-                        state.nextPlanAt(),
-                        state.mode(),
-                        state.pacing(),
-                        state.slices(),
-                        state.advice(),
-                        state.promises(),
-                        state.loanStarts(),
-                        entities),
+                ClusterStates.with(state, entities),
                 step.decisions(),
                 new Step.Changed(
                         step.changed().nodes(),
@@ -703,20 +694,7 @@ class FaultySchedulerTest {
                         state.now().plusSeconds(90)))
                 .stream()
                 .toList();
-        return new Step(
-                new ClusterState(
-                        state.domain(),
-                        state.position(),
-                        state.nextPlanAt(),
-                        state.mode(),
-                        state.pacing(),
-                        state.slices(),
-                        state.advice(),
-                        promises,
-                        state.loanStarts(),
-                        state.entities()),
-                decisions,
-                step.changed());
+        return new Step(ClusterStates.promising(state, promises), decisions, step.changed());
     }
 
     /** The step in which a decision also gives each of these jobs a free GPU. */

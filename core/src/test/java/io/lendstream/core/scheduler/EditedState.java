@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Tick;
+import io.lendstream.core.fixtures.ClusterStates;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -71,17 +72,7 @@ final class EditedState {
 
     /** A unit is promised to a tenant for a minute. */
     EditedState promised(String gpu, Tenant tenant) {
-        state = new ClusterState(
-                state.domain(),
-                state.position(),
-                state.nextPlanAt(),
-                state.mode(),
-                state.pacing(),
-                state.slices(),
-                state.advice(),
-                List.of(new Promise(new GpuId(gpu), tenant, now.plusSeconds(60))),
-                state.loanStarts(),
-                state.entities());
+        state = ClusterStates.promising(state, List.of(new Promise(new GpuId(gpu), tenant, now.plusSeconds(60))));
         return this;
     }
 
@@ -122,17 +113,7 @@ final class EditedState {
     }
 
     private EditedState with(ClusterEntities entities) {
-        state = new ClusterState(
-                state.domain(),
-                state.position(),
-                state.nextPlanAt(),
-                state.mode(),
-                state.pacing(),
-                state.slices(),
-                state.advice(),
-                state.promises(),
-                state.loanStarts(),
-                entities);
+        state = ClusterStates.with(state, entities);
         return this;
     }
 

@@ -11,6 +11,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
+import io.lendstream.core.fixtures.ClusterStates;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.Explanation;
@@ -178,16 +179,8 @@ class SchedulerChurnTest {
     }
 
     private static ClusterState withIndexFromScratch(ClusterState state) {
-        return new ClusterState(
-                state.domain(),
-                state.position(),
-                state.nextPlanAt(),
-                state.mode(),
-                state.pacing(),
-                state.slices(),
-                state.advice(),
-                state.promises(),
-                state.loanStarts(),
+        return ClusterStates.with(
+                state,
                 new ClusterEntities(
                         state.nodes(),
                         state.gpus(),

@@ -50,9 +50,11 @@ class PartsTest {
 
         List<ActuationReport> parts = Parts.of(report);
 
-        assertThat(parts).hasSizeGreaterThan(1).allSatisfy(part -> assertThat(part.placements())
-                .extracting(UnitPlacement::named)
-                .isEqualTo(part.gpus()));
+        assertThat(parts)
+                .hasSizeGreaterThan(1)
+                .allSatisfy(part -> assertThat(part.placements())
+                        .extracting(UnitPlacement::named)
+                        .isEqualTo(part.gpus()));
     }
 
     @Test

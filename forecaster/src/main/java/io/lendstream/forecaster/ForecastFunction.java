@@ -170,8 +170,9 @@ final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate,
         here.forecaster.update(forecaster);
         setTimer(here, forecaster, timers);
         if (forecast.isPresent()) {
-            DemandForecast told =
-                    here.declared().map(capacity -> capacity.inGpus(forecast.get())).orElse(forecast.get());
+            DemandForecast told = here.declared()
+                    .map(capacity -> capacity.inGpus(forecast.get()))
+                    .orElse(forecast.get());
             here.metrics.issued(told);
             out.collect(told);
         }

@@ -90,7 +90,8 @@ final class KindOptions {
             names = "--host-gib-per-node",
             paramLabel = "GIB",
             defaultValue = "0",
-            description = "Host memory of each node in GiB, for jobs that need some or are paused. Default: not limited.")
+            description =
+                    "Host memory of each node in GiB, for jobs that need some or are paused. Default: not limited.")
     private int hostGibPerNode;
 
     @Option(
@@ -101,14 +102,12 @@ final class KindOptions {
 
     /** What the simulated actuator can do. */
     Abilities abilities() {
-        Abilities choice =
-                switch (units) {
-                    case "driver" -> Abilities.USUAL;
-                    case "device-plugin" -> Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NODE);
-                    default ->
-                        throw UserError.badUsage(
-                                "--units is '%s', but must be driver or device-plugin.".formatted(units));
-                };
+        Abilities choice = switch (units) {
+            case "driver" -> Abilities.USUAL;
+            case "device-plugin" -> Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NODE);
+            default ->
+                throw UserError.badUsage("--units is '%s', but must be driver or device-plugin.".formatted(units));
+        };
         Abilities picks = choice.withSuspend(suspend);
         return switch (lend) {
             case "gpu" -> picks;
@@ -203,7 +202,9 @@ final class KindOptions {
     private void take(WorkloadCluster own, PlayOptions play) {
         ParseResult given = spec.commandLine().getParseResult();
         play.cluster(own, given);
-        if (kinds.isEmpty() && !given.hasMatchedOption("--nodes") && !own.kinds().isEmpty()) {
+        if (kinds.isEmpty()
+                && !given.hasMatchedOption("--nodes")
+                && !own.kinds().isEmpty()) {
             kinds = Optional.of(inWords(own.kinds()));
         }
         if (!given.hasMatchedOption("--nodes-per-nvlink-domain")) {

@@ -297,8 +297,8 @@ class LendstreamMainTest {
 
     @Test
     void aDevicePluginMayPickTheGpusOfAReplay(@TempDir Path directory) throws IOException {
-        JsonNode run =
-                replayList(directory, "--anchors", "off", "--units", "device-plugin", "--check").get(0);
+        JsonNode run = replayList(directory, "--anchors", "off", "--units", "device-plugin", "--check")
+                .get(0);
 
         assertThat(run.get("completedJobs").asInt())
                 .isEqualTo(run.get("trainingJobs").asInt());

@@ -71,9 +71,7 @@ final class JobUnits {
         boolean runs = (job.scaling().elastic() && !isGang())
                 ? gpus.size() >= job.scaling().minGpus()
                 : gpus.size() == next.gpus().size();
-        return gpus.isEmpty() || !runs
-                ? Allocation.suspended(next.mechanism())
-                : next.on(gpus);
+        return gpus.isEmpty() || !runs ? Allocation.suspended(next.mechanism()) : next.on(gpus);
     }
 
     /** The same of an allocation if it has GPUs of it, else of the one before. */
@@ -83,9 +81,7 @@ final class JobUnits {
 
     /** Whether it has some of the GPUs of an allocation; of a gang, whether all of them are up. */
     private boolean hasSomeOf(Allocation next) {
-        return isGang()
-                ? up.containsAll(next.gpus())
-                : next.gpus().stream().anyMatch(held::contains);
+        return isGang() ? up.containsAll(next.gpus()) : next.gpus().stream().anyMatch(held::contains);
     }
 
     private boolean isGang() {

@@ -33,6 +33,7 @@ abstract class ServiceRun {
     private final Map<GpuId, ReplicaUnits> groups = new TreeMap<>();
     /** GPUs of such replicas that are bound. */
     private final Set<GpuId> parts = new TreeSet<>();
+
     private long sequence;
     private Instant reportedTo;
     /** Requests per second of replicas that are not alike. */

@@ -282,12 +282,10 @@ public final class World {
             case ACCEPTED -> {
                 Optional<Action> action =
                         Optional.ofNullable(decisions.get(report.decision())).map(Decision::action);
-                action.flatMap(Action::asServe)
-                        .filter(serve -> !serve.warm())
-                        .ifPresent(serve -> {
-                            service.join(serve.replicas());
-                            service.warming(serve.gpus(), report.at());
-                        });
+                action.flatMap(Action::asServe).filter(serve -> !serve.warm()).ifPresent(serve -> {
+                    service.join(serve.replicas());
+                    service.warming(serve.gpus(), report.at());
+                });
                 action.flatMap(Action::asIdle).ifPresent(idle -> service.leaving(idle.gpus(), report.at()));
             }
             case BOUND -> service.bound(report.gpus(), report.at());

@@ -27,8 +27,7 @@ class GroupReplicasTest {
     private static final Instant START = Workload.EPOCH;
     private static final GpuId ONE = new GpuId("g0");
     private static final GpuId TWO = new GpuId("g1");
-    private static final GpuPlaces PLACES =
-            new GpuPlaces(Map.of(ONE, new NodeId("n"), TWO, new NodeId("n")), Map.of());
+    private static final GpuPlaces PLACES = new GpuPlaces(Map.of(ONE, new NodeId("n"), TWO, new NodeId("n")), Map.of());
 
     private final RateRun run = run(ReplicaShape.of("tp2", 2, 1, 30, Duration.ofSeconds(8)));
 

@@ -396,8 +396,8 @@ class WorldTest {
         report(world, lend, 0, Outcome.ACCEPTED, G0);
         report(world, lend, 0, Outcome.APPLIED, G0);
         runUntil(world, 30);
-        Decision pause = decide(
-                world, 30, new Action.Reclaim(JOB, List.of(G0), at(75), Allocation.suspended(Mechanism.PAUSE)));
+        Decision pause =
+                decide(world, 30, new Action.Reclaim(JOB, List.of(G0), at(75), Allocation.suspended(Mechanism.PAUSE)));
         report(world, pause, 30, Outcome.ACCEPTED);
         report(world, pause, 34, Outcome.RELEASED, G0);
         report(world, pause, 34, Outcome.APPLIED);
@@ -419,8 +419,7 @@ class WorldTest {
         Decision resume = decide(
                 world,
                 60,
-                new Action.Lend(
-                        JOB, List.of(G1), at(600), new Allocation(List.of(G1), 10, 0, 1, Mechanism.PAUSE)));
+                new Action.Lend(JOB, List.of(G1), at(600), new Allocation(List.of(G1), 10, 0, 1, Mechanism.PAUSE)));
         report(world, resume, 60, Outcome.ACCEPTED, G1);
         report(world, resume, 65, Outcome.APPLIED, G1);
         runUntil(world, 200);
@@ -445,8 +444,7 @@ class WorldTest {
     @Test
     void aPausedJobLosesItsWorkWithItsPause() {
         World world = paused();
-        Decision end = decide(
-                world, 40, new Action.Resize(JOB, List.of(), Allocation.suspended(Mechanism.RESTART)));
+        Decision end = decide(world, 40, new Action.Resize(JOB, List.of(), Allocation.suspended(Mechanism.RESTART)));
         report(world, end, 40, Outcome.ACCEPTED);
         report(world, end, 40, Outcome.APPLIED);
 

@@ -27,8 +27,9 @@ record HostProbe(Path proc) {
     /** The facts of the settings, with the CPU and host memory that the settings or this machine have. */
     NodeFacts facts(Settings settings) {
         return facts(
-                settings, settings.get(AgentKeys.CPUS).or(this::cpus), settings.get(AgentKeys.HOST_MEMORY)
-                        .or(this::memoryBytes));
+                settings,
+                settings.get(AgentKeys.CPUS).or(this::cpus),
+                settings.get(AgentKeys.HOST_MEMORY).or(this::memoryBytes));
     }
 
     /** The facts of the settings alone: they are about another machine than this one. */

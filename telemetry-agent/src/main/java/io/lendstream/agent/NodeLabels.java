@@ -38,7 +38,10 @@ final class NodeLabels {
         } catch (IOException e) {
             throw new SettingsException(
                     "%s is %s, which cannot be read (%s). Create it, or leave the setting out."
-                            .formatted(AgentKeys.LABELS_FILE.name(), file, e.getClass().getSimpleName()),
+                            .formatted(
+                                    AgentKeys.LABELS_FILE.name(),
+                                    file,
+                                    e.getClass().getSimpleName()),
                     e);
         }
         Map<String, String> labels = new TreeMap<>();
@@ -48,9 +51,8 @@ final class NodeLabels {
             if (line.isEmpty() || line.startsWith("#")) {
                 continue;
             }
-            boolean isLabel = label.matches()
-                    && isName(label.group(1))
-                    && (label.group(2).isEmpty() || isName(label.group(2)));
+            boolean isLabel =
+                    label.matches() && isName(label.group(1)) && (label.group(2).isEmpty() || isName(label.group(2)));
             if (!isLabel || labels.containsKey(label.group(1))) {
                 throw new SettingsException(
                         "%s is %s, whose line %d is '%s'. Write KEY=VALUE or KEY=\"VALUE\" on each line, each key once."

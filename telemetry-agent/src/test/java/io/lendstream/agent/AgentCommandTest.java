@@ -109,8 +109,9 @@ class AgentCommandTest {
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
                 .hasSize(1)
                 .allMatch(line -> line.contains("\"n1\"") && line.contains("\"status\": \"UNAVAILABLE\""))
-                .allMatch(line -> line.matches(
-                        ".*, \"why\": \".*libnvidia-ml.*\", \"labels\": \\{}, \"cpuMillis\": .*, \"memoryBytes\": .*}"));
+                .allMatch(
+                        line -> line.matches(
+                                ".*, \"why\": \".*libnvidia-ml.*\", \"labels\": \\{}, \"cpuMillis\": .*, \"memoryBytes\": .*}"));
     }
 
     @Test

@@ -37,7 +37,8 @@ class HostProbeTest {
         assertThat(known).isEqualTo(new NodeFacts(Map.of("rack", "r1"), Optional.of(1000L), Optional.of(1L << 20)));
         assertThat(probe.facts(settings("agent.cpus=64", "agent.host-memory=512GiB")))
                 .isEqualTo(new NodeFacts(Map.of(), Optional.of(64_000L), Optional.of(512L << 30)));
-        assertThat(probe.facts(settings("agent.cpus=0", "agent.host-memory=0B"))).isEqualTo(NodeFacts.NONE);
+        assertThat(probe.facts(settings("agent.cpus=0", "agent.host-memory=0B")))
+                .isEqualTo(NodeFacts.NONE);
         assertThat(HostProbe.declared(settings())).isEqualTo(NodeFacts.NONE);
     }
 

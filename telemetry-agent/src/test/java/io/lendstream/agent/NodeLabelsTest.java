@@ -39,8 +39,9 @@ class NodeLabelsTest {
         Path file = folder.resolve("labels");
         assertThatThrownBy(() -> labels("agent.labels-file=" + file))
                 .isInstanceOf(SettingsException.class)
-                .hasMessage("agent.labels-file is %s, which cannot be read (NoSuchFileException). Create it, or leave the setting out."
-                        .formatted(file));
+                .hasMessage(
+                        "agent.labels-file is %s, which cannot be read (NoSuchFileException). Create it, or leave the setting out."
+                                .formatted(file));
 
         Files.writeString(file, "rack=r1\nrow 7\n");
         assertThatThrownBy(() -> labels("agent.labels-file=" + file))

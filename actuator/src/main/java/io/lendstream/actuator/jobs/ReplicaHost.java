@@ -66,7 +66,12 @@ public final class ReplicaHost implements AutoCloseable {
      * @param others its other GPUs; absent if it has none, as in files of earlier versions
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
-    record Kept(String service, String gpu, String name, String ready, @Nullable List<String> others) {
+    record Kept(
+            String service,
+            String gpu,
+            String name,
+            String ready,
+            @Nullable List<String> others) {
         private List<GpuId> gpus() {
             List<GpuId> gpus = new ArrayList<>(List.of(new GpuId(gpu)));
             if (others != null) {
@@ -142,8 +147,7 @@ public final class ReplicaHost implements AutoCloseable {
                     .map(part -> part.replace("{index}", number))
                     .toList();
             Map<String, String> own = new HashMap<>(program.environment());
-            own.put(
-                    "CUDA_VISIBLE_DEVICES", slots.stream().map(Slot::device).collect(Collectors.joining(",")));
+            own.put("CUDA_VISIBLE_DEVICES", slots.stream().map(Slot::device).collect(Collectors.joining(",")));
             own.put("LENDSTREAM_GPU_INDEX", number);
             String name = UUID.randomUUID().toString();
             String ready =
@@ -200,8 +204,7 @@ public final class ReplicaHost implements AutoCloseable {
     public List<Running> running() {
         try {
             return events.submit(() -> replicas.values().stream()
-                            .map(each ->
-                                    new Running(new ServiceId(each.kept.service), each.kept.gpus(), each.ready))
+                            .map(each -> new Running(new ServiceId(each.kept.service), each.kept.gpus(), each.ready))
                             .toList())
                     .get();
         } catch (InterruptedException e) {

@@ -262,8 +262,8 @@ public final class Actuation {
                     .map(slots::placed)
                     .forEach(reports::add);
             slots.emptied(domain)
-                    .forEach(tenant -> reports.add(state.report(
-                            decision, Outcome.HOLDS, List.of(), Optional.of(tenant), Timings.NONE, "")));
+                    .forEach(tenant -> reports.add(
+                            state.report(decision, Outcome.HOLDS, List.of(), Optional.of(tenant), Timings.NONE, "")));
         });
         return reports;
     }

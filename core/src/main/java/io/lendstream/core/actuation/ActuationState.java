@@ -130,7 +130,8 @@ final class ActuationState {
         if (order instanceof Order.Place place) {
             Optional<InferenceService> service = tenants.service(domain, place.tenant());
             Map<GpuId, KindId> kinds = new HashMap<>();
-            if (service.filter(spec -> spec.hasGroups() || !spec.takesKindsAsAlike()).isPresent()) {
+            if (service.filter(spec -> spec.hasGroups() || !spec.takesKindsAsAlike())
+                    .isPresent()) {
                 place.units().forEach(unit -> inventory.kind(unit).ifPresent(kind -> kinds.put(unit, kind)));
             }
             return new OrderSubject(tenants.job(domain, place.tenant()), service, Optional.empty(), kinds);

@@ -35,8 +35,8 @@ final class DecisionScope {
                 || !own(allocated).isEmpty()
                 || decision.action()
                         .match(new TenantOf())
-                        .filter(tenant -> !state.held(tenant).isEmpty()
-                                || state.orders().isPaused(tenant))
+                        .filter(tenant ->
+                                !state.held(tenant).isEmpty() || state.orders().isPaused(tenant))
                         .filter(any -> isOfJob)
                         .isPresent();
     }

@@ -17,8 +17,7 @@ public sealed interface DriverEvent {
      * @param reason added to the report; usually empty
      * @param placements which units these were, as far as a driver knows that does not choose them; else empty
      */
-    record Stopped(
-            Tenant tenant, List<GpuId> units, boolean forced, String reason, List<UnitPlacement> placements)
+    record Stopped(Tenant tenant, List<GpuId> units, boolean forced, String reason, List<UnitPlacement> placements)
             implements DriverEvent {
         public Stopped {
             units = GpuId.sorted(units);

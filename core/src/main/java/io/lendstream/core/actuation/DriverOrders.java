@@ -111,8 +111,8 @@ final class DriverOrders {
     /** Units are gone: no tenant may run there, and they are not cut. */
     void lose(Collection<GpuId> units) {
         places.values()
-                .removeIf(place -> isPaused(place.tenant())
-                        && place.leaving().stream().anyMatch(units::contains));
+                .removeIf(place ->
+                        isPaused(place.tenant()) && place.leaving().stream().anyMatch(units::contains));
         places.replaceAll((tenant, place) -> place.without(units));
         units.forEach(this::endCut);
     }

@@ -82,13 +82,12 @@ final class SlotMatching {
         Optional<GpuId> part = replica.flatMap(of -> state.inventory().alike(name).stream()
                 .filter(unit -> !named.contains(unit) && isPart(unit, of))
                 .findFirst());
-        boolean isOther = part.isPresent()
-                && replica.filter(of -> isPart(name, of)).isEmpty();
+        boolean isOther =
+                part.isPresent() && replica.filter(of -> isPart(name, of)).isEmpty();
         if (isHeldBy(tenant, name) && !isOther) {
             return;
         }
-        part.or(() ->
-                        firstOf(tenant, name, named, Holding.Phase.BOUND, Holding.Phase.BINDING, Holding.Phase.RELEASING))
+        part.or(() -> firstOf(tenant, name, named, Holding.Phase.BOUND, Holding.Phase.BINDING, Holding.Phase.RELEASING))
                 .ifPresent(unit -> exchange(unit, name));
     }
 
@@ -189,8 +188,7 @@ final class SlotMatching {
         }
         if (!beyond.isEmpty()) {
             strays.addAll(beyond);
-            state.orders()
-                    .add(new Order.Force(DriverFeedback.lastDecision(state, tenant), tenant, List.of(), beyond));
+            state.orders().add(new Order.Force(DriverFeedback.lastDecision(state, tenant), tenant, List.of(), beyond));
         }
         return new DriverEvent.Started(tenant, List.copyOf(taken), placements);
     }
@@ -208,13 +206,7 @@ final class SlotMatching {
         }
         return isHeldBy(tenant, name) && !others.contains(name)
                 ? Optional.of(name)
-                : firstOf(
-                        tenant,
-                        name,
-                        others,
-                        Holding.Phase.BINDING,
-                        Holding.Phase.BOUND,
-                        Holding.Phase.RELEASING);
+                : firstOf(tenant, name, others, Holding.Phase.BINDING, Holding.Phase.BOUND, Holding.Phase.RELEASING);
     }
 
     private DriverEvent known(DriverEvent.Stopped stopped, List<ActuationReport> reports) {
@@ -229,8 +221,8 @@ final class SlotMatching {
                 continue;
             }
             Optional<GpuId> elsewhere = placement.unit().filter(actual -> !isAlike(actual, unit.get()));
-            Optional<GpuId> gone = elsewhere.flatMap(actual -> firstOf(
-                    tenant, actual, taken, Holding.Phase.BOUND, Holding.Phase.BINDING));
+            Optional<GpuId> gone = elsewhere.flatMap(
+                    actual -> firstOf(tenant, actual, taken, Holding.Phase.BOUND, Holding.Phase.BINDING));
             if (gone.isPresent() && isIn(tenant, unit.get(), Holding.Phase.RELEASING)) {
                 keep(tenant, unit.get(), gone.get(), placement.by(unit.get()), reports);
             } else {
@@ -299,8 +291,7 @@ final class SlotMatching {
      * A controller stopped a unit of another class than the one that was to go. The tenant keeps that one, and it is
      * reported under its name, with the unit that has gone.
      */
-    private void keep(
-            Tenant tenant, GpuId kept, GpuId gone, UnitPlacement placement, List<ActuationReport> reports) {
+    private void keep(Tenant tenant, GpuId kept, GpuId gone, UnitPlacement placement, List<ActuationReport> reports) {
         for (PendingStep step : state.steps().awaited(tenant, PendingStep::frees)) {
             if (step.gpus().contains(kept)) {
                 PendingStep part = state.steps().takeOut(step, List.of(kept));

@@ -105,8 +105,8 @@ record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained, List<GpuId
                         .add(renew.gpus().get(i));
             }
             return byJob.entrySet().stream()
-                    .map(loans -> new SlotNames(
-                            new Tenant.Job(loans.getKey()), List.copyOf(loans.getValue()), List.of()))
+                    .map(loans ->
+                            new SlotNames(new Tenant.Job(loans.getKey()), List.copyOf(loans.getValue()), List.of()))
                     .toList();
         }
 

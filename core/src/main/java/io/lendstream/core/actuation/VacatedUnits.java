@@ -1,7 +1,7 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;

@@ -13,9 +13,8 @@ import java.time.Duration;
 public record PauseCosts(Duration pause, Duration resumeHere, Duration resumeElsewhere, long hostMemoryBytes) {
     public PauseCosts {
         if (pause.isNegative() || resumeHere.isNegative() || resumeElsewhere.isNegative() || hostMemoryBytes < 0) {
-            throw new IllegalArgumentException(
-                    "costs of a pause must be at least 0, but were %s, %s, %s and %d bytes"
-                            .formatted(pause, resumeHere, resumeElsewhere, hostMemoryBytes));
+            throw new IllegalArgumentException("costs of a pause must be at least 0, but were %s, %s, %s and %d bytes"
+                    .formatted(pause, resumeHere, resumeElsewhere, hostMemoryBytes));
         }
     }
 }

@@ -161,10 +161,7 @@ public record ServiceBatches(
                 learned,
                 sizes,
                 decided.map(last -> new Action.Batching(
-                        last.service(),
-                        GpuId.exchanged(last.gpus(), one, other),
-                        last.profile(),
-                        last.buckets())),
+                        last.service(), GpuId.exchanged(last.gpus(), one, other), last.profile(), last.buckets())),
                 at,
                 guard);
     }

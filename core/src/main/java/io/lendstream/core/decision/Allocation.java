@@ -52,8 +52,7 @@ public record Allocation(
 
     /** The same with other CPU and host memory, which is changed in place. */
     public Allocation with(HostShare share) {
-        return new Allocation(
-                gpus, localBatch, accumulation, learningRateScale, Mechanism.AFE, Optional.of(share));
+        return new Allocation(gpus, localBatch, accumulation, learningRateScale, Mechanism.AFE, Optional.of(share));
     }
 
     /** Whether the job is paused in host memory. */

@@ -10,8 +10,8 @@ package io.lendstream.core.decision;
 public record HostShare(long cpuMillis, long memoryBytes) {
     public HostShare {
         if (cpuMillis < 0 || memoryBytes < 0) {
-            throw new IllegalArgumentException("shares of a host must be at least 0, but were %d and %d"
-                    .formatted(cpuMillis, memoryBytes));
+            throw new IllegalArgumentException(
+                    "shares of a host must be at least 0, but were %d and %d".formatted(cpuMillis, memoryBytes));
         }
     }
 }

@@ -22,7 +22,6 @@ public record ReplicaUnits(ReplicaId replica, String shape, ReplicaRole role, Li
 
     /** The same by other names of units. */
     public ReplicaUnits renamed(UnaryOperator<GpuId> names) {
-        return new ReplicaUnits(
-                replica, shape, role, units.stream().map(names).toList());
+        return new ReplicaUnits(replica, shape, role, units.stream().map(names).toList());
     }
 }

@@ -126,12 +126,7 @@ public record ReplicaNeed(
 
     /** The same with another floor than that of the service. */
     public static ReplicaNeed of(
-            ServiceState service,
-            Instant now,
-            Duration lead,
-            boolean looksAhead,
-            ReplicaCounting counting,
-            int floor) {
+            ServiceState service, Instant now, Duration lead, boolean looksAhead, ReplicaCounting counting, int floor) {
         int present = present(service, counting);
         if (!looksAhead) {
             return new ReplicaNeed(present, 0, floor);

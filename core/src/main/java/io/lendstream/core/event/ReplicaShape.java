@@ -59,8 +59,7 @@ public record ReplicaShape(
 
     /** The same shape for a role. */
     public ReplicaShape as(ReplicaRole other) {
-        return new ReplicaShape(
-                name, other, gpusPerNode, nodes, perSecond, capacities, starts, memoryBytes, within);
+        return new ReplicaShape(name, other, gpusPerNode, nodes, perSecond, capacities, starts, memoryBytes, within);
     }
 
     /** The same with other start times. */
@@ -96,8 +95,7 @@ public record ReplicaShape(
             return true;
         }
         boolean isDeclared = capacities.isEmpty() || declared(kind.get()).isPresent();
-        return isDeclared
-                && (memoryBytes.isEmpty() || kind.get().hasMemory(memoryBytes.get()));
+        return isDeclared && (memoryBytes.isEmpty() || kind.get().hasMemory(memoryBytes.get()));
     }
 
     /** The place of a kind in the order in which it prefers them. */

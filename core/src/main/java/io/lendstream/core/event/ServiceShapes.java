@@ -145,7 +145,10 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
     /** The name of two shapes; empty if each has its own. */
     Optional<String> repeated() {
         Set<String> names = new HashSet<>();
-        return shapes.stream().map(ReplicaShape::name).filter(name -> !names.add(name)).findFirst();
+        return shapes.stream()
+                .map(ReplicaShape::name)
+                .filter(name -> !names.add(name))
+                .findFirst();
     }
 
     /** Whether some replicas work on whole requests and others on parts. */

@@ -141,9 +141,7 @@ final class GainRule implements HistoryRule {
                         .map(ActuationReport::outcome)
                         .filter(Outcome.BOUND::equals)
                         .isPresent();
-        if (mayDecide
-                && !mayHaveBeenWhole
-                && gang(replayed.state(), gain.job()).isPresent()) {
+        if (mayDecide && !mayHaveBeenWhole && gang(replayed.state(), gain.job()).isPresent()) {
             violations.add(Rule.GROUP.violation(
                     "the %d GPUs that decision %s gives to gang %s are not together at event %d: %d in use, %d on their way, %d on their way back, %d lost"
                             .formatted(

@@ -49,8 +49,9 @@ final class GroupRule implements HistoryRule {
                     .filter(shape -> fits(shape, replica, state))
                     .isPresent();
             if (!fits) {
-                violations.add(Rule.GROUP.violation("decision %s starts replica %s on units that do not fit shape %s: %s"
-                        .formatted(decision.id(), replica.replica(), replica.shape(), replica.units())));
+                violations.add(
+                        Rule.GROUP.violation("decision %s starts replica %s on units that do not fit shape %s: %s"
+                                .formatted(decision.id(), replica.replica(), replica.shape(), replica.units())));
             }
         }
     }
@@ -71,13 +72,9 @@ final class GroupRule implements HistoryRule {
     @Override
     public void settled(ReplayedEvent replayed) {
         ClusterState state = replayed.state();
-        boolean mayDecide = replayed.scheduler()
-                .decidesFrom()
-                .filter(state.now()::isBefore)
-                .isEmpty();
-        if (!mayDecide
-                || state.mode().advisory()
-                || replayed.changed().owners().isEmpty()) {
+        boolean mayDecide =
+                replayed.scheduler().decidesFrom().filter(state.now()::isBefore).isEmpty();
+        if (!mayDecide || state.mode().advisory() || replayed.changed().owners().isEmpty()) {
             return;
         }
         for (ReplicaGroup group : ReplicaGroup.all(state.clusterIndex())) {

@@ -59,10 +59,10 @@ final class HostRule implements HistoryRule {
         Set<NodeId> nodes = new TreeSet<>();
         for (Decision decision : replayed.decisions()) {
             decision.action().jobChange().ifPresent(change -> {
-                change.allocation().gpus().forEach(gpu -> state.gpus()
-                        .get(gpu)
-                        .map(GpuState::nodeId)
-                        .ifPresent(nodes::add));
+                change.allocation()
+                        .gpus()
+                        .forEach(gpu ->
+                                state.gpus().get(gpu).map(GpuState::nodeId).ifPresent(nodes::add));
                 state.jobs().get(change.job()).flatMap(JobState::paused).ifPresent(at -> nodes.add(at.node()));
             });
         }

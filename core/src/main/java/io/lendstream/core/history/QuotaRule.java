@@ -165,9 +165,7 @@ final class QuotaRule implements HistoryRule {
                     && gains.isPresent()
                     && queue.isPresent()
                     && queue.equals(entities.queueOf(tenant))
-                    && queue.get()
-                            .within()
-                            .takes(entities.priorityOf(loser.get()), entities.priorityOf(gains.get()))) {
+                    && queue.get().within().takes(entities.priorityOf(loser.get()), entities.priorityOf(gains.get()))) {
                 return true;
             }
         }
@@ -236,10 +234,8 @@ final class QuotaRule implements HistoryRule {
 
     /** The units that some of the event's decisions bind. */
     private static List<GpuState> bound(ReplayedEvent replayed, Predicate<Decision> which) {
-        Set<DecisionId> decisions = replayed.decisions().stream()
-                .filter(which)
-                .map(Decision::id)
-                .collect(Collectors.toSet());
+        Set<DecisionId> decisions =
+                replayed.decisions().stream().filter(which).map(Decision::id).collect(Collectors.toSet());
         List<GpuState> bound = new ArrayList<>();
         for (GpuId id : replayed.changed().owners()) {
             replayed.state()

@@ -36,6 +36,9 @@ final class SlotTenancy {
     /** When the last end under a name was reported. */
     private final Map<GpuId, Instant> endedAt = new HashMap<>();
 
+    /** The ends of tenants whose starts were not reported yet, by class. */
+    private final Map<SlotClass, Map<Tenant, List<Instant>>> early = new HashMap<>();
+
     private final Set<Told> told = new HashSet<>();
 
     /** A part of a report, which may arrive twice. */
@@ -75,8 +78,8 @@ final class SlotTenancy {
             Optional<GpuId> unit = report.placement(name).flatMap(UnitPlacement::unit);
             Optional<SlotClass> like = state.gpus().get(unit.orElse(name)).map(SlotClass::of);
             if (like.isPresent() && isEnd) {
-                released(tenant.get(), like.get(), unit);
-            } else if (like.isPresent()) {
+                released(report, tenant.get(), like.get(), unit);
+            } else if (like.isPresent() && !hasEnded(report, tenant.get(), like.get())) {
                 bound(report, tenant.get(), like.get(), unit, state);
                 judge(report, tenant.get(), like.get(), state);
             }
@@ -91,8 +94,7 @@ final class SlotTenancy {
             return;
         }
         Tenant before = units(like).put(unit.get(), tenant);
-        boolean isOut =
-                state.gpus().require(unit.get()).owner().isQuarantined();
+        boolean isOut = state.gpus().require(unit.get()).owner().isQuarantined();
         if (before != null && !before.equals(tenant) && !isOut) {
             violations.add(
                     Rule.BIND_BEFORE_RELEASE,
@@ -111,7 +113,7 @@ final class SlotTenancy {
     }
 
     /** A tenant has left a unit, or one of a class. If it is not known which, none of its units there is. */
-    private void released(Tenant tenant, SlotClass like, Optional<GpuId> unit) {
+    private void released(ActuationReport report, Tenant tenant, SlotClass like, Optional<GpuId> unit) {
         if (unit.isPresent() && units(like).remove(unit.get(), tenant)) {
             return;
         }
@@ -119,7 +121,23 @@ final class SlotTenancy {
         if (open == 0 || unit.isEmpty()) {
             open += forgetUnits(tenant, like);
         }
+        if (open == 0) {
+            ends(tenant, like).add(report.at());
+        }
         set(tenant, like, open - 1);
+    }
+
+    /** Whether the end of what was started has been reported before its start, maybe under another name. */
+    private boolean hasEnded(ActuationReport start, Tenant tenant, SlotClass like) {
+        List<Instant> ends = ends(tenant, like);
+        Optional<Instant> end =
+                ends.stream().filter(at -> at.isAfter(start.at())).findFirst();
+        end.ifPresent(ends::remove);
+        return end.isPresent();
+    }
+
+    private List<Instant> ends(Tenant tenant, SlotClass like) {
+        return early.computeIfAbsent(like, any -> new HashMap<>()).computeIfAbsent(tenant, any -> new ArrayList<>());
     }
 
     private void set(Tenant tenant, SlotClass like, int count) {
@@ -147,9 +165,7 @@ final class SlotTenancy {
         }
         reported.forEach((like, count) -> {
             int known = counts(like).getOrDefault(tenant, 0)
-                    + (int) units(like).values().stream()
-                            .filter(tenant::equals)
-                            .count();
+                    + (int) units(like).values().stream().filter(tenant::equals).count();
             if (known > count) {
                 forgetUnits(tenant, like);
                 set(tenant, like, count);
@@ -161,8 +177,11 @@ final class SlotTenancy {
     void decided(Decision decision, ClusterState state) {
         Map<SlotClass, Integer> asked = new LinkedHashMap<>();
         for (GpuId name : decision.action().gpus()) {
-            state.gpus().get(name).map(SlotClass::of).filter(this::isKnown).ifPresent(like -> asked.merge(
-                    like, 1, Integer::sum));
+            state.gpus()
+                    .get(name)
+                    .map(SlotClass::of)
+                    .filter(this::isKnown)
+                    .ifPresent(like -> asked.merge(like, 1, Integer::sum));
         }
         asked.forEach((like, count) -> {
             int there = size(like, state);
@@ -191,8 +210,7 @@ final class SlotTenancy {
 
     /** An operator has seen that nothing runs on a unit: no more runs there than was bound by the state. */
     void reset(GpuId name, ClusterState state) {
-        Optional<SlotClass> like =
-                state.gpus().get(name).map(SlotClass::of).filter(this::isKnown);
+        Optional<SlotClass> like = state.gpus().get(name).map(SlotClass::of).filter(this::isKnown);
         if (like.isEmpty()) {
             return;
         }
@@ -220,10 +238,8 @@ final class SlotTenancy {
 
     private static List<GpuState> unitsOf(SlotClass like, ClusterState state) {
         List<GpuState> units = new ArrayList<>();
-        for (Map.Entry<NodeGpuKey, GpuState> unit : state.clusterIndex()
-                .gpus()
-                .seats()
-                .from(seat -> seat.node().compareTo(like.node()) >= 0)) {
+        for (Map.Entry<NodeGpuKey, GpuState> unit :
+                state.clusterIndex().gpus().seats().from(seat -> seat.node().compareTo(like.node()) >= 0)) {
             if (!unit.getKey().node().equals(like.node())) {
                 break;
             }

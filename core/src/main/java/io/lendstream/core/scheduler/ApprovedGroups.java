@@ -70,8 +70,7 @@ record ApprovedGroups(StepBuilder builder, SchedulerSettings settings) {
 
     private Optional<ReplicaGroup> warm(ReplicaUnits replica, Action.Serve serve) {
         return ReplicaGroup.of(builder.clusterIndex(), serve.service()).stream()
-                .filter(group -> group.isIdle()
-                        && group.gpus().equals(replica.units()))
+                .filter(group -> group.isIdle() && group.gpus().equals(replica.units()))
                 .findFirst();
     }
 

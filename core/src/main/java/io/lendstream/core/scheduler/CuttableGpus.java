@@ -238,11 +238,12 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
      */
     CuttableGpus withoutShaped(PersistentMap<ServiceId, ServiceState> services) {
         Map<GpuId, Cuttable> left = new TreeMap<>(gpus);
-        left.values().removeIf(gpu -> gpu.units().stream()
-                .filter(unit -> unit.state().owner().isActiveReplica())
-                .flatMap(unit -> unit.state().owner().holdingService().stream())
-                .flatMap(service -> services.get(service).stream())
-                .anyMatch(service -> service.spec().hasGroups()));
+        left.values()
+                .removeIf(gpu -> gpu.units().stream()
+                        .filter(unit -> unit.state().owner().isActiveReplica())
+                        .flatMap(unit -> unit.state().owner().holdingService().stream())
+                        .flatMap(service -> services.get(service).stream())
+                        .anyMatch(service -> service.spec().hasGroups()));
         return new CuttableGpus(kind, left);
     }
 

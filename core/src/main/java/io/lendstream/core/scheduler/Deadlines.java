@@ -57,8 +57,10 @@ final class Deadlines {
             gpu.owner().match(new Expiry(gpu, decides, unbound, unboundGroups)).run();
         }
         unbound.forEach(this::undo);
-        unboundGroups.values().forEach(unit -> ReplicaGroup.of(builder.clusterIndex(), builder.gpu(unit))
-                .ifPresent(new GroupChanges(builder, settings)::giveUp));
+        unboundGroups
+                .values()
+                .forEach(unit -> ReplicaGroup.of(builder.clusterIndex(), builder.gpu(unit))
+                        .ifPresent(new GroupChanges(builder, settings)::giveUp));
         for (JobId job : until(builder.clusterIndex().jobs().changing(), builder.now())) {
             builder.invalidatePlan();
             builder.put(builder.jobs().require(job).settled(Optional.empty()));
@@ -301,11 +303,7 @@ final class Deadlines {
          * @param unbound takes the units that were not bound to a job in time, by job
          * @param unboundGroups takes a unit of each replica of several units that is not whole in time
          */
-        Expiry(
-                GpuState gpu,
-                boolean decides,
-                Map<JobId, List<GpuId>> unbound,
-                Map<ReplicaId, GpuId> unboundGroups) {
+        Expiry(GpuState gpu, boolean decides, Map<JobId, List<GpuId>> unbound, Map<ReplicaId, GpuId> unboundGroups) {
             this.gpu = gpu;
             this.decides = decides;
             this.unbound = unbound;

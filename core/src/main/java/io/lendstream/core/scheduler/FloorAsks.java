@@ -49,9 +49,7 @@ final class FloorAsks {
             int floor = guard.lacking(name);
             int lacking = floor > 0 ? floor - builder.promises().units(name).size() : 0;
             if (lacking > 0) {
-                builder.entities()
-                        .queueOf(new Tenant.Service(name))
-                        .ifPresent(queue -> ask(service, queue, lacking));
+                builder.entities().queueOf(new Tenant.Service(name)).ifPresent(queue -> ask(service, queue, lacking));
             }
         }
     }
@@ -118,10 +116,14 @@ final class FloorAsks {
         int floor = service.spec().floorReplicas();
         JobChanges.Returned returned = JobChanges.Returned.of(loss.job(), loss.left());
         Map<String, Double> numbers = returned.numbers(Map.of(
-                "floor", (double) floor,
-                "lacking", (double) guard.lacking(name),
-                "nominal", use.nominal(),
-                "used", use.used()));
+                "floor",
+                (double) floor,
+                "lacking",
+                (double) guard.lacking(name),
+                "nominal",
+                use.nominal(),
+                "used",
+                use.used()));
         return builder.because(
                 ReasonCode.QUOTA,
                 "%s: %s of queue %s lacks %s to its floor of %d, and its queue uses %s"

@@ -41,9 +41,8 @@ final class FreeDomains {
         for (JobView job : view.holding()) {
             used.addAll(plan.targets().getOrDefault(job.job(), job.gpus()));
         }
-        List<GpuState> free = view.gpus().stream()
-                .filter(gpu -> !used.contains(gpu.gpuId()))
-                .toList();
+        List<GpuState> free =
+                view.gpus().stream().filter(gpu -> !used.contains(gpu.gpuId())).toList();
         left.put(kind, free);
     }
 

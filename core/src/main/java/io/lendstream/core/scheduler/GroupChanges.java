@@ -42,7 +42,10 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
         List<ReplicaUnits> replicas = new ArrayList<>();
         for (UnitSet set : sets) {
             replicas.add(new ReplicaUnits(
-                    ReplicaId.of(id, replicas.size()), set.shape().name(), set.shape().role(), set.gpus()));
+                    ReplicaId.of(id, replicas.size()),
+                    set.shape().name(),
+                    set.shape().role(),
+                    set.gpus()));
         }
         ServiceId name = service.spec().service();
         builder.decide(deadline, reason, new Action.Serve(name, gpus(replicas), false, replicas));
@@ -50,9 +53,7 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
             for (GpuId gpu : replica.units()) {
                 int attempt = builder.gpu(gpu).failedBinds() + 1;
                 builder.put(builder.gpu(gpu).withWarmHits(0));
-                builder.own(
-                        gpu,
-                        new Owner.Binding(new Tenant.Service(name), id, deadline, Optional.empty(), attempt));
+                builder.own(gpu, new Owner.Binding(new Tenant.Service(name), id, deadline, Optional.empty(), attempt));
                 builder.put(builder.gpu(gpu).in(replica.part()));
             }
         }
@@ -129,7 +130,8 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
         Map<ServiceId, List<ReplicaGroup>> broken = new LinkedHashMap<>();
         for (ReplicaGroup group : ReplicaGroup.all(builder.clusterIndex())) {
             if (!group.isComplete()) {
-                broken.computeIfAbsent(group.service(), any -> new ArrayList<>()).add(group);
+                broken.computeIfAbsent(group.service(), any -> new ArrayList<>())
+                        .add(group);
             }
         }
         broken.forEach((service, groups) -> {
@@ -179,7 +181,11 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
         Optional<GpuState> unit = builder.gpus().get(id);
         return unit.isEmpty()
                 ? "its node left"
-                : unit.get().owner().asQuarantined().map(Owner.Quarantined::reason).orElse("its replica ended");
+                : unit.get()
+                        .owner()
+                        .asQuarantined()
+                        .map(Owner.Quarantined::reason)
+                        .orElse("its replica ended");
     }
 
     /**
@@ -203,7 +209,8 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
                                             group.service(),
                                             Reason.counted(group.units().size(), "GPU"),
                                             missing.stream().map(GpuId::value).collect(Collectors.joining(", "))),
-                            Map.of("missing", (double) missing.size(), "units", (double) group.part().units()),
+                            Map.of("missing", (double) missing.size(), "units", (double)
+                                    group.part().units()),
                             group.units().stream().map(GpuState::changedBy).toList()));
         }
     }

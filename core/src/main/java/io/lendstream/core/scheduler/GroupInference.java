@@ -88,8 +88,10 @@ final class GroupInference {
     /** Running replicas of one unit that a service has from before it declared shapes. */
     private List<GpuState> singles(ServiceId service) {
         List<GpuState> singles = new ArrayList<>();
-        for (Map.Entry<Replica, GpuState> replica :
-                builder.clusterIndex().gpus().replicas().from(key -> key.service().compareTo(service) >= 0)) {
+        for (Map.Entry<Replica, GpuState> replica : builder.clusterIndex()
+                .gpus()
+                .replicas()
+                .from(key -> key.service().compareTo(service) >= 0)) {
             if (!replica.getKey().service().equals(service)) {
                 break;
             }
@@ -177,8 +179,7 @@ final class GroupInference {
     private void protect(ReplicaGroup group) {
         GpuState first = group.units().get(0);
         if (!ReplicaChanges.swings(first, builder.now())) {
-            new GroupChanges(builder, settings)
-                    .protect(group, builder.now().plus(policy.protectFor(first.warmHits())));
+            new GroupChanges(builder, settings).protect(group, builder.now().plus(policy.protectFor(first.warmHits())));
         }
     }
 
@@ -198,18 +199,23 @@ final class GroupInference {
             }
         }
         if (!warm.isEmpty()) {
-            String what = "wakes " + Reason.counted(warm.size(), "warm " + need.role().replica());
+            String what =
+                    "wakes " + Reason.counted(warm.size(), "warm " + need.role().replica());
             new GroupChanges(builder, settings)
-                    .wake(service, warm, new GroupReasons(builder, policy, service, need.role()).of(before, what, Map.of()));
+                    .wake(
+                            service,
+                            warm,
+                            new GroupReasons(builder, policy, service, need.role()).of(before, what, Map.of()));
         }
     }
 
     /** Lets replicas of several units rest that a service has although it declares no shapes any more. */
     void leaveOut(ServiceState service, boolean isServed) {
-        for (ReplicaGroup group : ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
+        for (ReplicaGroup group :
+                ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
             if (isServed && group.isServing()) {
-                Instant until =
-                        builder.now().plus(policy.protectFor(group.units().get(0).warmHits()));
+                Instant until = builder.now()
+                        .plus(policy.protectFor(group.units().get(0).warmHits()));
                 new GroupChanges(builder, settings).protect(group, until);
             }
         }

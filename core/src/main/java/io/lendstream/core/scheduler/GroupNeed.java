@@ -85,10 +85,7 @@ final class GroupNeed {
         boolean looksAhead = policy.info().looksAhead();
         int floor = service.spec().floor(role);
         return new GroupNeed(
-                service.spec(),
-                role,
-                isThere,
-                mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix, floor));
+                service.spec(), role, isThere, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix, floor));
     }
 
     /** The need of a service at a time, in replicas of the shapes that it prefers. */

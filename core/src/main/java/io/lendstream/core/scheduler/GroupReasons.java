@@ -62,7 +62,8 @@ record GroupReasons(StepBuilder builder, Policy policy, ServiceState service, Re
 
     private int serving() {
         int serving = 0;
-        for (ReplicaGroup group : ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
+        for (ReplicaGroup group :
+                ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
             serving += counts(group) && group.isServing() ? 1 : 0;
         }
         return serving;
@@ -70,7 +71,8 @@ record GroupReasons(StepBuilder builder, Policy policy, ServiceState service, Re
 
     private int starting() {
         int starting = 0;
-        for (ReplicaGroup group : ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
+        for (ReplicaGroup group :
+                ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
             starting += counts(group) && group.isActive() && !group.isServing() ? 1 : 0;
         }
         return starting;

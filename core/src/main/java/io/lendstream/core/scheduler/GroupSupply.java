@@ -264,14 +264,14 @@ final class GroupSupply {
                 && scopes.only(unit.nodeId()).isPresent()
                 && abilities.isUsable(unit)
                 && !taken.contains(unit.gpuId())
-                && !builder.promises().keepsFrom(new Tenant.Service(service.spec().service()), unit.gpuId())
+                && !builder.promises()
+                        .keepsFrom(new Tenant.Service(service.spec().service()), unit.gpuId())
                 && service.spec().uses(unit.kind());
     }
 
     private void start(ServiceState service, RoleSupply role, GroupReasons reasons) {
         String what = "starts " + GroupReasons.shapes(role.starts());
-        new GroupChanges(builder, settings)
-                .start(service, role.starts(), reasons.of(role.before(), what, Map.of()));
+        new GroupChanges(builder, settings).start(service, role.starts(), reasons.of(role.before(), what, Map.of()));
     }
 
     /** Frees the units that replicas wait for, and promises them to the service. */
@@ -302,8 +302,7 @@ final class GroupSupply {
         }
         Tenant tenant = new Tenant.Service(name);
         // The units are out of service by then if their release was not reported.
-        Instant until =
-                builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
+        Instant until = builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
         units.forEach(unit -> builder.promises().add(unit, tenant, until));
     }
 
@@ -315,8 +314,7 @@ final class GroupSupply {
                 .toList();
     }
 
-    private void stop(
-            GroupReasons reasons, ReplicaNeed need, ServiceId other, List<GpuId> gpus, String shortage) {
+    private void stop(GroupReasons reasons, ReplicaNeed need, ServiceId other, List<GpuId> gpus, String shortage) {
         ServiceId name = reasons.service().spec().service();
         String text = other.equals(name)
                 ? spareText(gpus, name, shortage)
@@ -335,7 +333,10 @@ final class GroupSupply {
 
     private void takeBack(GroupReasons reasons, ReplicaNeed need, List<GpuId> loans, String shortage) {
         String cause = ": %s %s; policy %s loses least by the loans of these nodes"
-                .formatted(reasons.service().spec().service(), shortage, policy.info().name());
+                .formatted(
+                        reasons.service().spec().service(),
+                        shortage,
+                        policy.info().name());
         new JobChanges(builder, settings)
                 .takeBack(loans, back -> reasons.because(need, back.inWords() + cause, back.numbers(Map.of())));
     }

@@ -44,11 +44,13 @@ record HostFit(StepBuilder builder) {
             NodeFacts facts = facts(node.getKey());
             long fits = node.getValue();
             if (facts.cpuMillis().isPresent() && need.cpuMillisPerGpu().isPresent()) {
-                fits = Math.min(fits, facts.cpuMillis().get() / need.cpuMillisPerGpu().get());
+                fits = Math.min(
+                        fits, facts.cpuMillis().get() / need.cpuMillisPerGpu().get());
             }
             if (facts.memoryBytes().isPresent() && need.memoryBytesPerGpu().isPresent()) {
                 fits = Math.min(
-                        fits, facts.memoryBytes().get() / need.memoryBytesPerGpu().get());
+                        fits,
+                        facts.memoryBytes().get() / need.memoryBytesPerGpu().get());
             }
             most += fits;
         }

@@ -107,8 +107,7 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals, SortedMap<Job
         }
 
         private Comparator<JobState> jobsByTurn() {
-            return Comparator.comparingInt(
-                            (JobState job) -> -builder.entities().priorityOf(job))
+            return Comparator.comparingInt((JobState job) -> -builder.entities().priorityOf(job))
                     .thenComparing(job -> job.spec().submittedAt())
                     .thenComparing(job -> job.spec().job());
         }

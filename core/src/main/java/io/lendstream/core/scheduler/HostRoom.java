@@ -51,7 +51,8 @@ final class HostRoom {
         /** Why a job does not get so many units there; empty if it does. A job without a need takes what is left. */
         Optional<HostRefusal> against(JobState job, NodeId node, int units) {
             HostNeed need = job.spec().hostNeed();
-            long memory = need.memoryBytesPerGpu().map(bytes -> times(bytes, units)).orElse(1L);
+            long memory =
+                    need.memoryBytesPerGpu().map(bytes -> times(bytes, units)).orElse(1L);
             if (facts.memoryBytes().isPresent() && memory > memoryBytes) {
                 return Optional.of(new HostRefusal(
                         job.spec().job(),
@@ -62,7 +63,8 @@ final class HostRoom {
                         memoryBytes,
                         facts.memoryBytes().get()));
             }
-            long cpu = need.cpuMillisPerGpu().map(millis -> times(millis, units)).orElse(1L);
+            long cpu =
+                    need.cpuMillisPerGpu().map(millis -> times(millis, units)).orElse(1L);
             if (facts.cpuMillis().isPresent() && cpu > cpuMillis) {
                 return Optional.of(new HostRefusal(
                         job.spec().job(),
@@ -99,8 +101,7 @@ final class HostRoom {
             boolean isOwn = job.isPresent() && unit.owner().holdingJob().equals(job);
             if (holder.isPresent() && !isOwn && !leaving.contains(unit.gpuId())) {
                 Optional<JobState> tenant = holder.flatMap(Tenant::jobId).flatMap(builder.jobs()::get);
-                HostShare share =
-                        tenant.map(known -> share(known, unit, usual)).orElseGet(() -> part(usual, unit));
+                HostShare share = tenant.map(known -> share(known, unit, usual)).orElseGet(() -> part(usual, unit));
                 tenant.filter(known -> known.paused().isPresent())
                         .ifPresent(known -> pausing.merge(known.spec().job(), share.memoryBytes(), Long::sum));
                 cpu -= share.cpuMillis();
@@ -108,7 +109,8 @@ final class HostRoom {
             }
         }
         for (JobState paused : builder.clusterIndex().jobs().paused().values()) {
-            boolean isThere = paused.paused().filter(at -> at.node().equals(node)).isPresent();
+            boolean isThere =
+                    paused.paused().filter(at -> at.node().equals(node)).isPresent();
             if (isThere && job.filter(paused.spec().job()::equals).isEmpty()) {
                 long counted = pausing.getOrDefault(paused.spec().job(), 0L);
                 memory -= Math.max(0, paused.paused().orElseThrow().hostMemoryBytes() - counted);

@@ -101,8 +101,7 @@ final class JobChanges {
         return Optional.of(new Action.Lend(job, lent, until, allocation));
     }
 
-    private Action withoutLoan(
-            JobId job, List<GpuId> gained, List<GpuId> lost, Instant by, Allocation allocation) {
+    private Action withoutLoan(JobId job, List<GpuId> gained, List<GpuId> lost, Instant by, Allocation allocation) {
         if (lost.stream().anyMatch(this::isInference)) {
             return new Action.Reclaim(job, lost, by, allocation);
         }
@@ -124,8 +123,10 @@ final class JobChanges {
             Optional<HostShare> has = job.allocation().host();
             boolean isMet = need.isUsual()
                     || (has.isPresent()
-                            && need.cpuMillisPerGpu().orElse(has.get().cpuMillis()) == has.get().cpuMillis()
-                            && need.memoryBytesPerGpu().orElse(has.get().memoryBytes()) == has.get().memoryBytes());
+                            && need.cpuMillisPerGpu().orElse(has.get().cpuMillis())
+                                    == has.get().cpuMillis()
+                            && need.memoryBytesPerGpu().orElse(has.get().memoryBytes())
+                                    == has.get().memoryBytes());
             all &= isMet || (job.changing().isEmpty() && adjustHost(job));
         }
         return all;
@@ -139,7 +140,8 @@ final class JobChanges {
                     builder.now(),
                     builder.because(
                             ReasonCode.HOST,
-                            "the share of %s stays: %s".formatted(job.spec().job(), refusal.get().inWords()),
+                            "the share of %s stays: %s"
+                                    .formatted(job.spec().job(), refusal.get().inWords()),
                             refusal.get().numbers(),
                             List.of(job.lastEvent())),
                     new Action.Hold(Optional.of(job.spec().job()), Optional.empty()));
@@ -227,13 +229,13 @@ final class JobChanges {
             Reason reason = builder.because(
                     ReasonCode.LOST,
                     "%s lost %s (%s) and %s"
-                            .formatted(
-                                    job.spec().job(),
-                                    Reason.counted(lost.size(), Returned.unit(job)),
-                                    causes(lost),
-                                    rest.isEmpty()
-                                            ? kept.isEmpty() ? "waits" : "waits: it cannot run on the rest"
-                                            : "goes on with " + Reason.counted(rest.size(), "GPU"))
+                                    .formatted(
+                                            job.spec().job(),
+                                            Reason.counted(lost.size(), Returned.unit(job)),
+                                            causes(lost),
+                                            rest.isEmpty()
+                                                    ? kept.isEmpty() ? "waits" : "waits: it cannot run on the rest"
+                                                    : "goes on with " + Reason.counted(rest.size(), "GPU"))
                             + (undoesGain(job, kept) ? "; a gang gets its GPUs together" : ""),
                     Map.of("lost", (double) lost.size(), "gpusAfter", (double) rest.size()),
                     events);
@@ -324,7 +326,8 @@ final class JobChanges {
             List<GpuId> rest = job.allocation().gpus().stream()
                     .filter(gpu -> !gpus.contains(gpu))
                     .toList();
-            boolean isWhole = !rest.isEmpty() && abilities.leavesAny(job.allocation().gpus(), gpus);
+            boolean isWhole =
+                    !rest.isEmpty() && abilities.leavesAny(job.allocation().gpus(), gpus);
             List<GpuId> kept = isWhole ? List.of() : rest(job, rest);
             Returned returned = isWhole ? Returned.whole(job) : Returned.of(job, kept);
             change(job, kept, builder.now().plus(settings.notice()), reason.apply(returned));

@@ -105,8 +105,8 @@ final class LeastShare {
         }
         QueueId queue = job.spec().queue().orElseThrow();
         boolean hasQuota = rooms.stream()
-                .anyMatch(room -> room.isFor(job.spec())
-                        && unused.use(queue, room.kind()).isPresent());
+                .anyMatch(room ->
+                        room.isFor(job.spec()) && unused.use(queue, room.kind()).isPresent());
         String why = hasQuota
                 ? "may use at most %s%s, with all that it can borrow"
                         .formatted(Reason.counted(sizes.most, "GPU"), ofOneKind())
@@ -135,7 +135,7 @@ final class LeastShare {
         return mostOfDomain == 0
                 ? asked + ", and the domain has none of a kind that it may use"
                 : "%s, and the domain has only %s%s for it"
-                .formatted(asked, Reason.counted(mostOfDomain, "GPU"), ofOneKind());
+                        .formatted(asked, Reason.counted(mostOfDomain, "GPU"), ofOneKind());
     }
 
     /** The answer to a job whose shape no nodes fit. */

@@ -30,7 +30,9 @@ record Pausing(StepBuilder builder) {
      */
     Optional<PausedAt> at(JobState job, Instant by) {
         Optional<PauseCosts> costs = job.costs().pausing();
-        if (costs.isEmpty() || !isTraining(job) || !builder.now().plus(costs.get().pause()).isBefore(by)) {
+        if (costs.isEmpty()
+                || !isTraining(job)
+                || !builder.now().plus(costs.get().pause()).isBefore(by)) {
             return Optional.empty();
         }
         return node(job)
@@ -45,7 +47,8 @@ record Pausing(StepBuilder builder) {
                 && job.changing().isEmpty()
                 && job.gpus() > 0
                 && !job.isOnSlice()
-                && job.allocation().gpus().stream().allMatch(gpu -> isUp(gpu, new Tenant.Job(job.spec().job())));
+                && job.allocation().gpus().stream()
+                        .allMatch(gpu -> isUp(gpu, new Tenant.Job(job.spec().job())));
     }
 
     private boolean isUp(GpuId gpu, Tenant job) {

@@ -328,8 +328,7 @@ final class QuotaGuard {
 
     /** GPUs of a queue that are kept for floors; none for a service that is under its own. */
     int floors(Tenant tenant, QueueId queue) {
-        boolean isUnderFloor =
-                tenant.serviceId().filter(this::isUnderFloor).isPresent();
+        boolean isUnderFloor = tenant.serviceId().filter(this::isUnderFloor).isPresent();
         return isUnderFloor ? 0 : keptForFloors(queue);
     }
 

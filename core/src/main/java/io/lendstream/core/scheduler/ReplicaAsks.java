@@ -198,7 +198,8 @@ final class ReplicaAsks {
                                 Map.of("stopped", (double) given.size()),
                                 List.of(service.demand().event())));
         Tenant tenant = new Tenant.Service(service.spec().service());
-        given.forEach(unit -> builder.promises().add(unit, tenant, new ReplicaChanges(builder, settings).promisedUntil()));
+        given.forEach(
+                unit -> builder.promises().add(unit, tenant, new ReplicaChanges(builder, settings).promisedUntil()));
     }
 
     private static String words(Optional<QuotaUse> use) {

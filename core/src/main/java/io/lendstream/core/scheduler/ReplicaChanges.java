@@ -98,9 +98,7 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
     }
 
     private List<GpuId> singles(List<GpuId> gpus) {
-        return gpus.stream()
-                .filter(gpu -> builder.gpu(gpu).part().isEmpty())
-                .toList();
+        return gpus.stream().filter(gpu -> builder.gpu(gpu).part().isEmpty()).toList();
     }
 
     /** Whether the demand for a replica swings, so that it works a little longer. */

@@ -299,7 +299,8 @@ final class ReplicaSupply {
             List<GpuId> sleeping = new ArrayList<>();
             for (GpuState replica : replicas.getOrDefault(name, List.of())) {
                 GpuState gpu = builder.gpu(replica.gpuId());
-                boolean isStopped = gpu.owner().isSleeping() && !(isOwn && gpu.part().isEmpty());
+                boolean isStopped =
+                        gpu.owner().isSleeping() && !(isOwn && gpu.part().isEmpty());
                 if (lack.isAny() && isStopped && suits(forService, gpu)) {
                     sleeping.add(gpu.gpuId());
                     lack.found(gpu);

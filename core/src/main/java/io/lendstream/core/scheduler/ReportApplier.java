@@ -182,8 +182,8 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                 .ifPresent(this::begins);
         ReplicaGroup.of(builder.clusterIndex(), builder.gpu(gpu.gpuId()))
                 .filter(ReplicaGroup::isHere)
-                .ifPresent(group -> group.gpus()
-                        .forEach(unit -> builder.own(unit, new Owner.Serving(group.service()))));
+                .ifPresent(group ->
+                        group.gpus().forEach(unit -> builder.own(unit, new Owner.Serving(group.service()))));
     }
 
     private void begins(GangGain gain) {

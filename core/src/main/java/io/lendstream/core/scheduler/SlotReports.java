@@ -59,10 +59,11 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         switch (report.outcome()) {
             case BOUND -> bound(report, named, tenant.get());
             case RELEASED, FORCED -> released(report, named, tenant.get());
-            case FAILED -> byName.failed(
-                    report,
-                    expecting(named, tenant.get(), unit -> expectsBind(report, unit))
-                            .orElse(named));
+            case FAILED ->
+                byName.failed(
+                        report,
+                        expecting(named, tenant.get(), unit -> expectsBind(report, unit))
+                                .orElse(named));
             default -> byName.take(report, named);
         }
     }
@@ -113,9 +114,8 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
             return;
         }
         Predicate<GpuState> expects = unit -> expectsBind(report, unit) && !hasJustArrived(unit);
-        Optional<GpuState> binding = found.filter(unit -> unit.isHeldBy(tenant))
-                .filter(expects)
-                .or(() -> expecting(named, tenant, expects));
+        Optional<GpuState> binding =
+                found.filter(unit -> unit.isHeldBy(tenant)).filter(expects).or(() -> expecting(named, tenant, expects));
         if (binding.isEmpty()) {
             byName.bound(report, found.orElse(named));
         } else if (found.isEmpty()) {
@@ -162,9 +162,8 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         Tenant tenant = report.tenant().orElseThrow();
         boolean isAlike = UnitExchange.isOfOneClass(binding, found);
         if (isAlike && found.isHeldBy(tenant)) {
-            Optional<SlotKnowledge> before = found.isSlot() && found.owner().isUp()
-                    ? found.slot()
-                    : Optional.of(SlotKnowledge.slot(user));
+            Optional<SlotKnowledge> before =
+                    found.isSlot() && found.owner().isUp() ? found.slot() : Optional.of(SlotKnowledge.slot(user));
             if (found.isSlot() && found.owner().isUp()) {
                 builder.describe(found.placed(Optional.of(SlotKnowledge.named(user))));
             }
@@ -204,7 +203,7 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
                     .filter(unit -> unit.owner().isReleasing() && !UnitExchange.isOfOneClass(unit, found));
             if (kept.isPresent()) {
                 builder.own(found.gpuId(), new Owner.Free());
-                keep(kept.get(), found);
+                keep(report, kept.get(), found);
                 return;
             }
         }
@@ -224,15 +223,12 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
 
     /** Whether what is left of a replica that has lost a part is to leave a unit, by a decision since. */
     private static boolean isPartThatLeaves(GpuState unit, Tenant tenant) {
-        return unit.part().isPresent()
-                && unit.isHeldBy(tenant)
-                && unit.owner().isReleasing();
+        return unit.part().isPresent() && unit.isHeldBy(tenant) && unit.owner().isReleasing();
     }
 
     /** The unit of a tenant, like the named one, whose user is known to be this one; one that it is leaving, if any. */
     private Optional<GpuState> shownAs(String user, GpuState named, Tenant tenant) {
-        Predicate<GpuState> isShown =
-                unit -> unit.user().filter(user::equals).isPresent();
+        Predicate<GpuState> isShown = unit -> unit.user().filter(user::equals).isPresent();
         return expecting(named, tenant, isShown.and(unit -> unit.owner().isReleasing()))
                 .or(() -> expecting(named, tenant, isShown));
     }
@@ -248,18 +244,26 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
             GpuState stays = kept.get();
             if (isNews) {
                 new UnitExchange(builder).exchange(stays.gpuId(), gone.gpuId());
-                builder.describe(builder.gpu(stays.gpuId()).placed(stays.slot()));
+                placeOf(stays);
             }
             byName.released(report, builder.gpu(isNews ? gone.gpuId() : stays.gpuId()));
         } else if (isNews) {
             byName.released(report, gone);
-            kept.ifPresent(unit -> keep(unit, gone));
+            kept.ifPresent(unit -> keep(report, unit, gone));
         }
     }
 
-    private void keep(GpuState kept, GpuState gone) {
+    /** Where the tenant of a unit is that it did not leave: as before, or, if it was not yet there, not known. */
+    private void placeOf(GpuState unit) {
+        Optional<SlotKnowledge> place = unit.slot().or(() -> Optional.of(SlotKnowledge.slot(Optional.empty())));
+        builder.describe(builder.gpu(unit.gpuId()).placed(place));
+    }
+
+    private void keep(ActuationReport report, GpuState kept, GpuState gone) {
         Owner.Releasing open = kept.owner().asReleasing().orElseThrow();
         builder.own(kept.gpuId(), keptBy(open, kept.pool()));
+        builder.put(builder.gpu(kept.gpuId()).boundBy(kept.boundBy().orElse(report.actuator())));
+        placeOf(kept);
         new UnitExchange(builder).rename(open.tenant(), gone.gpuId(), kept.gpuId());
     }
 

@@ -20,7 +20,8 @@ import java.util.Optional;
  */
 record SlotSamples(StepBuilder builder, InventoryApplier inventory) {
     void take(GpuTelemetry telemetry) {
-        if (builder.clusterIndex().gpus().unplaced().isEmpty() || unplaced(telemetry.nodeId()).isEmpty()) {
+        if (builder.clusterIndex().gpus().unplaced().isEmpty()
+                || unplaced(telemetry.nodeId()).isEmpty()) {
             return;
         }
         List<GpuSample> elsewhere = new ArrayList<>();
@@ -91,7 +92,8 @@ record SlotSamples(StepBuilder builder, InventoryApplier inventory) {
         UnitExchange exchange = new UnitExchange(builder);
         Tenant tenant = slot.owner().holder().orElseThrow();
         if (found.isHeldBy(tenant)) {
-            boolean isOpen = found.isSlot() && found.owner().isUp() && slot.owner().isUp();
+            boolean isOpen =
+                    found.isSlot() && found.owner().isUp() && slot.owner().isUp();
             if (isOpen && UnitExchange.isOfOneClass(slot, found)) {
                 builder.describe(found.placed(slot.slot().map(SlotKnowledge::seen)));
                 builder.describe(slot.placed(found.slot())); // both have the same tenant

@@ -53,7 +53,8 @@ record StartLead(SchedulerSettings settings) {
             }
         }
         for (NodeState state : nodes.values()) {
-            if (state.node().pool() == Pool.INFERENCE && !mine.contains(state.node().nodeId())) {
+            if (state.node().pool() == Pool.INFERENCE
+                    && !mine.contains(state.node().nodeId())) {
                 return false;
             }
         }

@@ -74,9 +74,7 @@ record UnitExchange(StepBuilder builder) {
 
     /** Names two units for each other in what is decided for a tenant. */
     void rename(Tenant tenant, GpuId one, GpuId other) {
-        tenant.jobId()
-                .flatMap(builder.jobs()::get)
-                .ifPresent(job -> builder.put(job.exchanging(one, other)));
+        tenant.jobId().flatMap(builder.jobs()::get).ifPresent(job -> builder.put(job.exchanging(one, other)));
         tenant.serviceId()
                 .flatMap(builder.services()::get)
                 .filter(service -> service.batches().isPresent())

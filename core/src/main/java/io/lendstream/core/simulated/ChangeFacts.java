@@ -49,9 +49,7 @@ public record ChangeFacts(
             Duration remaining,
             Optional<TrainingJob> job,
             Optional<InferenceService> service) {
-        this(
-                decision, tenant, released, gained, before, after, mechanism, localBatch, remaining, job, service,
-                false);
+        this(decision, tenant, released, gained, before, after, mechanism, localBatch, remaining, job, service, false);
     }
 
     public ChangeFacts {

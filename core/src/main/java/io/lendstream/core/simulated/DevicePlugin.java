@@ -55,8 +55,7 @@ public final class DevicePlugin {
         for (Gpu gpu : node.gpus()) {
             if (gpu.migEnabled()) {
                 gpu.instances()
-                        .forEach(instance -> know(
-                                instance.gpuId(), like(node, gpu, Optional.of(instance.profile()))));
+                        .forEach(instance -> know(instance.gpuId(), like(node, gpu, Optional.of(instance.profile()))));
             } else {
                 know(gpu.gpuId(), like(node, gpu, Optional.empty()));
             }

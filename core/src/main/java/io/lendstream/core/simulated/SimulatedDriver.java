@@ -124,11 +124,7 @@ public final class SimulatedDriver implements InStepDriver {
 
     /** The facts of a change. An order under the decision of the order before it takes GPUs out of it. */
     private static ChangeFacts facts(
-            Order.Place place,
-            SimulatedTenant.Move move,
-            OrderSubject subject,
-            Duration remaining,
-            boolean wasPaused) {
+            Order.Place place, SimulatedTenant.Move move, OrderSubject subject, Duration remaining, boolean wasPaused) {
         Optional<Allocation> allocation = place.allocation().filter(any -> !move.isRepeated());
         Mechanism usual = move.isRepeated()
                 ? subject.job().map(job -> job.scaling().elastic()).orElse(false) ? Mechanism.AFE : Mechanism.RESTART

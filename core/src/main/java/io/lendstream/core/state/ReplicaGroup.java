@@ -70,8 +70,8 @@ public record ReplicaGroup(ServiceId service, GroupPart part, List<GpuState> uni
         }
         List<ReplicaGroup> groups = new ArrayList<>();
         byName.forEach((service, replicas) -> replicas.values()
-                .forEach(mine -> groups.add(
-                        new ReplicaGroup(service, mine.get(0).part().orElseThrow(), mine))));
+                .forEach(mine ->
+                        groups.add(new ReplicaGroup(service, mine.get(0).part().orElseThrow(), mine))));
         return groups;
     }
 
@@ -104,8 +104,7 @@ public record ReplicaGroup(ServiceId service, GroupPart part, List<GpuState> uni
 
     /** Whether it serves, or is coming up to. */
     public boolean isActive() {
-        return isComplete()
-                && units.stream().allMatch(unit -> unit.owner().isActiveReplica());
+        return isComplete() && units.stream().allMatch(unit -> unit.owner().isActiveReplica());
     }
 
     /** Whether it serves. */

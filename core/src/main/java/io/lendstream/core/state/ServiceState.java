@@ -187,9 +187,7 @@ public record ServiceState(
                 forecast,
                 forecastEvent,
                 batches.map(known -> known.exchanging(one, other)),
-                otherBatches.stream()
-                        .map(known -> known.exchanging(one, other))
-                        .toList(),
+                otherBatches.stream().map(known -> known.exchanging(one, other)).toList(),
                 demand);
     }
 

@@ -155,8 +155,7 @@ class DecisionScopeTest {
     void onlyItsActuatorDropsAPausedJob() {
         reports(inference, decision(0, lend(BERT, 400, gpus("i1", "i2"), "i1", "i2")), 0);
         reports(inference, decision(20, paused("i1", "i2")), 20);
-        Decision drop =
-                decision(40, new Action.Resize(BERT.job(), List.of(), Allocation.suspended(Mechanism.RESTART)));
+        Decision drop = decision(40, new Action.Resize(BERT.job(), List.of(), Allocation.suspended(Mechanism.RESTART)));
 
         assertThat(reports(training, drop, 40)).isEmpty();
         assertThat(reports(inference, drop, 40)).containsExactly("ACCEPTED ", "APPLIED ");

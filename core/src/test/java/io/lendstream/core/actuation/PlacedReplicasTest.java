@@ -81,7 +81,8 @@ class PlacedReplicasTest {
         });
 
         holdings.exchange(new GpuId("b"), new GpuId("f"));
-        assertThat(holdings.replicas(gpus("e", "f"))).singleElement().satisfies(replica -> assertThat(replica.units())
-                .isEqualTo(gpus("e", "f")));
+        assertThat(holdings.replicas(gpus("e", "f")))
+                .singleElement()
+                .satisfies(replica -> assertThat(replica.units()).isEqualTo(gpus("e", "f")));
     }
 }

@@ -187,7 +187,8 @@ class RefusedDecisionsTest {
         actuator.take(0, resize(BERT, gpus("t1"), "t1", "i1", "i2"));
 
         assertThat(actuator.log)
-                .containsExactly("0 d/1/1 REJECTED t1 (job bert is a gang and would start without i1, i2: it has no tenant)");
+                .containsExactly(
+                        "0 d/1/1 REJECTED t1 (job bert is a gang and would start without i1, i2: it has no tenant)");
         assertThat(actuator.holdings()).isEmpty();
     }
 
@@ -200,8 +201,7 @@ class RefusedDecisionsTest {
 
         actuator.take(11, resize(BERT, gpus("t2", "t3"), "t1", "t3", "i1"));
 
-        assertThat(actuator.log)
-                .contains("11 d/1/2 ACCEPTED t2,t3 (goes on without i1: it has no tenant)");
+        assertThat(actuator.log).contains("11 d/1/2 ACCEPTED t2,t3 (goes on without i1: it has no tenant)");
     }
 
     @Test

@@ -127,8 +127,7 @@ class SlotMatchingTest {
         lent(2, BERT, 100, "i2", "pod-i2");
 
         ReplicaUnits moved = new ReplicaUnits(two.replica(), "tp2", ReplicaRole.ALL, gpus("i2", "i4"));
-        actuator.take(
-                10, new Action.Idle(CHAT.service(), gpus("i2", "i4"), ActuatorFixture.at(40), List.of(moved)));
+        actuator.take(10, new Action.Idle(CHAT.service(), gpus("i2", "i4"), ActuatorFixture.at(40), List.of(moved)));
 
         assertThat(actuator.holdings())
                 .containsExactly("i1 chat BOUND", "i2 chat RELEASING", "i3 bert BOUND", "i4 chat RELEASING");
@@ -179,7 +178,8 @@ class SlotMatchingTest {
                         gpus("t1"),
                         List.of(UnitPlacement.on(new GpuId("t4"), new GpuId("t1"), Optional.of("pod-1")))));
 
-        assertThat(reports.get(0).placement(new GpuId("t1")).orElseThrow().unit()).contains(new GpuId("t4"));
+        assertThat(reports.get(0).placement(new GpuId("t1")).orElseThrow().unit())
+                .contains(new GpuId("t4"));
         assertThat(kills(actuator.actuation().orders())).isEmpty();
     }
 
@@ -192,8 +192,7 @@ class SlotMatchingTest {
 
         assertThat(kills(actuator.actuation().orders()))
                 .containsExactly(new Order.Force(decision, BERT, List.of(), List.of("pod-2")));
-        actuator.done(
-                6, new DriverEvent.Stopped(BERT, gpus("i3"), true, "", List.of(unknown("i3", "pod-2"))));
+        actuator.done(6, new DriverEvent.Stopped(BERT, gpus("i3"), true, "", List.of(unknown("i3", "pod-2"))));
         assertThat(actuator.holdings()).containsExactly("i1 bert BOUND");
     }
 
@@ -285,6 +284,7 @@ class SlotMatchingTest {
         List<ActuationReport> reports = usual.done(1, new DriverEvent.Started(CHAT, gpus("i1")));
 
         assertThat(reports).allSatisfy(report -> assertThat(report.placements()).isEmpty());
-        assertThat(usual.actuation().stock()).allSatisfy(report -> assertThat(report.placements()).isEmpty());
+        assertThat(usual.actuation().stock())
+                .allSatisfy(report -> assertThat(report.placements()).isEmpty());
     }
 }

@@ -76,8 +76,10 @@ class ReplicaCapacityTest {
                         ReplicaShape.of("big", 8, 1, 50, Duration.ofSeconds(8)).as(ReplicaRole.DECODE)))
                 .withFloors(List.of(new RoleFloor(ReplicaRole.DECODE, 2)));
 
-        HorizonQuantiles line =
-                ReplicaCapacity.of(chat).inGpus(forecast(0, 8.5, 18, 34)).horizons().get(0);
+        HorizonQuantiles line = ReplicaCapacity.of(chat)
+                .inGpus(forecast(0, 8.5, 18, 34))
+                .horizons()
+                .get(0);
 
         assertThat(line.roles())
                 .containsExactly(

@@ -135,7 +135,8 @@ class ReplicaNeedTest {
         assertThat(both.explained())
                 .isEqualTo("prefill: 2 needed as its floor (1 for the current load);"
                         + " decode: 4 needed (3 for the current load, 4 by the peak of the last 10 minutes)");
-        assertThat(ReplicaNeed.of(new TreeMap<>(Map.of(ReplicaRole.ALL, prefill)))).isEqualTo(prefill);
+        assertThat(ReplicaNeed.of(new TreeMap<>(Map.of(ReplicaRole.ALL, prefill))))
+                .isEqualTo(prefill);
     }
 
     @Test

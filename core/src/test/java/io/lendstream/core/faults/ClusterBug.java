@@ -160,9 +160,11 @@ enum ClusterBug {
 
     private static ClusterQueue asUsed(ClusterQueue queue, ClusterState state) {
         QueueLedger ledger = QueueLedger.of(state.entities());
-        return with(queue, quota -> ledger.use(queue.queue(), quota.kind())
-                .map(use -> Math.max(use.nominal(), use.used()))
-                .orElse(quota.nominalQuota()));
+        return with(
+                queue,
+                quota -> ledger.use(queue.queue(), quota.kind())
+                        .map(use -> Math.max(use.nominal(), use.used()))
+                        .orElse(quota.nominalQuota()));
     }
 
     private static ClusterQueue with(ClusterQueue queue, ToDoubleFunction<KindQuota> nominal) {
@@ -198,9 +200,8 @@ enum ClusterBug {
     }
 
     private static Step withOneKind(Scheduler scheduler, ClusterState state, DomainEvent event) {
-        Optional<KindId> first = state.gpus().stream()
-                .flatMap(unit -> unit.kind().stream())
-                .findFirst();
+        Optional<KindId> first =
+                state.gpus().stream().flatMap(unit -> unit.kind().stream()).findFirst();
         ClusterEntities seen = state.entities();
         for (GpuState unit : state.gpus().values()) {
             seen = seen.with(unit.of(first));
@@ -257,8 +258,8 @@ enum ClusterBug {
                 .map(known -> with(
                         state,
                         state.entities()
-                                .with(known.awaiting(List.of(
-                                        applied.orElseThrow().actuator())))))
+                                .with(known.awaiting(
+                                        List.of(applied.orElseThrow().actuator())))))
                 .orElse(state);
     }
 
@@ -278,7 +279,8 @@ enum ClusterBug {
                 .map(ActuationReport::gpus)
                 .orElse(List.of());
         for (GpuState unit : state.gpus().values()) {
-            Optional<GpuState> next = after.gpus().get(unit.gpuId()).filter(each -> each.part().isPresent());
+            Optional<GpuState> next =
+                    after.gpus().get(unit.gpuId()).filter(each -> each.part().isPresent());
             boolean isSame = next.flatMap(GpuState::part)
                     .map(GroupPart::replica)
                     .equals(unit.part().map(GroupPart::replica));
@@ -295,9 +297,10 @@ enum ClusterBug {
         ClusterEntities after = step.state().entities();
         List<Decision> decisions = new ArrayList<>();
         for (Decision decision : step.decisions()) {
-            List<GpuId> kept = decision.reason().is(ReasonCode.LOST) || decision.reason().is(ReasonCode.TIMEOUT)
-                    ? kept(decision, state, ofUnbound)
-                    : List.of();
+            List<GpuId> kept =
+                    decision.reason().is(ReasonCode.LOST) || decision.reason().is(ReasonCode.TIMEOUT)
+                            ? kept(decision, state, ofUnbound)
+                            : List.of();
             for (GpuId unit : kept) {
                 after = after.with(state.gpus().require(unit));
             }
@@ -315,7 +318,9 @@ enum ClusterBug {
                     .filter(unit -> state.gpus()
                             .get(unit)
                             .filter(known -> known.part().isPresent() && known.isHere())
-                            .filter(known -> ofUnbound ? known.owner().isBinding() : known.owner().isUp())
+                            .filter(known -> ofUnbound
+                                    ? known.owner().isBinding()
+                                    : known.owner().isUp())
                             .isPresent())
                     .limit(ofUnbound ? 1 : replica.units().size())
                     .forEach(kept::add);

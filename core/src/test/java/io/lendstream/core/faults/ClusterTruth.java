@@ -55,6 +55,7 @@ final class ClusterTruth {
     private final Map<GpuId, Since> since = new HashMap<>();
     /** The most that each quota's queue could use when it last got a unit. */
     private final Map<Account, Double> limits = new HashMap<>();
+
     private final Map<Tenant, Instant> ends = new HashMap<>();
     private final Map<DecisionId, Set<String>> applied = new HashMap<>();
     /** Jobs that could have a unit of a queue which has too much, and since when. */
@@ -139,9 +140,13 @@ final class ClusterTruth {
 
     /** A decision gives a tenant units that it can use only together. */
     void decided(Decision decision, ClusterState after) {
-        decision.action().asServe().filter(serve -> !serve.warm()).ifPresent(serve -> serve.replicas()
-                .forEach(replica -> together(
-                        replica.replica(), new Together(new Tenant.Service(serve.service()), replica.units()))));
+        decision.action()
+                .asServe()
+                .filter(serve -> !serve.warm())
+                .ifPresent(serve -> serve.replicas()
+                        .forEach(replica -> together(
+                                replica.replica(),
+                                new Together(new Tenant.Service(serve.service()), replica.units()))));
         decision.action()
                 .jobChange()
                 .filter(change -> after.jobs()
@@ -193,7 +198,8 @@ final class ClusterTruth {
     /** The replicas and gains of some tenants that have units on their way. */
     private static Set<ReplicaId> coming(ClusterState state, Set<Tenant> tenants) {
         Set<ReplicaId> coming = new HashSet<>();
-        for (GpuState unit : tenants.isEmpty() ? List.<GpuState>of() : state.gpus().values()) {
+        for (GpuState unit :
+                tenants.isEmpty() ? List.<GpuState>of() : state.gpus().values()) {
             if (unit.owner().isBinding() && tenants.stream().anyMatch(unit::isHeldBy)) {
                 unit.part().map(GroupPart::replica).ifPresent(coming::add);
             }
@@ -217,8 +223,7 @@ final class ClusterTruth {
 
     /** What a step changed: units that tenants gain by decision, and replicas that are taken from services. */
     void stepped(ClusterState before, Step step, ClusterState after) {
-        Set<DecisionId> decided =
-                step.decisions().stream().map(Decision::id).collect(Collectors.toSet());
+        Set<DecisionId> decided = step.decisions().stream().map(Decision::id).collect(Collectors.toSet());
         Set<GpuId> begun = new TreeSet<>();
         for (GpuId id : step.changed().owners()) {
             Optional<GpuState> unit = after.gpus().get(id);
@@ -228,7 +233,8 @@ final class ClusterTruth {
                             .filter(binding -> decided.contains(binding.decision()))
                             .isPresent())
                     .ifPresent(each -> gain(after, each));
-            unit.filter(each -> each.owner().isUp() && old.filter(Owner::isBinding).isPresent())
+            unit.filter(each ->
+                            each.owner().isUp() && old.filter(Owner::isBinding).isPresent())
                     .ifPresent(each -> begun.add(id));
             boolean isTaken = unit.filter(each -> each.owner().isReleasing()).isPresent()
                     && old.filter(Owner::isUp).isPresent();
@@ -252,7 +258,9 @@ final class ClusterTruth {
                     ? Math.min(up.getValue(), runs.getOrDefault(up.getKey(), 0))
                     : 0;
         }
-        if (!mayHaveEnded(tenant) && tenant.equals(running.get(taken)) && left < service.spec().floorReplicas()) {
+        if (!mayHaveEnded(tenant)
+                && tenant.equals(running.get(taken))
+                && left < service.spec().floorReplicas()) {
             broken(
                     "floor",
                     "%s is taken from %s, which keeps %d of %d replicas"
@@ -271,8 +279,7 @@ final class ClusterTruth {
         Optional<KindQuota> quota = queue.flatMap(
                 of -> of.quota(Optional.of(world.unit(unit.gpuId()).kind())));
         if (quota.isPresent()) {
-            limits.put(
-                    new Account(queue.get().queue(), quota.get().kind()), limit(state, queue.get(), quota.get()));
+            limits.put(new Account(queue.get().queue(), quota.get().kind()), limit(state, queue.get(), quota.get()));
         } else if (queue.isPresent()) {
             broken("quota", "%s is given to queue %s, which has no quota for it".formatted(unit.gpuId(), queue.get()));
         }
@@ -297,8 +304,7 @@ final class ClusterTruth {
                 }
             }
         }
-        return quota.nominalQuota()
-                + Math.min(quota.borrowingLimit().orElse(Double.MAX_VALUE), Math.max(0, lendable));
+        return quota.nominalQuota() + Math.min(quota.borrowingLimit().orElse(Double.MAX_VALUE), Math.max(0, lendable));
     }
 
     private Optional<Account> account(ClusterState state, GpuId unit, Tenant tenant) {
@@ -399,10 +405,11 @@ final class ClusterTruth {
 
     private void checkBundles(Map<GpuId, Tenant> known) {
         Map<String, List<GpuId>> bundles = new TreeMap<>();
-        known.keySet().forEach(unit -> world.unit(unit)
-                .bundle()
-                .ifPresent(bundle ->
-                        bundles.computeIfAbsent(bundle, any -> new ArrayList<>()).add(unit)));
+        known.keySet()
+                .forEach(unit -> world.unit(unit)
+                        .bundle()
+                        .ifPresent(bundle -> bundles.computeIfAbsent(bundle, any -> new ArrayList<>())
+                                .add(unit)));
         bundles.forEach((bundle, units) -> {
             long lastJob = lastStart(units, true);
             long lastReplica = lastStart(units, false);
@@ -454,12 +461,10 @@ final class ClusterTruth {
                     && spec.shape().isAny()
                     && spec.hardDeadline().isEmpty()
                     && job.changing().isEmpty();
-            boolean waits = isPlain
-                    && !job.isOver()
-                    && !job.isRefused()
-                    && !running.containsValue(new Tenant.Job(spec.job()));
-            boolean hasClaim = waits
-                    && known.keySet().stream().anyMatch(unit -> isOwed(state, unit, known.get(unit), spec, used));
+            boolean waits =
+                    isPlain && !job.isOver() && !job.isRefused() && !running.containsValue(new Tenant.Job(spec.job()));
+            boolean hasClaim =
+                    waits && known.keySet().stream().anyMatch(unit -> isOwed(state, unit, known.get(unit), spec, used));
             if (hasClaim) {
                 open.add(spec.job());
             }
@@ -475,8 +480,7 @@ final class ClusterTruth {
     }
 
     /** Whether a job could have a unit out of the nominal quota of its queue, from a queue that is above its own. */
-    private boolean isOwed(
-            ClusterState state, GpuId unit, Tenant tenant, TrainingJob job, Map<Account, Double> used) {
+    private boolean isOwed(ClusterState state, GpuId unit, Tenant tenant, TrainingJob job, Map<Account, Double> used) {
         Optional<ClusterQueue> mine = state.entities().queueOf(new Tenant.Job(job.job()));
         Optional<ClusterQueue> theirs = state.entities().queueOf(tenant);
         boolean isInReach = tenant.isJob()
@@ -503,8 +507,10 @@ final class ClusterTruth {
                 .filter(service -> service.spec().queue().equals(job.queue()))
                 .mapToInt(service -> service.spec().floorReplicas())
                 .sum();
-        double has = used.getOrDefault(new Account(mine.get().queue(), asked.get().kind()), 0.0);
-        double too = used.getOrDefault(new Account(theirs.get().queue(), taken.get().kind()), 0.0);
+        double has =
+                used.getOrDefault(new Account(mine.get().queue(), asked.get().kind()), 0.0);
+        double too =
+                used.getOrDefault(new Account(theirs.get().queue(), taken.get().kind()), 0.0);
         return has + floors + 1 <= asked.get().nominalQuota()
                 && too > taken.get().nominalQuota() + ROUNDING;
     }
@@ -522,7 +528,8 @@ final class ClusterTruth {
             }
         }
         for (GpuState unit : state.gpus().values()) {
-            Optional<Tenant> holder = unit.owner().holder().filter(any -> unit.owner().isUp());
+            Optional<Tenant> holder =
+                    unit.owner().holder().filter(any -> unit.owner().isUp());
             boolean isNamed = unit.slot().filter(slot -> !slot.isSlot()).isPresent();
             Optional<Tenant> runs = Optional.ofNullable(running.get(unit.gpuId()));
             if (isNamed && holder.isPresent() && !holder.equals(runs)) {
@@ -562,12 +569,11 @@ final class ClusterTruth {
                 continue;
             }
             long here = all.units().stream()
-                    .filter(unit -> all.equals(together.get(unit)) && all.tenant().equals(known.get(unit)))
+                    .filter(unit ->
+                            all.equals(together.get(unit)) && all.tenant().equals(known.get(unit)))
                     .count();
             if (here > 0 && here < all.units().size()) {
-                broken(
-                        "left of a replica",
-                        "%s runs on %d units of %s".formatted(all.tenant(), here, all.units()));
+                broken("left of a replica", "%s runs on %d units of %s".formatted(all.tenant(), here, all.units()));
             }
         }
         Map<Seat, Integer> runs = runs();

@@ -177,9 +177,7 @@ final class MixedCluster {
     private void begin() {
         world.actuators().forEach(this::tell);
         world.nodes().forEach(this::tell);
-        world.queues().stream()
-                .filter(queue -> random.nextInt(4) > 0)
-                .forEach(queue -> tell(world.queue(queue, now)));
+        world.queues().stream().filter(queue -> random.nextInt(4) > 0).forEach(queue -> tell(world.queue(queue, now)));
         for (String name : List.of("chat", "search", "vision").subList(0, 1 + random.nextInt(3))) {
             services.add(new ServiceId(name));
             tell(world.service(name, now));
@@ -268,8 +266,7 @@ final class MixedCluster {
 
     private void changeQuota() {
         if (!world.queues().isEmpty()) {
-            tell(world.queue(
-                    world.queues().get(random.nextInt(world.queues().size())), now));
+            tell(world.queue(world.queues().get(random.nextInt(world.queues().size())), now));
         }
     }
 
@@ -314,11 +311,10 @@ final class MixedCluster {
         }
         List<GpuId> repaired = brain.state().gpus().stream()
                 .filter(gpu -> gpu.owner().isQuarantined())
-                .filter(gpu -> lost.keySet().stream()
-                        .noneMatch(node -> node.nodeId().equals(gpu.nodeId())))
+                .filter(gpu ->
+                        lost.keySet().stream().noneMatch(node -> node.nodeId().equals(gpu.nodeId())))
                 .map(GpuState::gpuId)
-                .filter(gpu -> hands.stream()
-                        .allMatch(hand -> !hand.running().containsKey(gpu) && hand.isRidOf(gpu)))
+                .filter(gpu -> hands.stream().allMatch(hand -> !hand.running().containsKey(gpu) && hand.isRidOf(gpu)))
                 .toList();
         if (!repaired.isEmpty()) {
             tell(new ControlCommand(

@@ -165,8 +165,7 @@ final class MixedWorld {
             default -> Abilities.USUAL;
         };
         Abilities spanning = random.nextInt(4) == 0 ? abilities.withSpansNodes(false) : abilities;
-        Abilities drawn =
-                random.nextBoolean() ? spanning.choosing(UnitChoice.NODE, UnitChoice.NODE) : spanning;
+        Abilities drawn = random.nextBoolean() ? spanning.choosing(UnitChoice.NODE, UnitChoice.NODE) : spanning;
         return new ActuatorDescription(name, DOMAIN, now, "simulated", scope, drawn);
     }
 
@@ -175,7 +174,8 @@ final class MixedWorld {
             KindId kind = GpuKinds.PLAIN.of(gpu);
             if (gpu.instances().isEmpty()) {
                 units.put(
-                        gpu.gpuId(), new Unit(node.nodeId(), place(node, gpu.gpuId(), kind, ""), kind, 1, bundle(node)));
+                        gpu.gpuId(),
+                        new Unit(node.nodeId(), place(node, gpu.gpuId(), kind, ""), kind, 1, bundle(node)));
             }
             for (GpuInstance instance : gpu.instances()) {
                 GpuId id = instance.gpuId();
@@ -194,8 +194,7 @@ final class MixedWorld {
 
     private Optional<ActuatorDescription> actuator(Node node) {
         return actuators.stream()
-                .filter(each ->
-                        each.nodes().isEmpty() || each.nodes().contains(node.nodeId()))
+                .filter(each -> each.nodes().isEmpty() || each.nodes().contains(node.nodeId()))
                 .findFirst();
     }
 

@@ -12,8 +12,8 @@ import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingJob;
@@ -197,13 +197,12 @@ final class SimActuator {
      * @param isSeen whether the driver sees the ends of its tenants; if not, the node is taken out of the inventory
      */
     void lose(Node node, Collection<GpuId> units, boolean isSeen) {
-        List<DriverEvent> ends =
-                machine.map(each -> each.lose(units)).orElse(List.of());
+        List<DriverEvent> ends = machine.map(each -> each.lose(units)).orElse(List.of());
         if (isSeen) {
             deeds.addAll(ends);
         } else {
-            known.removeIf(event ->
-                    event instanceof Node other && other.nodeId().equals(node.nodeId()));
+            known.removeIf(
+                    event -> event instanceof Node other && other.nodeId().equals(node.nodeId()));
             actuation.lose(node.nodeId());
         }
     }

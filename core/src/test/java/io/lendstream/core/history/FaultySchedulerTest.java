@@ -219,7 +219,11 @@ class FaultySchedulerTest {
         assertThat(brokenGang(gang, step -> {
                     Step freed = owned(step, "train-g0", new Owner.Free());
                     JobState job = freed.state().jobs().require(new JobId("a"));
-                    return with(freed, job.without(List.of(new GpuId("train-g0")), freed.state().now()));
+                    return with(
+                            freed,
+                            job.without(
+                                    List.of(new GpuId("train-g0")),
+                                    freed.state().now()));
                 }))
                 .contains("group");
     }
@@ -620,9 +624,7 @@ class FaultySchedulerTest {
         HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
             Step step = scheduler.step(state, event);
             Step faulty = with(step, after);
-            return event.sequence() == last
-                    ? new Step(faulty.state(), List.of(decision), faulty.changed())
-                    : step;
+            return event.sequence() == last ? new Step(faulty.state(), List.of(decision), faulty.changed()) : step;
         });
         hosted.log().forEach(checker::take);
         return rules(checker.verdict(hosted.decisions(), hosted.leases()));

@@ -73,9 +73,35 @@ class SlotTenancyTest {
         Instant at = Scenario.START.plusSeconds(++second);
         Action serve = new Action.Serve(new ServiceId("chat"), List.of(new GpuId(gpu)), false);
         rule.decided(
-                new Decision(
-                        decision(second), at, at, false, new Reason("test", "", Map.of(), List.of()), serve),
+                new Decision(decision(second), at, at, false, new Reason("test", "", Map.of(), List.of()), serve),
                 state);
+    }
+
+    /** The names of two units were exchanged between the start and the end. */
+    @Test
+    void aStartThatIsReportedAfterItsEndUnderAnotherNameIsOver() {
+        ActuationReport start = report(Outcome.BOUND, "a", slot("n/0"));
+        take(Outcome.RELEASED, "a", slot("n/1"));
+        take(Outcome.BOUND, "b", slot("n/0"));
+        take(Outcome.BOUND, "b", slot("n/1"));
+
+        rule.reported(start, state);
+
+        assertThat(violations.found()).isEmpty();
+    }
+
+    @Test
+    void anEndHidesOneStartBeforeIt() {
+        ActuationReport one = report(Outcome.BOUND, "a", slot("n/0"));
+        ActuationReport other = report(Outcome.BOUND, "a", slot("n/1"));
+        take(Outcome.RELEASED, "a", slot("n/1"));
+        take(Outcome.BOUND, "b", slot("n/0"));
+        take(Outcome.BOUND, "b", slot("n/1"));
+
+        rule.reported(one, state);
+        rule.reported(other, state);
+
+        assertThat(violations.found()).hasSize(1);
     }
 
     @Test

@@ -444,8 +444,7 @@ class AdmissionControlTest {
         planned(story.tell(job.in(new QueueId("team-a"))));
 
         assertThat(lastAnswer(story))
-                .isEqualTo(
-                        "a is refused: it needs 4 GPUs in one rack, and no rack has more than 2 for it");
+                .isEqualTo("a is refused: it needs 4 GPUs in one rack, and no rack has more than 2 for it");
         assertThat(lastNumbers(story)).containsEntry("needed", 4.0).containsEntry("largest", 2.0);
 
         planned(story.rack("train-b", "r1"));

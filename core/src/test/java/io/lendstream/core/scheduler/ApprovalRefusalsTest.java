@@ -158,8 +158,7 @@ class ApprovalRefusalsTest {
         state = new EditedState(story.host("train", 8, 64));
         state.job(
                 "a",
-                job -> job.described(
-                        job.spec().needing(new HostNeed(Optional.empty(), Optional.of(40L << 30))), 1));
+                job -> job.described(job.spec().needing(new HostNeed(Optional.empty(), Optional.of(40L << 30))), 1));
 
         assertRefused(
                 new Action.Resize(JOB, gpus("train-g0", "train-g1"), allocation("train-g0", "train-g1")),

@@ -43,9 +43,7 @@ class GangGainsTest {
     }
 
     private static Scenario twoActuators() {
-        return twoNodes()
-                .actuator("one", Abilities.USUAL, "train-a")
-                .actuator("two", Abilities.USUAL, "train-b");
+        return twoNodes().actuator("one", Abilities.USUAL, "train-a").actuator("two", Abilities.USUAL, "train-b");
     }
 
     private static List<GpuId> gpus(String... names) {
@@ -96,9 +94,7 @@ class GangGainsTest {
 
     @Test
     void anotherJobTrainsOnEachGpuThatIsBound() {
-        Scenario story = Scenario.of("deepboot")
-                .node("train", Pool.TRAINING, 2)
-                .rigidJob("a", 2);
+        Scenario story = Scenario.of("deepboot").node("train", Pool.TRAINING, 2).rigidJob("a", 2);
         for (int i = 0; i < 60 && story.job("a").gpus() == 0; i++) {
             story.after(ofSeconds(5));
         }

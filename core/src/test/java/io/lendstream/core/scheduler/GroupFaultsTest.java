@@ -133,11 +133,10 @@ class GroupFaultsTest {
 
     @Test
     void severalReplicasOfASmallShapeStandInForALargeOneAtOnce() {
-        Scenario story = node(3)
-                .tell(node(3).serviceRecord("chat", 0)
-                        .inShapes(List.of(
-                                ReplicaShape.of("large", 4, 1, 40, ofSeconds(30)),
-                                ReplicaShape.of("small", 1, 1, 5, ofSeconds(30)))));
+        Scenario story = node(3).tell(node(3).serviceRecord("chat", 0)
+                .inShapes(List.of(
+                        ReplicaShape.of("large", 4, 1, 40, ofSeconds(30)),
+                        ReplicaShape.of("small", 1, 1, 5, ofSeconds(30)))));
 
         story.rate("chat", 12);
 
@@ -148,7 +147,8 @@ class GroupFaultsTest {
     /** A service with a floor waits for the GPU that is about to be free; the other one needs it above its floor. */
     @Test
     void aReplicaOfSeveralGpusLeavesWhatIsComingToServicesThatWaitedBefore() {
-        Scenario story = declared(node(2), 0, shape("tp2", 2, 1)).rate("chat", 0).job("a", 2);
+        Scenario story =
+                declared(node(2), 0, shape("tp2", 2, 1)).rate("chat", 0).job("a", 2);
         for (int i = 0; i < 60 && story.count("lent") < 2; i++) {
             at(story, 0, 1);
             if (story.job("a").gpus() > 0) {
@@ -288,8 +288,7 @@ class GroupFaultsTest {
         story.after(ofSeconds(1));
 
         for (int i = 0; i < 2; i++) {
-            UnitPlacement place =
-                    UnitPlacement.on(new GpuId(other + "-g" + i), asked.get(i), Optional.empty());
+            UnitPlacement place = UnitPlacement.on(new GpuId(other + "-g" + i), asked.get(i), Optional.empty());
             story.tell(story.report(stop.id(), Outcome.RELEASED, List.of(asked.get(i)), Optional.of(CHAT))
                     .with(List.of(place)));
         }

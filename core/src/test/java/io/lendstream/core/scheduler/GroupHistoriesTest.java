@@ -52,8 +52,7 @@ class GroupHistoriesTest {
 
         assertThat(checker.verdict(history.decisions(), List.of()).violations())
                 .extracting(Violation::rule)
-                .doesNotContain(
-                        "role floor", "group", "floor", "kind", "one owner", "bind before release", "replay");
+                .doesNotContain("role floor", "group", "floor", "kind", "one owner", "bind before release", "replay");
     }
 
     @Seeds(100)
@@ -71,8 +70,10 @@ class GroupHistoriesTest {
         List<Decision> decisions = new ArrayList<>();
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         for (DomainEvent each : history.log()) {
-            Event event =
-                    each.event().asService().<Event>map(GroupHistoriesTest::inShape).orElse(each.event());
+            Event event = each.event()
+                    .asService()
+                    .<Event>map(GroupHistoriesTest::inShape)
+                    .orElse(each.event());
             Step step = history.scheduler()
                     .step(
                             state,

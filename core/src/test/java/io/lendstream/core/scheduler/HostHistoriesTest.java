@@ -86,7 +86,11 @@ class HostHistoriesTest {
                         .filter(change -> change.allocation().mechanism() == Mechanism.PAUSE)
                         .isPresent();
                 if (isPause && !decision.advisory()) {
-                    boolean isEnd = decision.action().jobChange().orElseThrow().allocation().isPaused();
+                    boolean isEnd = decision.action()
+                            .jobChange()
+                            .orElseThrow()
+                            .allocation()
+                            .isPaused();
                     pauses += isEnd ? 1 : 0;
                     resumes += isEnd ? 0 : 1;
                 }

@@ -150,7 +150,8 @@ class HostSharesTest {
         story.tell(story.jobRecord("a", 2, false).needing(memory(24)));
         planned();
 
-        List<Decision> after = story.decisions().subList(before, story.decisions().size());
+        List<Decision> after =
+                story.decisions().subList(before, story.decisions().size());
         assertThat(after).hasSize(1);
         Action.Resize resize = (Action.Resize) after.get(0).action();
         assertThat(resize.gpus()).isEmpty();
@@ -203,9 +204,13 @@ class HostSharesTest {
         Plan plan = new Plan(Map.of(new JobId("a"), small, new JobId("b"), held), Map.of());
 
         HostPlan possible = HostPlan.of(
-                builder, new ShapeGuard(builder, SchedulerSettings.DEFAULTS.model().topology()), plan);
+                builder,
+                new ShapeGuard(builder, SchedulerSettings.DEFAULTS.model().topology()),
+                plan);
 
-        assertThat(possible.plan().targets()).containsEntry(new JobId("a"), held).containsEntry(new JobId("b"), List.of());
+        assertThat(possible.plan().targets())
+                .containsEntry(new JobId("a"), held)
+                .containsEntry(new JobId("b"), List.of());
     }
 
     @Test

@@ -110,8 +110,7 @@ class KindAwareTest {
                 .node("train-b", Pool.TRAINING, 3, A100, 80)
                 .node("train-t", Pool.TRAINING, 2, T4, 16);
         for (String name : List.of("x", "y")) {
-            story.tell(
-                    story.jobRecord(name, 2, false).onKinds(only(BIG)).shaped(oneNode));
+            story.tell(story.jobRecord(name, 2, false).onKinds(only(BIG)).shaped(oneNode));
         }
         pass(story, 2);
         assertThat(story.count("training")).isEqualTo(4);

@@ -99,7 +99,8 @@ class PausingTest {
 
         assertThat(change(story).isReclaim()).isTrue();
         assertThat(allocation(story)).isEqualTo(Allocation.suspended(Mechanism.PAUSE));
-        assertThat(change(story).reason().text()).endsWith("it is paused with 32.0 GiB in the host memory of node infer");
+        assertThat(change(story).reason().text())
+                .endsWith("it is paused with 32.0 GiB in the host memory of node infer");
         assertThat(change(story).reason().numbers()).containsEntry("hostMemoryBytes", 32.0 * GIB);
         assertThat(story.job("a").paused()).contains(new PausedAt(INFER, 32 * GIB, story.now()));
         assertThat(story.count("releasing")).isEqualTo(2);
@@ -163,7 +164,8 @@ class PausingTest {
     void onAnotherNodeItStartsAgain() {
         Scenario story = resumed(paused().node("train", Pool.TRAINING, 2));
 
-        assertThat(story.job("a").allocation().gpus()).allMatch(gpu -> gpu.value().startsWith("train"));
+        assertThat(story.job("a").allocation().gpus())
+                .allMatch(gpu -> gpu.value().startsWith("train"));
         assertThat(allocation(story).mechanism()).isEqualTo(Mechanism.RESTART);
         assertThat(story.job("a").paused()).isEmpty();
     }
@@ -214,7 +216,9 @@ class PausingTest {
         assertThat(story.job("a").paused()).isEmpty();
         assertThat(story.state().clusterIndex().jobs().paused().isEmpty()).isTrue();
         int decided = story.decisions().size();
-        assertThat(story.after(ofMinutes(10)).decisions().subList(decided, story.decisions().size()))
+        assertThat(story.after(ofMinutes(10))
+                        .decisions()
+                        .subList(decided, story.decisions().size()))
                 .noneMatch(decision -> decision.action().jobChange().isPresent());
     }
 
@@ -244,8 +248,7 @@ class PausingTest {
         DecisionId earlier = change(story).id();
         story.rate("chat", 25);
 
-        story.tell(story.report(
-                earlier, Outcome.FAILED, List.of(), Optional.of(new Tenant.Job(new JobId("a")))));
+        story.tell(story.report(earlier, Outcome.FAILED, List.of(), Optional.of(new Tenant.Job(new JobId("a")))));
 
         assertThat(story.job("a").paused()).isPresent();
     }
@@ -260,15 +263,15 @@ class PausingTest {
 
     @Test
     void aStartElsewhereIsInForceOnceTheMemoryIsFree() {
-        Scenario story = paused()
-                .actuator("one", SUSPENDS, "infer")
+        Scenario story = paused().actuator("one", SUSPENDS, "infer")
                 .actuator("two", SUSPENDS, "train")
                 .node("train", Pool.TRAINING, 2);
         for (int i = 0; i < 20 && story.job("a").gpus() == 0; i++) {
             story.after(ofSeconds(15)).rate("chat", 25);
         }
 
-        assertThat(story.job("a").allocation().gpus()).allMatch(gpu -> gpu.value().startsWith("train"));
+        assertThat(story.job("a").allocation().gpus())
+                .allMatch(gpu -> gpu.value().startsWith("train"));
         assertThat(story.job("a").change().awaited()).containsExactly("one", "two");
     }
 

@@ -97,8 +97,7 @@ class QuotaAsksTest {
 
     @Test
     void nothingIsTakenForAJobThatItsNodeCannotHost() {
-        Scenario story = planned(
-                teams(4, 2, 2).host("train", 16, 64).rigidJob("a", 4, "team-a"));
+        Scenario story = planned(teams(4, 2, 2).host("train", 16, 64).rigidJob("a", 4, "team-a"));
         assertThat(story.job("a").gpus()).isEqualTo(4);
 
         story.tell(story.jobRecord("b", 2, false)

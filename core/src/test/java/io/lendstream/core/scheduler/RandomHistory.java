@@ -306,11 +306,14 @@ final class RandomHistory {
                 node(name, name.startsWith("train") ? Pool.TRAINING : Pool.INFERENCE, "test GPU");
             }
             case 1 -> service(pick(services));
-            default -> story.actuator("one", switch (random.nextInt(3)) {
-                case 0 -> Abilities.USUAL;
-                case 1 -> Abilities.USUAL.withGranularity(Granularity.NODE);
-                default -> Abilities.USUAL.withSpansNodes(false);
-            });
+            default ->
+                story.actuator(
+                        "one",
+                        switch (random.nextInt(3)) {
+                            case 0 -> Abilities.USUAL;
+                            case 1 -> Abilities.USUAL.withGranularity(Granularity.NODE);
+                            default -> Abilities.USUAL.withSpansNodes(false);
+                        });
         }
     }
 
@@ -501,7 +504,8 @@ final class RandomHistory {
 
     /** Submits a job; where there are queues, it may be in one, and may have a hard deadline. */
     private void tell(TrainingJob job) {
-        TrainingJob gang = gangs && random.nextInt(4) > 0 ? job.shaped(job.shape().together()) : job;
+        TrainingJob gang =
+                gangs && random.nextInt(4) > 0 ? job.shaped(job.shape().together()) : job;
         TrainingJob queued = hosted(queued(gang));
         if (queues.isEmpty() || random.nextInt(3) > 0) {
             story.tell(queued);

@@ -73,8 +73,7 @@ class RepartitioningTest {
         long serving = story.count("serving");
         assertThat(serving).isPositive();
 
-        story.tell(story.serviceRecord("chat", 0)
-                .inShapes(List.of(ReplicaShape.of("tp2", 2, 1, 400, ofSeconds(30)))));
+        story.tell(story.serviceRecord("chat", 0).inShapes(List.of(ReplicaShape.of("tp2", 2, 1, 400, ofSeconds(30)))));
         story.after(ofSeconds(31)).rate("chat", 300);
 
         assertThat(story.state().slices().orElseThrow().services()).isEmpty();

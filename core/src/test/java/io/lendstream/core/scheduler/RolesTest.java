@@ -68,7 +68,9 @@ class RolesTest {
     @Test
     void eachRoleGetsTheReplicasThatItNeeds() {
         Scenario story = node(8);
-        story.tell(chat(story, 0, prefill(2, 20), decode(2, 10))).rate("chat", 10).settled();
+        story.tell(chat(story, 0, prefill(2, 20), decode(2, 10)))
+                .rate("chat", 10)
+                .settled();
 
         assertThat(serving(story, ReplicaRole.PREFILL)).isEqualTo(1);
         assertThat(serving(story, ReplicaRole.DECODE)).isEqualTo(2);
@@ -90,7 +92,11 @@ class RolesTest {
 
         assertThat(serving(story, ReplicaRole.PREFILL)).isEqualTo(1);
         assertThat(serving(story, ReplicaRole.DECODE)).isEqualTo(3);
-        assertThat(story.state().services().require(new ServiceId("chat")).spec().floorGpus())
+        assertThat(story.state()
+                        .services()
+                        .require(new ServiceId("chat"))
+                        .spec()
+                        .floorGpus())
                 .isEqualTo(4);
     }
 
@@ -98,7 +104,9 @@ class RolesTest {
     @Test
     void rolesShareGpusThatAreTooFew() {
         Scenario story = node(4);
-        story.tell(chat(story, 0, prefill(1, 10), decode(1, 10))).rate("chat", 30).settled();
+        story.tell(chat(story, 0, prefill(1, 10), decode(1, 10)))
+                .rate("chat", 30)
+                .settled();
 
         assertThat(serving(story, ReplicaRole.PREFILL)).isEqualTo(2);
         assertThat(serving(story, ReplicaRole.DECODE)).isEqualTo(2);

@@ -38,14 +38,13 @@ final class ShortcutOracle {
     private static final Set<ReasonCode> OF_DEMAND = EnumSet.of(ReasonCode.DEMAND, ReasonCode.FORECAST);
     private static final Set<ReasonCode> OF_BATCHES = EnumSet.of(ReasonCode.BATCHES, ReasonCode.LATE);
     private static final Set<ReasonCode> OF_CUTS = EnumSet.of(ReasonCode.SLICES);
-    private static final Set<ReasonCode> OF_PLANS =
-            EnumSet.of(
-                    ReasonCode.PLAN,
-                    ReasonCode.SLICE,
-                    ReasonCode.HELD,
-                    ReasonCode.STALE,
-                    ReasonCode.ADMISSION,
-                    ReasonCode.HOST);
+    private static final Set<ReasonCode> OF_PLANS = EnumSet.of(
+            ReasonCode.PLAN,
+            ReasonCode.SLICE,
+            ReasonCode.HELD,
+            ReasonCode.STALE,
+            ReasonCode.ADMISSION,
+            ReasonCode.HOST);
 
     /** Makes a plan at every event. */
     private static final WorkDue PLANS = new WorkDue() {

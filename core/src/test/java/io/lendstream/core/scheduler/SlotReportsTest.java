@@ -101,9 +101,7 @@ class SlotReportsTest {
     private void sample(Map<String, String> userByGpu) {
         List<GpuSample> samples = userByGpu.entrySet().stream()
                 .sorted(Map.Entry.comparingByKey())
-                .map(use -> GpuSample.of(new GpuId(use.getKey()))
-                        .build()
-                        .withUsers(List.of(use.getValue())))
+                .map(use -> GpuSample.of(new GpuId(use.getKey())).build().withUsers(List.of(use.getValue())))
                 .toList();
         moment.later(ofSeconds(1));
         long sequence = moment.state().eventSequence();
@@ -248,8 +246,7 @@ class SlotReportsTest {
 
     @Test
     void anOlderReleaseDoesNotFreeAUnitOfANewerOne() {
-        moment.owned(
-                new Owner.Releasing(job("a"), decision(8), NOW.plusSeconds(45), NOW.plusSeconds(90)), "n-g1");
+        moment.owned(new Owner.Releasing(job("a"), decision(8), NOW.plusSeconds(45), NOW.plusSeconds(90)), "n-g1");
 
         report(Outcome.RELEASED, "a", "n-g0", unknown("n-g0", "pod-a"));
 
@@ -293,9 +290,7 @@ class SlotReportsTest {
                 .owned(releasing(service("chat"), ofSeconds(90)), "i-g0")
                 .later(ofSeconds(1));
 
-        report(
-                moment.report(EARLIER, Outcome.RELEASED, service("chat"), "i-g0"),
-                on("j-g0", "i-g0", "pod-chat"));
+        report(moment.report(EARLIER, Outcome.RELEASED, service("chat"), "i-g0"), on("j-g0", "i-g0", "pod-chat"));
 
         assertThat(moment.owner("j-g0").isFree()).isTrue();
         assertThat(moment.owner("i-g0")).isEqualTo(serving("chat"));
@@ -422,7 +417,9 @@ class SlotReportsTest {
         moment.observe(old);
         assertOwners("a", "b", "", "");
 
-        moment.later(ofSeconds(1)).owned(binding(job("b"), ofSeconds(30)), "n-g2").later(ofSeconds(1));
+        moment.later(ofSeconds(1))
+                .owned(binding(job("b"), ofSeconds(30)), "n-g2")
+                .later(ofSeconds(1));
         moment.observe(moment.report(EARLIER, Outcome.HOLDS, job("a")));
         assertOwners("a", "b", "b", "");
     }
@@ -525,8 +522,9 @@ class SlotReportsTest {
 
         sample(Map.of("n-g1", "pod-b"));
 
-        assertThat(moment.state().promises()).singleElement().satisfies(promise -> assertThat(promise.unit())
-                .isEqualTo(new GpuId("n-g0")));
+        assertThat(moment.state().promises())
+                .singleElement()
+                .satisfies(promise -> assertThat(promise.unit()).isEqualTo(new GpuId("n-g0")));
         assertThat(moment.jobState("a").target()).isEqualTo(gpus("n-g0"));
     }
 

@@ -88,8 +88,7 @@ class UnitExchangeTest {
         GpuId actual = empty.get(random.nextInt(empty.size()));
         Pod pod = new Pod(name, "pod-" + started++);
         moment.set(builder -> {
-            builder.own(
-                    named, new Owner.Binding(job(name), EARLIER, now.plusSeconds(30), Optional.empty(), 1));
+            builder.own(named, new Owner.Binding(job(name), EARLIER, now.plusSeconds(30), Optional.empty(), 1));
             allocate(builder, name, named, true);
         });
         if (random.nextInt(4) == 0) {
@@ -101,9 +100,7 @@ class UnitExchangeTest {
                 Outcome.BOUND,
                 name,
                 named,
-                random.nextBoolean()
-                        ? UnitPlacement.on(actual, named, user)
-                        : UnitPlacement.unknown(named, user));
+                random.nextBoolean() ? UnitPlacement.on(actual, named, user) : UnitPlacement.unknown(named, user));
     }
 
     private void release(String node, Random random) {
@@ -120,8 +117,7 @@ class UnitExchangeTest {
         String name = named.owner().holdingJob().orElseThrow().value();
         moment.set(builder -> {
             builder.own(
-                    named.gpuId(),
-                    new Owner.Releasing(job(name), EARLIER, now.plusSeconds(45), now.plusSeconds(90)));
+                    named.gpuId(), new Owner.Releasing(job(name), EARLIER, now.plusSeconds(45), now.plusSeconds(90)));
             allocate(builder, name, named.gpuId(), false);
         });
         if (random.nextInt(4) == 0) {
@@ -176,9 +172,7 @@ class UnitExchangeTest {
         List<GpuSample> samples = new ArrayList<>();
         for (GpuState unit : units(node)) {
             Pod pod = pods.get(unit.gpuId());
-            samples.add(GpuSample.of(unit.gpuId())
-                    .build()
-                    .withUsers(pod == null ? List.of() : List.of(pod.user())));
+            samples.add(GpuSample.of(unit.gpuId()).build().withUsers(pod == null ? List.of() : List.of(pod.user())));
         }
         moment.observe(new GpuTelemetry(
                 new NodeId(node), DOMAIN, "boot-1", moment.state().eventSequence(), now, samples));
@@ -215,7 +209,8 @@ class UnitExchangeTest {
     private void checkPlaces() {
         for (GpuState unit : moment.state().gpus().values()) {
             if (unit.slot().isPresent() && !unit.isSlot()) {
-                Optional<String> there = Optional.ofNullable(pods.get(unit.gpuId())).map(Pod::user);
+                Optional<String> there =
+                        Optional.ofNullable(pods.get(unit.gpuId())).map(Pod::user);
                 assertThat(unit.user()).as("%s", unit.gpuId()).isEqualTo(there);
             }
         }

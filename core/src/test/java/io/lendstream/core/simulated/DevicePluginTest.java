@@ -92,8 +92,8 @@ class DevicePluginTest {
         }
         int compared = 0;
         for (List<GpuState> units : nodes.values()) {
-            boolean isAtRest = units.stream()
-                    .noneMatch(unit -> unit.owner().isInTransfer() || changing.contains(unit.gpuId()));
+            boolean isAtRest =
+                    units.stream().noneMatch(unit -> unit.owner().isInTransfer() || changing.contains(unit.gpuId()));
             if (isAtRest) {
                 compared++;
                 Map<Tenant, Integer> decided = new HashMap<>();

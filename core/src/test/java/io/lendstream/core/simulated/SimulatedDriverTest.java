@@ -211,8 +211,7 @@ class SimulatedDriverTest {
         List<Boolean> paused = new ArrayList<>();
         driver = new SimulatedDriver(facts -> {
             paused.add(facts.paused());
-            return new ChangeTiming(
-                    Duration.ofSeconds(2), Duration.ofSeconds(3), Duration.ofSeconds(20), failure);
+            return new ChangeTiming(Duration.ofSeconds(2), Duration.ofSeconds(3), Duration.ofSeconds(20), failure);
         });
         place(0, 1, JOB, "t1");
         events();
@@ -238,8 +237,8 @@ class SimulatedDriverTest {
         assertThat(isPausedAfter(() -> {})).isTrue();
         assertThat(isPausedAfter(() -> driver.lose(gpus("t2")))).isTrue();
         assertThat(isPausedAfter(() -> driver.lose(gpus("t1")))).isFalse();
-        assertThat(isPausedAfter(() -> driver.take(
-                        new Order.Force(decision(2), JOB, gpus("t1")), OrderSubject.NOTHING, at(80))))
+        assertThat(isPausedAfter(
+                        () -> driver.take(new Order.Force(decision(2), JOB, gpus("t1")), OrderSubject.NOTHING, at(80))))
                 .isFalse();
     }
 
@@ -248,8 +247,7 @@ class SimulatedDriverTest {
         List<Boolean> paused = new ArrayList<>();
         driver = new SimulatedDriver(facts -> {
             paused.add(facts.paused());
-            return new ChangeTiming(
-                    Duration.ofSeconds(2), Duration.ofSeconds(3), Duration.ofSeconds(20), failure);
+            return new ChangeTiming(Duration.ofSeconds(2), Duration.ofSeconds(3), Duration.ofSeconds(20), failure);
         });
         driver.restore(
                 List.of(),

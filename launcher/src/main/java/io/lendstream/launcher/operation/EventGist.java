@@ -113,16 +113,17 @@ final class EventGist implements Event.Cases<String> {
                         service.floorReplicas(),
                         service.replicaCapacityPerSecond(),
                         service.capacities().stream()
-                                .map(each -> ", %.1f on %s"
-                                        .formatted(service.capacityOn(Optional.of(each.kind())), each.kind()))
-                                .collect(Collectors.joining())
+                                        .map(each -> ", %.1f on %s"
+                                                .formatted(service.capacityOn(Optional.of(each.kind())), each.kind()))
+                                        .collect(Collectors.joining())
                                 + service.hardware().shapes().stream()
                                         .map(shape -> ", shape " + shape.inWords())
                                         .collect(Collectors.joining())
                                 + service.hardware().roleFloors().stream()
                                         .map(floor -> ", floor %d of role %s"
                                                 .formatted(
-                                                        floor.replicas(), floor.role().inWords()))
+                                                        floor.replicas(),
+                                                        floor.role().inWords()))
                                         .collect(Collectors.joining()));
     }
 

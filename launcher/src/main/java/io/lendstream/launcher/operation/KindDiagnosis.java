@@ -56,7 +56,8 @@ final class KindDiagnosis {
     /** Whether a job names a kind that its domain does not have; it may have ended. */
     boolean isAboutJobs(Collection<Lease> leases) {
         return jobs.values().stream()
-                .anyMatch(job -> !unknown(kinds(job), job.domain(), known(leases)).isEmpty());
+                .anyMatch(
+                        job -> !unknown(kinds(job), job.domain(), known(leases)).isEmpty());
     }
 
     /** A warning about kinds that no GPU of the domain has; empty if there are none. */

@@ -111,8 +111,7 @@ class ExplainedGpusTest {
                 .map(gpu -> gpu.placed(Optional.of(SlotKnowledge.slot(Optional.of("slurm/7"))))
                         .lease(Scenario.DOMAIN, story.state().epoch()))
                 .toList();
-        ExplainedGpus explained =
-                new ExplainedGpus(slots, Optional.of(new GpuId("infer-g0")), StoryNames.of(story));
+        ExplainedGpus explained = new ExplainedGpus(slots, Optional.of(new GpuId("infer-g0")), StoryNames.of(story));
         story.log().forEach(explained::take);
 
         assertThat(explained.lines(story.now()))

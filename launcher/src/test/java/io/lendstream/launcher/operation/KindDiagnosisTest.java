@@ -42,14 +42,13 @@ class KindDiagnosisTest {
 
     @Test
     void kindsThatADomainLacksAreNamedWithTheJobsAndServicesThatNameThem() {
-        Scenario story = node().job("bert", 1, only(A100))
-                .job("gpt", 1, only(A100, T4));
-        story.tell(story.serviceRecord("chat", 0)
-                .onKinds(List.of(KindCapacity.of(T4, 5), KindCapacity.of(A100, 10))));
+        Scenario story = node().job("bert", 1, only(A100)).job("gpt", 1, only(A100, T4));
+        story.tell(story.serviceRecord("chat", 0).onKinds(List.of(KindCapacity.of(T4, 5), KindCapacity.of(A100, 10))));
 
         assertThat(line(story, Optional.of(A100)))
-                .contains("warn kinds: service chat names T4, job gpt names T4, but domain test has only A100-SXM4-80GB;"
-                        + " name kinds as 'lendstream top' shows them");
+                .contains(
+                        "warn kinds: service chat names T4, job gpt names T4, but domain test has only A100-SXM4-80GB;"
+                                + " name kinds as 'lendstream top' shows them");
     }
 
     @Test

@@ -516,9 +516,8 @@ class OverviewTest {
 
     @Test
     void showsTheRolesOfAService() {
-        Scenario parts = Scenario.of("deepboot")
-                .node("infer", Pool.INFERENCE, 4)
-                .actuator("one", Abilities.USUAL);
+        Scenario parts =
+                Scenario.of("deepboot").node("infer", Pool.INFERENCE, 4).actuator("one", Abilities.USUAL);
         parts.tell(parts.serviceRecord("chat", 1)
                         .inShapes(List.of(
                                 ReplicaShape.of("in", 1, 1, 20, Duration.ofSeconds(8))

@@ -114,7 +114,8 @@ class BoundsTest {
 
         assertRefused(
                 TopicCatalogue.SERVICES,
-                Codecs.encode(TopicCatalogue.SERVICES, service.onSlicesOf(1L << 30).inShapes(List.of(one))),
+                Codecs.encode(
+                        TopicCatalogue.SERVICES, service.onSlicesOf(1L << 30).inShapes(List.of(one))),
                 "service chat has shapes and sliceMemoryBytes");
         assertRefused(
                 TopicCatalogue.SERVICES,
@@ -126,8 +127,7 @@ class BoundsTest {
                 "shape wide (2 x 2 GPUs) of service chat has several nodes within one node");
         assertRefused(
                 TopicCatalogue.SERVICES,
-                Codecs.encode(
-                        TopicCatalogue.SERVICES, service.inShapes(List.of(one, wide.as(ReplicaRole.DECODE)))),
+                Codecs.encode(TopicCatalogue.SERVICES, service.inShapes(List.of(one, wide.as(ReplicaRole.DECODE)))),
                 "service chat has shapes of role ALL beside shapes of other roles; declare two services");
     }
 

@@ -15,8 +15,8 @@ import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.ReplicaShape;
-import io.lendstream.core.event.RoleFloor;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.RoleFloor;
 import io.lendstream.core.event.StartTimes;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
@@ -189,8 +189,7 @@ final class RoundTripTest {
 
     @Seeds(100)
     void servicesThatWereWrittenBeforeThereWereShapesHaveReplicasOfOneGpu(long seed) throws IOException {
-        InferenceService service =
-                noShapes(new AnyRecord(seed).of(InferenceService.class));
+        InferenceService service = noShapes(new AnyRecord(seed).of(InferenceService.class));
         Schema now = Codecs.schema(TopicCatalogue.SERVICES);
         Schema before = without(now, "shapes", "roleFloors");
         byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.SERVICES, service), before));
@@ -267,7 +266,8 @@ final class RoundTripTest {
         JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
         RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
         Schema now = mapper.schema();
-        Schema before = SchemaChanges.withoutWithin(now, "spec", "sizes", "multipleOf", "wholeNodes", "topology", "gang");
+        Schema before =
+                SchemaChanges.withoutWithin(now, "spec", "sizes", "multipleOf", "wholeNodes", "topology", "gang");
         byte[] old = AvroBytes.write(AvroBytes.resolve(mapper.encode(job), before));
 
         assertThat(before.getField("spec").schema().getField("multipleOf")).isNull();
@@ -385,12 +385,8 @@ final class RoundTripTest {
     }
 
     private static Schema without(Schema schema, String... fields) {
-        Schema before = schema;
-        for (String field : fields) {
-            assertThat(before.getField(field)).isNotNull();
-            before = SchemaChanges.without(before, field);
-        }
-        return before;
+        assertThat(fields).allMatch(field -> schema.getField(field) != null);
+        return SchemaChanges.without(schema, fields);
     }
 
     @Test

@@ -134,8 +134,7 @@ final class WireSchemasTest {
 
         GenericRecord read = AvroBytes.read(AvroBytes.write(record), later, now);
 
-        SlotKnowledge known =
-                Codecs.decode(TopicCatalogue.LEASES, read).slot().orElseThrow();
+        SlotKnowledge known = Codecs.decode(TopicCatalogue.LEASES, read).slot().orElseThrow();
         assertThat(known.isSlot()).isTrue();
         assertThat(known.user()).contains("slurm/1");
     }

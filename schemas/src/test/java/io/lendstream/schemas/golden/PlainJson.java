@@ -108,7 +108,8 @@ final class PlainJson {
             if (INHERITED.contains(field.name())) {
                 inside.put(field.name(), written);
             }
-            boolean isThere = field.schema().getType() == Schema.Type.UNION || !written.isObject() || !written.isEmpty();
+            boolean isThere =
+                    field.schema().getType() == Schema.Type.UNION || !written.isObject() || !written.isEmpty();
             if (!said && isThere) {
                 object.set(field.name(), written);
             }

@@ -196,7 +196,8 @@ public final class Replay {
      * shapes, which only an actuator that describes itself is asked for.
      */
     private Optional<ActuatorDescription> description() {
-        boolean hasShapes = workload.loads().stream().anyMatch(load -> load.service().plain().hasGroups());
+        boolean hasShapes = workload.loads().stream()
+                .anyMatch(load -> load.service().plain().hasGroups());
         return settings.abilities().equals(Abilities.USUAL) && !hasShapes
                 ? Optional.empty()
                 : Optional.of(new ActuatorDescription(

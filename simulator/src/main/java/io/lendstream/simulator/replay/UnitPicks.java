@@ -64,8 +64,10 @@ final class UnitPicks {
         if (plugin.isEmpty()) {
             return moved;
         }
-        List<GpuId> changed =
-                step.changed().owners().stream().filter(before::containsKey).sorted().toList();
+        List<GpuId> changed = step.changed().owners().stream()
+                .filter(before::containsKey)
+                .sorted()
+                .toList();
         Set<GpuId> seen = new HashSet<>();
         for (GpuId from : changed) {
             Optional<Owner> loan = owner(before, from).filter(Owner::isLent);
@@ -89,7 +91,12 @@ final class UnitPicks {
     }
 
     private static boolean hasNow(Step step, GpuId gpu, Owner owner) {
-        return step.state().gpus().get(gpu).map(GpuState::owner).filter(owner::equals).isPresent();
+        return step.state()
+                .gpus()
+                .get(gpu)
+                .map(GpuState::owner)
+                .filter(owner::equals)
+                .isPresent();
     }
 
     /**

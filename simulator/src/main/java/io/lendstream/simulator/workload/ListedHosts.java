@@ -31,8 +31,7 @@ final class ListedHosts {
                 resume,
                 row.text("resumeElsewhereSeconds").isEmpty() ? resume : seconds(row, "resumeElsewhereSeconds"),
                 Math.round(bounded(row, "pausedGib") * GIB));
-        return needing.with(
-                needing.job().costing(needing.job().traits().costs().pausing(costs)));
+        return needing.with(needing.job().costing(needing.job().traits().costs().pausing(costs)));
     }
 
     private static Optional<Long> amount(CsvRow row, String column, double unit) {

@@ -38,7 +38,8 @@ final class ListedReplicas {
 
     private static ReplicaShape shape(CsvRow row, String part) {
         List<String> fields = List.of(part.split(":", -1));
-        List<String> units = fields.size() == 4 || fields.size() == 5 ? List.of(fields.get(1).split("x", -1)) : List.of();
+        List<String> units =
+                fields.size() == 4 || fields.size() == 5 ? List.of(fields.get(1).split("x", -1)) : List.of();
         if (units.size() != 2 || fields.get(0).isBlank()) {
             throw bad(row);
         }

@@ -20,13 +20,7 @@ import java.util.Optional;
 final class QueueListReader {
     static final List<String> COLUMNS = List.of("queue", "nominalQuota");
     static final List<String> OPTIONAL_COLUMNS = List.of(
-            "kind",
-            "borrowingLimit",
-            "lendingLimit",
-            "cohort",
-            "weight",
-            "withinClusterQueue",
-            "reclaimWithinCohort");
+            "kind", "borrowingLimit", "lendingLimit", "cohort", "weight", "withinClusterQueue", "reclaimWithinCohort");
 
     private QueueListReader() {}
 

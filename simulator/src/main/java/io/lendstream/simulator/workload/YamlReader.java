@@ -35,8 +35,10 @@ final class YamlReader {
                                 "nodesPerRack"),
                         true));
         sections.put(
-                QUEUES, new YamlSections.SectionFields(QueueListReader.COLUMNS, QueueListReader.OPTIONAL_COLUMNS, false));
-        sections.put(JOBS, new YamlSections.SectionFields(JobListReader.COLUMNS, JobListReader.OPTIONAL_COLUMNS, false));
+                QUEUES,
+                new YamlSections.SectionFields(QueueListReader.COLUMNS, QueueListReader.OPTIONAL_COLUMNS, false));
+        sections.put(
+                JOBS, new YamlSections.SectionFields(JobListReader.COLUMNS, JobListReader.OPTIONAL_COLUMNS, false));
         sections.put(
                 SERVICES,
                 new YamlSections.SectionFields(RateServicesReader.COLUMNS, RateServicesReader.OPTIONAL_COLUMNS, false));

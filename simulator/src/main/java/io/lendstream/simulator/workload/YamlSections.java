@@ -144,8 +144,8 @@ final class YamlSections {
         }
         for (String required : fields.required) {
             if (!names.contains(required)) {
-                throw new IllegalArgumentException("%s, line %d: no field '%s' in an item of section %s"
-                        .formatted(file, line, required, section));
+                throw new IllegalArgumentException(
+                        "%s, line %d: no field '%s' in an item of section %s".formatted(file, line, required, section));
             }
         }
         return new CsvRow(file, names, line, values, lines);

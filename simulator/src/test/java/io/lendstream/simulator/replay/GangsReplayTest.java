@@ -34,8 +34,7 @@ class GangsReplayTest {
         Workload workload = Workloads.load(jobs.toString(), Scene.of(DOMAIN, 1, 8, 4));
 
         Replayed replayed = Replay.run(
-                workload,
-                ReplaySettings.of("deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 3, 4, 2, 1)));
+                workload, ReplaySettings.of("deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 3, 4, 2, 1)));
 
         assertThat(HistoryChecker.check(
                                 DOMAIN, replayed.log(), replayed.outcome().decisions(), replayed.leases())

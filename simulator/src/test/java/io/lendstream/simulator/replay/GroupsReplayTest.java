@@ -31,8 +31,7 @@ class GroupsReplayTest {
         Workload workload = Workloads.load(services.toString(), Scene.of(DOMAIN, 1, 4, 8));
 
         Replayed replayed = Replay.run(
-                workload,
-                ReplaySettings.of("deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 3, 4, 1, 1)));
+                workload, ReplaySettings.of("deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 3, 4, 1, 1)));
 
         assertThat(HistoryChecker.check(
                                 DOMAIN, replayed.log(), replayed.outcome().decisions(), replayed.leases())

@@ -41,8 +41,7 @@ class LlmReplayTest {
 
         Replayed lending = replay(some, "lendstream");
 
-        assertThat(HistoryChecker.check(
-                                DOMAIN, lending.log(), lending.outcome().decisions(), lending.leases())
+        assertThat(HistoryChecker.check(DOMAIN, lending.log(), lending.outcome().decisions(), lending.leases())
                         .violations())
                 .isEmpty();
         assertThat(lending.outcome().decisions().stream()
@@ -52,7 +51,6 @@ class LlmReplayTest {
                         .collect(Collectors.toSet()))
                 .containsExactlyInAnyOrder(ReplicaRole.ALL, ReplicaRole.PREFILL, ReplicaRole.DECODE);
         assertThat(lending.outcome().results().lentGpuSeconds()).isPositive();
-        assertThat(attainment(lending))
-                .isCloseTo(attainment(replay(some, ReplaySettings.NO_LENDING)), within(0.0005));
+        assertThat(attainment(lending)).isCloseTo(attainment(replay(some, ReplaySettings.NO_LENDING)), within(0.0005));
     }
 }

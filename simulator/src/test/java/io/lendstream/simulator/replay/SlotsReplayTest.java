@@ -83,17 +83,14 @@ class SlotsReplayTest {
                     compared++;
                 }
             }
-            assertThat(step.state().gpus().stream()
-                            .filter(unit -> unit.owner().isQuarantined()))
+            assertThat(step.state().gpus().stream().filter(unit -> unit.owner().isQuarantined()))
                     .isEmpty();
         }
         return compared;
     }
 
     private static List<GpuState> units(ClusterState state, NodeId node) {
-        return state.gpus().stream()
-                .filter(unit -> unit.nodeId().equals(node))
-                .toList();
+        return state.gpus().stream().filter(unit -> unit.nodeId().equals(node)).toList();
     }
 
     private static Map<String, Integer> decided(List<GpuState> units) {
@@ -147,7 +144,10 @@ class SlotsReplayTest {
                                     .require(gpu.gpuId())
                                     .owner()
                                     .holder()
-                                    .equals(before.gpus().require(gpu.gpuId()).owner().holder())
+                                    .equals(before.gpus()
+                                            .require(gpu.gpuId())
+                                            .owner()
+                                            .holder())
                             ? 0
                             : 1;
                 }

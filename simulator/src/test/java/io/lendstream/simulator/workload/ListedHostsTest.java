@@ -41,8 +41,8 @@ class ListedHostsTest {
                 .contains(new PauseCosts(
                         Duration.ofSeconds(8), Duration.ofSeconds(4), Duration.ofSeconds(20), 32L << 30));
         assertThat(job(",,8,4,,32").traits().costs().pausing())
-                .contains(new PauseCosts(
-                        Duration.ofSeconds(8), Duration.ofSeconds(4), Duration.ofSeconds(4), 32L << 30));
+                .contains(
+                        new PauseCosts(Duration.ofSeconds(8), Duration.ofSeconds(4), Duration.ofSeconds(4), 32L << 30));
         assertThat(job(",,,4,20,32").traits().costs().pausing()).isEmpty();
     }
 

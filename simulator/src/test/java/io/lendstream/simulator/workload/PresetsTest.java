@@ -158,13 +158,11 @@ class PresetsTest {
         assertThat(llm.loads().stream()
                         .flatMap(load -> load.service().hardware().shapes().stream())
                         .map(shape -> shape.starts().cold()))
-                .allMatch(cold -> cold.compareTo(Duration.ofSeconds(30)) >= 0
-                        && cold.compareTo(Duration.ofMinutes(5)) <= 0);
+                .allMatch(cold ->
+                        cold.compareTo(Duration.ofSeconds(30)) >= 0 && cold.compareTo(Duration.ofMinutes(5)) <= 0);
         assertThat(llm.loads())
-                .anyMatch(load -> load.service()
-                        .hardware()
-                        .roles()
-                        .equals(List.of(ReplicaRole.PREFILL, ReplicaRole.DECODE)));
+                .anyMatch(load ->
+                        load.service().hardware().roles().equals(List.of(ReplicaRole.PREFILL, ReplicaRole.DECODE)));
         assertThat(InferenceNeed.of(llm, 32).exceeds()).isFalse();
         assertThat(llm).isEqualTo(Presets.create("llm", scene(3)));
         assertThatThrownBy(() -> Presets.create("llm", Scene.of(new DomainId("test"), 1, 16, 24)))

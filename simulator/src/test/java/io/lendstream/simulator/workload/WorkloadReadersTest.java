@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.DomainId;

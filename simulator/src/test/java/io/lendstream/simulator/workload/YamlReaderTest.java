@@ -49,29 +49,23 @@ class YamlReaderTest {
     void theExampleOfThePageIsReadAsTheListsWouldBe() throws IOException {
         Workload read = read(example());
         Files.writeString(
-                folder.resolve("queues.csv"),
-                "queue,nominalQuota,cohort\nteam-a,8,research\nteam-b,8,research\n");
-        Files.writeString(
-                folder.resolve("jobs.csv"),
-                """
+                folder.resolve("queues.csv"), "queue,nominalQuota,cohort\nteam-a,8,research\nteam-b,8,research\n");
+        Files.writeString(folder.resolve("jobs.csv"), """
                 job,submitSeconds,gpus,runSeconds,queue,kindRatios,topology
                 train-1,0,8,7200,team-a,T4:0.3;A100:1,rack:preferred
                 """);
-        Files.writeString(
-                folder.resolve("services.csv"),
-                """
+        Files.writeString(folder.resolve("services.csv"), """
                 service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale
                 chat,chat-rates.csv,0.8,1.25,4000,20,0.5
                 """);
-        Workload lists = Workloads.load(
-                "%1$s/queues.csv,%1$s/jobs.csv,%1$s/services.csv".formatted(folder), scene);
+        Workload lists = Workloads.load("%1$s/queues.csv,%1$s/jobs.csv,%1$s/services.csv".formatted(folder), scene);
 
         assertThat(read.name()).isEqualTo("week");
         assertThat(read.queues()).isEqualTo(lists.queues());
         assertThat(read.loads()).isEqualTo(lists.loads());
-        assertThat(read.tasks()).extracting(TrainingTask::job).isEqualTo(lists.tasks().stream()
-                .map(TrainingTask::job)
-                .toList());
+        assertThat(read.tasks())
+                .extracting(TrainingTask::job)
+                .isEqualTo(lists.tasks().stream().map(TrainingTask::job).toList());
         assertThat(Workloads.cluster(folder.resolve("week.yaml").toString()))
                 .contains(new WorkloadCluster(
                         Optional.of(4),
@@ -83,8 +77,7 @@ class YamlReaderTest {
 
     @Test
     void listsAndPairsAreThoseOfColumns() throws IOException {
-        TrainingTask task = read(
-                        """
+        TrainingTask task = read("""
                         jobs:
                           - job: a
                             submitSeconds: 5
@@ -94,9 +87,7 @@ class YamlReaderTest {
                             kinds: [T4, A100]
                             topology: {rack: required}
                             outcome: failed
-                        """)
-                .tasks()
-                .get(0);
+                        """).tasks().get(0);
 
         assertThat(task.job().shape().sizes()).containsExactly(4, 8);
         assertThat(task.job().shape().required().orElseThrow().level()).isEqualTo(TopologyLevel.RACK);

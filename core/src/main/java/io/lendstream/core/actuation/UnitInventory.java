@@ -147,12 +147,15 @@ final class UnitInventory {
         return Optional.ofNullable(cuttable.get(gpu));
     }
 
-    /** The units that a driver may take for a unit, if it does not choose units; empty if the unit is not known. */
+    /**
+     * The units that a driver may take for a unit, if it does not choose units; empty if the unit is not known, or a
+     * GPU whose MIG instances are used in its place.
+     */
     Optional<SlotClass> slotClass(GpuId unit) {
         Gpu gpu = gpus.get(unit);
         NodeId node = nodes.get(unit);
         Pool pool = pools.get(unit);
-        if (gpu == null || node == null || pool == null) {
+        if (gpu == null || node == null || pool == null || (gpu.migEnabled() && unit.equals(gpu.gpuId()))) {
             return Optional.empty();
         }
         Optional<String> profile = gpu.instances().stream()

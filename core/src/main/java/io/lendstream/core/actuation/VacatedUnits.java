@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Units that jobs left by themselves, until a decision shows that the scheduler knows. An older decision may still count
- * on such a unit, and must not bring the job back to a unit that the scheduler is about to take as free.
+ * Units that jobs left by themselves, until a decision shows that the scheduler knows. An older decision may still
+ * count on such a unit, and must not bring the job back to a unit that the scheduler is about to take as free.
  */
 final class VacatedUnits {
     private final Map<GpuId, Tenant> units = new TreeMap<>();

@@ -21,7 +21,7 @@ public record KindCapacity(
             throw new IllegalArgumentException(
                     "perSecond on kind %s must be a finite number above 0, but was %s".formatted(kind, rate));
         });
-        warmUp.ifPresent(time -> Checks.atLeast("warmUp in milliseconds", 0, Limits.millis(time)));
+        warmUp.ifPresent(time -> Checks.notNegative("warmUp", time));
     }
 
     /** A kind on which a replica answers so many requests per second. */

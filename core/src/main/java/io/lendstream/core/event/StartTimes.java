@@ -14,9 +14,9 @@ import java.util.Optional;
  */
 public record StartTimes(Duration cold, Optional<Duration> cached, Optional<Duration> asleep) {
     public StartTimes {
-        Checks.atLeast("cold in milliseconds", 0, Limits.millis(cold));
-        cached.ifPresent(time -> Checks.atLeast("cached in milliseconds", 0, Limits.millis(time)));
-        asleep.ifPresent(time -> Checks.atLeast("asleep in milliseconds", 0, Limits.millis(time)));
+        Checks.notNegative("cold", cold);
+        cached.ifPresent(time -> Checks.notNegative("cached", time));
+        asleep.ifPresent(time -> Checks.notNegative("asleep", time));
     }
 
     /** A replica that wakes at once. */

@@ -40,9 +40,14 @@ final class SlotTenancy {
     private final Map<SlotClass, Map<Tenant, List<Instant>>> early = new HashMap<>();
 
     private final Set<Told> told = new HashSet<>();
+    /** Tenants on whose unit another was reported before their end. */
+    private final List<Overtaken> overtaken = new ArrayList<>();
 
     /** A part of a report, which may arrive twice. */
     private record Told(GpuId name, Outcome outcome, DecisionId decision, Instant at) {}
+
+    /** A tenant, and the next one on its unit, with the time of that one's start. */
+    private record Overtaken(SlotClass like, Tenant before, GpuId unit, Tenant after, Instant at) {}
 
     SlotTenancy(Violations violations) {
         this.violations = violations;
@@ -86,7 +91,7 @@ final class SlotTenancy {
         }
     }
 
-    /** The end of what ran on a unit that is out of service may be unknown, as when its node left. */
+    /** A tenant of a unit that is out of service may have left it unseen, as when its node left. */
     private void bound(
             ActuationReport report, Tenant tenant, SlotClass like, Optional<GpuId> unit, ClusterState state) {
         if (unit.isEmpty()) {
@@ -96,9 +101,24 @@ final class SlotTenancy {
         Tenant before = units(like).put(unit.get(), tenant);
         boolean isOut = state.gpus().require(unit.get()).owner().isQuarantined();
         if (before != null && !before.equals(tenant) && !isOut) {
-            violations.add(
-                    Rule.BIND_BEFORE_RELEASE,
-                    "%s was bound to %s at %s while %s ran on it".formatted(unit.get(), tenant, report.at(), before));
+            counts(like).merge(before, 1, Integer::sum);
+            overtaken.add(new Overtaken(like, before, unit.get(), tenant, report.at()));
+        }
+    }
+
+    /** A tenant that is reported to have left a unit only after the start of the next one there has not made room. */
+    private void leftOvertaken(ActuationReport report, Tenant tenant, SlotClass like) {
+        for (Overtaken each : overtaken) {
+            if (each.before().equals(tenant) && each.like().equals(like)) {
+                overtaken.remove(each);
+                if (report.at().isAfter(each.at())) {
+                    violations.add(
+                            Rule.BIND_BEFORE_RELEASE,
+                            "%s was bound to %s at %s while %s ran on it, until %s"
+                                    .formatted(each.unit(), each.after(), each.at(), tenant, report.at()));
+                }
+                return;
+            }
         }
     }
 
@@ -117,6 +137,7 @@ final class SlotTenancy {
         if (unit.isPresent() && units(like).remove(unit.get(), tenant)) {
             return;
         }
+        leftOvertaken(report, tenant, like);
         int open = counts(like).getOrDefault(tenant, 0);
         if (open == 0 || unit.isEmpty()) {
             open += forgetUnits(tenant, like);
@@ -127,7 +148,7 @@ final class SlotTenancy {
         set(tenant, like, open - 1);
     }
 
-    /** Whether the end of what was started has been reported before its start, maybe under another name. */
+    /** Whether the end of a tenant has been reported before its start, maybe under another name. */
     private boolean hasEnded(ActuationReport start, Tenant tenant, SlotClass like) {
         List<Instant> ends = ends(tenant, like);
         Optional<Instant> end =

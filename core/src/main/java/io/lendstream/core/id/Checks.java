@@ -1,5 +1,6 @@
 package io.lendstream.core.id;
 
+import java.time.Duration;
 import java.util.Optional;
 
 /** The bounds that more than one kind of event has to keep. */
@@ -34,6 +35,13 @@ public final class Checks {
                 throw new IllegalArgumentException("%s must be finite, but was %s".formatted(name, number));
             }
         });
+    }
+
+    /** A length of time of at least zero. */
+    public static void notNegative(String name, Duration time) {
+        if (time.isNegative()) {
+            throw new IllegalArgumentException("%s must be at least 0, but was %s".formatted(name, time));
+        }
     }
 
     public static void atLeast(String name, long bound, long value) {

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Units of inference that are lent together, because their actuator lends whole nodes only: all units of a node, or of
@@ -325,6 +326,32 @@ final class Bundles {
             all.add(new LoanBundle(name, gpus));
         }
         return all;
+    }
+
+    /**
+     * Whether a job can follow others on units: each bundle of them stays with training by another unit, or all of it
+     * can become free. A bundle whose last job leaves goes back to inference first.
+     */
+    boolean canFollow(List<GpuId> target) {
+        if (!exist()) {
+            return true;
+        }
+        Set<String> names = new TreeSet<>();
+        target.forEach(id -> builder.gpus().get(id).flatMap(this::of).ifPresent(names::add));
+        for (String bundle : names) {
+            boolean stays = false;
+            boolean canOpen = true;
+            for (GpuState unit : units(bundle)) {
+                Owner owner = unit.owner();
+                boolean isTarget = target.contains(unit.gpuId());
+                stays |= !isTarget && owner.isHeldByJob() && !owner.isReleasing();
+                canOpen &= isTarget || owner.isReleasing() || (isIdle(owner) && builder.isReachable(unit));
+            }
+            if (!stays && !canOpen) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**

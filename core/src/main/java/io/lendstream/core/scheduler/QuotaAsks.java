@@ -227,8 +227,9 @@ final class QuotaAsks {
 
         /** Whether the other units of the nodes that are lent whole with a claim are free, and in no other claim. */
         private boolean mayOpen(List<GpuId> target) {
-            return bundles.opening(target).stream()
-                    .allMatch(unit -> target.contains(unit) || isFree(builder.gpu(unit)));
+            return bundles.canFollow(target)
+                    && bundles.opening(target).stream()
+                            .allMatch(unit -> target.contains(unit) || isFree(builder.gpu(unit)));
         }
 
         private List<Optional<KindId>> kinds(TrainingJob job) {

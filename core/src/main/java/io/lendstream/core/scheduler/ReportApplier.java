@@ -169,8 +169,8 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     }
 
     /**
-     * One of several units that work together is bound, and older reports say nothing about it. They are in use once all
-     * of them are.
+     * One of several units that work together is bound, and older reports say nothing about it. They are in use once
+     * all of them are.
      */
     private void arrived(GpuState gpu) {
         gpu.part()

@@ -57,14 +57,22 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
             return;
         }
         switch (report.outcome()) {
-            case BOUND -> bound(report, named, tenant.get());
-            case RELEASED, FORCED -> released(report, named, tenant.get());
+            case BOUND -> once(report, named, false, () -> bound(report, named, tenant.get()));
+            case RELEASED, FORCED -> once(report, named, true, () -> released(report, named, tenant.get()));
             case FAILED ->
                 byName.failed(
                         report,
                         expecting(named, tenant.get(), unit -> expectsBind(report, unit))
                                 .orElse(named));
             default -> byName.take(report, named);
+        }
+    }
+
+    /** The same report may come twice, and must not count for another unit like the named one. */
+    private void once(ActuationReport report, GpuState named, boolean isEnd, Runnable news) {
+        if (!named.isTold(report.decision(), isEnd)) {
+            news.run();
+            builder.put(builder.gpu(named.gpuId()).toldSlot(report.decision(), isEnd));
         }
     }
 
@@ -195,7 +203,10 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         boolean isElsewhere = !found.gpuId().equals(named.gpuId());
         Predicate<GpuState> expects = unit -> expectsRelease(report, unit);
         if (isElsewhere && found.isHeldBy(tenant) && found.owner().isUp() && !expects.test(found)) {
-            leftElsewhere(report, found, expecting(named, tenant, expects));
+            boolean isItsUser = found.user().isPresent()
+                    && placement.flatMap(UnitPlacement::user).equals(found.user());
+            boolean isNews = isItsUser || report.at().isAfter(found.since());
+            leftElsewhere(report, found, expecting(named, tenant, expects), isNews);
             return;
         }
         if (isElsewhere && isPartThatLeaves(found, tenant) && !expects.test(found)) {
@@ -236,10 +247,11 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
     /**
      * A controller stopped another unit of the tenant than the one that it was to leave. What is gone is free. Within
      * one class the two units change places. Elsewhere the tenant keeps the other one until it is taken back again.
+     *
+     * @param isNews whether the report is about the tenant that the unit has now, and not about one before it
      */
-    private void leftElsewhere(ActuationReport report, GpuState gone, Optional<GpuState> asked) {
+    private void leftElsewhere(ActuationReport report, GpuState gone, Optional<GpuState> asked, boolean isNews) {
         Optional<GpuState> kept = asked.filter(unit -> unit.owner().isReleasing());
-        boolean isNews = report.at().isAfter(gone.since());
         if (kept.isPresent() && UnitExchange.isOfOneClass(kept.get(), gone)) {
             GpuState stays = kept.get();
             if (isNews) {

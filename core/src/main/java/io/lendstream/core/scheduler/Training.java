@@ -274,7 +274,9 @@ final class Training {
             builder.put(job.aiming(job.allocation().gpus()));
             return;
         }
-        if (waitsForQuota(job, gained) || hosts.isFull(job, gained)) {
+        if (waitsForQuota(job, gained)
+                || hosts.isFull(job, gained)
+                || new TrainingView(builder, settings).exceedsShare(job, job.target())) {
             builder.invalidatePlan();
             return;
         }

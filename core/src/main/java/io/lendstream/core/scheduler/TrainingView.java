@@ -167,6 +167,25 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         }
     }
 
+    /**
+     * Whether too much of inference would be lent if a job went on with other GPUs now: loans that came after the plan,
+     * such as those of claims, count too.
+     */
+    boolean exceedsShare(JobState job, List<GpuId> next) {
+        TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();
+        int more = loans(next) - loans(job.allocation().gpus());
+        return more > 0 && capacity.lent() + more > most(capacity.inference());
+    }
+
+    private int loans(List<GpuId> gpus) {
+        int loans = 0;
+        for (GpuId id : gpus) {
+            Optional<GpuState> gpu = builder.gpus().get(id);
+            loans += gpu.isPresent() && gpu.get().isWhole() && gpu.get().pool() == Pool.INFERENCE ? 1 : 0;
+        }
+        return loans;
+    }
+
     private int most(int inference) {
         return (int) Math.floor(settings.changeLimits().maxShareLent() * inference);
     }

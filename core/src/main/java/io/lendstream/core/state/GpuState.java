@@ -1,5 +1,6 @@
 package io.lendstream.core.state;
 
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -147,6 +148,17 @@ public record GpuState(
 
     public GpuState withFailedBinds(int failures) {
         return with(history.withFailedBinds(failures));
+    }
+
+    /** Whether a start, or an end, under this name was reported by a decision before. */
+    public boolean isTold(DecisionId decision, boolean isEnd) {
+        return (isEnd ? history.slotEnd() : history.slotStart())
+                .filter(decision::equals)
+                .isPresent();
+    }
+
+    public GpuState toldSlot(DecisionId decision, boolean isEnd) {
+        return with(history.toldSlot(decision, isEnd));
     }
 
     public GpuState boundBy(String actuator) {

@@ -317,7 +317,7 @@ public record JobState(
 
     /**
      * Whether a report says that nothing of a paused job is in host memory any more. One that is over stays there until
-     * its actuator has heard of it.
+     * its actuator knows that.
      */
     private boolean hasLostItsPause(TrainingProgress said) {
         return said.phase() == JobPhase.QUEUED

@@ -1,5 +1,6 @@
 package io.lendstream.core.state;
 
+import io.lendstream.core.decision.DecisionId;
 import java.util.Optional;
 
 /**
@@ -9,30 +10,47 @@ import java.util.Optional;
  * @param warmHits how often in a row its replica was needed again while protected
  * @param lastXid the XID error last reported for it; an old one that is still reported is no news
  * @param boundBy the actuator that last reported it bound: only it can know that no tenant runs there
+ * @param slotStart the decision by which a tenant was last reported to have started under the name of this unit, where
+ *     the driver does not choose units; a report that comes twice must not count for another unit
+ * @param slotEnd the decision by which a tenant was last reported to have left under that name
  */
-public record UnitHistory(int failedBinds, int warmHits, Optional<Integer> lastXid, Optional<String> boundBy) {
+public record UnitHistory(
+        int failedBinds,
+        int warmHits,
+        Optional<Integer> lastXid,
+        Optional<String> boundBy,
+        Optional<DecisionId> slotStart,
+        Optional<DecisionId> slotEnd) {
     /** A unit about which nothing was reported. */
-    static final UnitHistory NONE = new UnitHistory(0, 0, Optional.empty(), Optional.empty());
+    static final UnitHistory NONE =
+            new UnitHistory(0, 0, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
     UnitHistory withFailedBinds(int failures) {
-        return new UnitHistory(failures, warmHits, lastXid, boundBy);
+        return new UnitHistory(failures, warmHits, lastXid, boundBy, slotStart, slotEnd);
     }
 
     UnitHistory withWarmHits(int hits) {
-        return new UnitHistory(failedBinds, hits, lastXid, boundBy);
+        return new UnitHistory(failedBinds, hits, lastXid, boundBy, slotStart, slotEnd);
     }
 
     UnitHistory withXid(int xid) {
-        return new UnitHistory(failedBinds, warmHits, Optional.of(xid), boundBy);
+        return new UnitHistory(failedBinds, warmHits, Optional.of(xid), boundBy, slotStart, slotEnd);
     }
 
     /** A unit that an actuator has bound. */
     UnitHistory boundBy(String actuator) {
-        return new UnitHistory(0, warmHits, lastXid, Optional.of(actuator));
+        return new UnitHistory(0, warmHits, lastXid, Optional.of(actuator), slotStart, slotEnd);
     }
 
-    /** With what belongs to the tenant of another unit. Errors stay with the unit. */
+    /** With what belongs to the tenant of another unit. Errors, and reports under its name, stay. */
     UnitHistory takingOver(UnitHistory other) {
-        return new UnitHistory(failedBinds, other.warmHits, lastXid, other.boundBy);
+        return new UnitHistory(failedBinds, other.warmHits, lastXid, other.boundBy, slotStart, slotEnd);
+    }
+
+    /** After a report of the start or of the end of a tenant under the name of this unit. */
+    UnitHistory toldSlot(DecisionId decision, boolean isEnd) {
+        Optional<DecisionId> told = Optional.of(decision);
+        return new UnitHistory(
+                failedBinds, warmHits, lastXid, boundBy, isEnd ? slotStart : told, isEnd ? told : slotEnd);
     }
 }

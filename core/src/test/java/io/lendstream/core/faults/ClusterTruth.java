@@ -548,24 +548,16 @@ final class ClusterTruth {
             }
         }
         Map<GpuId, Tenant> known = known(state);
-        checkReplicas(known, unclear);
+        checkReplicas(state, known, unclear);
         Map<JobId, Integer> sizes = new TreeMap<>();
         known.values().forEach(tenant -> tenant.jobId().ifPresent(job -> sizes.merge(job, 1, Integer::sum)));
         sizes.forEach((name, size) -> checkSize(state.jobs().require(name), size));
     }
 
     /** Whole replicas only: by unit, or by the number of units where drivers choose them. */
-    private void checkReplicas(Map<GpuId, Tenant> known, Set<String> unclear) {
-        Map<Seat, Integer> parts = new HashMap<>();
+    private void checkReplicas(ClusterState state, Map<GpuId, Tenant> known, Set<String> unclear) {
         for (Together all : new HashSet<>(together.values())) {
-            if (!all.isReplica()) {
-                continue;
-            }
-            if (all.units().stream().anyMatch(this::isOfSlots)) {
-                Map<Seat, Integer> here = new HashMap<>();
-                all.units()
-                        .forEach(unit -> here.merge(new Seat(world.unit(unit).place(), all.tenant()), 1, Integer::sum));
-                here.forEach((seat, count) -> parts.merge(seat, count, ClusterTruth::commonDivisor));
+            if (!all.isReplica() || all.units().stream().anyMatch(this::isOfSlots)) {
                 continue;
             }
             long here = all.units().stream()
@@ -577,7 +569,7 @@ final class ClusterTruth {
             }
         }
         Map<Seat, Integer> runs = runs();
-        parts.forEach((seat, size) -> {
+        partsOfSlots(state).forEach((seat, size) -> {
             int count = runs.getOrDefault(seat, 0);
             if (count % size != 0 && !unclear.contains(seat.place())) {
                 broken(
@@ -586,6 +578,25 @@ final class ClusterTruth {
                                 .formatted(seat.tenant(), count, seat.place(), size));
             }
         });
+    }
+
+    /** The units that replicas of a tenant have in a place, where drivers do not choose units: a divisor of them all. */
+    private Map<Seat, Integer> partsOfSlots(ClusterState state) {
+        Map<Seat, Integer> parts = new HashMap<>();
+        Set<ReplicaId> present = new HashSet<>();
+        state.gpus()
+                .values()
+                .forEach(unit -> unit.part().map(GroupPart::replica).ifPresent(present::add));
+        for (ReplicaId name : present) {
+            Together all = byName.get(name);
+            if (all == null || !all.isReplica() || all.units().stream().noneMatch(this::isOfSlots)) {
+                continue;
+            }
+            Map<Seat, Integer> here = new HashMap<>();
+            all.units().forEach(unit -> here.merge(new Seat(world.unit(unit).place(), all.tenant()), 1, Integer::sum));
+            here.forEach((seat, count) -> parts.merge(seat, count, ClusterTruth::commonDivisor));
+        }
+        return parts;
     }
 
     /** Whether a driver may take another unit for this one. */

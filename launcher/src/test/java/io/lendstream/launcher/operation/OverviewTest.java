@@ -524,6 +524,7 @@ class OverviewTest {
                                         .as(ReplicaRole.PREFILL),
                                 ReplicaShape.of("out", 1, 1, 10, Duration.ofSeconds(8))
                                         .as(ReplicaRole.DECODE))))
+                .settled()
                 .rate("chat", 10)
                 .settled();
 

@@ -41,7 +41,8 @@ class PauseReplayTest {
                 .with(SimulatedTopology.NONE.with(SimulatedHost.of(16, 128L << 30)));
         return Replay.run(
                 workload,
-                ReplaySettings.of("tiresias:demote-gpu-hours=2", true, false, layout).withAbilities(Abilities.USUAL.withSuspend(suspend)));
+                ReplaySettings.of("tiresias:demote-gpu-hours=2", true, false, layout)
+                        .withAbilities(Abilities.USUAL.withSuspend(suspend)));
     }
 
     private static boolean pauses(Replayed replayed) {

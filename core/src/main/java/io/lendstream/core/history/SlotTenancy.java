@@ -100,10 +100,23 @@ final class SlotTenancy {
         }
         Tenant before = units(like).put(unit.get(), tenant);
         boolean isOut = state.gpus().require(unit.get()).owner().isQuarantined();
-        if (before != null && !before.equals(tenant) && !isOut) {
+        if (before == null || before.equals(tenant) || isOut) {
+            return;
+        }
+        if (isLeaving(before, like, state)) {
             counts(like).merge(before, 1, Integer::sum);
             overtaken.add(new Overtaken(like, before, unit.get(), tenant, report.at()));
+        } else {
+            violations.add(
+                    Rule.BIND_BEFORE_RELEASE,
+                    "%s was bound to %s at %s while %s ran on it".formatted(unit.get(), tenant, report.at(), before));
         }
+    }
+
+    /** Whether the end of a tenant on a unit of a class may still be reported. */
+    private static boolean isLeaving(Tenant tenant, SlotClass like, ClusterState state) {
+        return unitsOf(like, state).stream()
+                .anyMatch(unit -> unit.isHeldBy(tenant) && unit.owner().isReleasing());
     }
 
     /** A tenant that is reported to have left a unit only after the start of the next one there has not made room. */

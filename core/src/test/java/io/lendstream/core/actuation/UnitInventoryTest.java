@@ -56,6 +56,25 @@ class UnitInventoryTest {
         assertThat(inventory.unitsOf(THEIRS, NODE)).isEmpty();
     }
 
+    /** Its instances are used in its place. */
+    @Test
+    void aGpuThatIsCutIsLikeNoWholeOne() {
+        GpuInstance instance = new GpuInstance(new GpuId("g1/0:4"), "4g.40gb", 0, 4, 40L << 30, Optional.empty());
+        Gpu whole = Gpu.whole(new GpuId("g2"), 1, "A100", 80L << 30);
+        inventory.declare(new Node(
+                NODE,
+                DOMAIN,
+                Pool.INFERENCE,
+                "boot",
+                at(0),
+                NodeStatus.READY,
+                List.of(SWITCHABLE.cutInto(List.of(instance)), whole)));
+
+        assertThat(inventory.alike(new GpuId("g2"))).isEqualTo(gpus("g2"));
+        assertThat(inventory.slotClass(GPU)).isEmpty();
+        assertThat(inventory.alike(instance.gpuId())).isEqualTo(gpus("g1/0:4"));
+    }
+
     @Test
     void aNodeIsOfEachDomainThatDeclaresIt() {
         inventory.declare(node(DOMAIN, "n1", Pool.TRAINING, "g1"));

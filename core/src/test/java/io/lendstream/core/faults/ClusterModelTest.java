@@ -12,6 +12,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The promises of the cluster model in random histories with everything that the model has, judged by what really ran
@@ -26,6 +27,16 @@ class ClusterModelTest {
 
         assertThat(cluster.broken()).as("what really ran, seed %d", seed).isEmpty();
         assertThat(cluster.violations()).as("recorded history, seed %d", seed).isEmpty();
+    }
+
+    /**
+     * Histories that found faults: a report that came twice, or late; a claim beside a plan; a GPU that is cut taken for
+     * a whole one; a node that goes back to inference before a job that follows another.
+     */
+    @ParameterizedTest
+    @ValueSource(longs = {118, 304, 482, 542, 546, 995, 1208, 2516, 2917})
+    void promisesAreKeptWhereTheyWereNot(long seed) {
+        promisesAreKeptInMixedClusters(seed);
     }
 
     /** Without this, a scenario in which nothing happens would keep all promises. */

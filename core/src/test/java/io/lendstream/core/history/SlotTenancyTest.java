@@ -80,10 +80,10 @@ class SlotTenancyTest {
     /** The names of two units were exchanged between the start and the end. */
     @Test
     void aStartThatIsReportedAfterItsEndUnderAnotherNameIsOver() {
-        ActuationReport start = report(Outcome.BOUND, "a", slot("n/0"));
-        take(Outcome.RELEASED, "a", slot("n/1"));
-        take(Outcome.BOUND, "b", slot("n/0"));
-        take(Outcome.BOUND, "b", slot("n/1"));
+        ActuationReport start = report(Outcome.BOUND, "a", slot("n-g0"));
+        take(Outcome.RELEASED, "a", slot("n-g1"));
+        take(Outcome.BOUND, "b", slot("n-g0"));
+        take(Outcome.BOUND, "b", slot("n-g1"));
 
         rule.reported(start, state);
 
@@ -92,11 +92,11 @@ class SlotTenancyTest {
 
     @Test
     void anEndHidesOneStartBeforeIt() {
-        ActuationReport one = report(Outcome.BOUND, "a", slot("n/0"));
-        ActuationReport other = report(Outcome.BOUND, "a", slot("n/1"));
-        take(Outcome.RELEASED, "a", slot("n/1"));
-        take(Outcome.BOUND, "b", slot("n/0"));
-        take(Outcome.BOUND, "b", slot("n/1"));
+        ActuationReport one = report(Outcome.BOUND, "a", slot("n-g0"));
+        ActuationReport other = report(Outcome.BOUND, "a", slot("n-g0"));
+        take(Outcome.RELEASED, "a", slot("n-g1"));
+        take(Outcome.BOUND, "b", slot("n-g0"));
+        take(Outcome.BOUND, "b", slot("n-g1"));
 
         rule.reported(one, state);
         rule.reported(other, state);

@@ -245,6 +245,42 @@ class SlotReportsTest {
     }
 
     @Test
+    void aReleaseThatIsReportedTwiceFreesOneUnit() {
+        moment.owned(releasing(job("a"), ofSeconds(90)), "n-g0", "n-g1");
+
+        report(Outcome.RELEASED, "a", "n-g1", on("n-g0", "n-g1", "pod-a"));
+        report(Outcome.RELEASED, "a", "n-g1", on("n-g0", "n-g1", "pod-a"));
+
+        assertOwners("", "a", "", "");
+    }
+
+    @Test
+    void aBindThatIsReportedTwiceBindsOneUnit() {
+        moment.owned(binding(job("a"), ofSeconds(30)), "n-g0", "n-g1");
+
+        report(Outcome.BOUND, "a", "n-g0", unknown("n-g0", "pod-a"));
+        report(Outcome.BOUND, "a", "n-g0", unknown("n-g0", "pod-a"));
+
+        assertThat(moment.owner("n-g0").isUp()).isTrue();
+        assertThat(moment.owner("n-g1").isBinding()).isTrue();
+    }
+
+    /** The unit was seen with its user, so that the report is about it, however long it has had its owner. */
+    @Test
+    void aLateReportOfAUserThatHasGoneMovesTheTenant() {
+        moment.owned(releasing(job("a"), ofSeconds(90)), "n-g0").allocated("a", "n-g1");
+        ActuationReport late = moment.report(EARLIER, Outcome.RELEASED, job("a"), "n-g0");
+        moment.later(ofSeconds(1)).owned(training("a"), "n-g1");
+        placed(SlotKnowledge.named(Optional.of("pod-1")), "n-g1");
+
+        report(late, unknown("n-g0", "pod-1"));
+
+        assertThat(moment.owner("n-g1").isFree()).isTrue();
+        assertThat(moment.owner("n-g0")).isEqualTo(training("a"));
+        assertThat(moment.gpu("n-g0").isSlot()).isTrue();
+    }
+
+    @Test
     void anOlderReleaseDoesNotFreeAUnitOfANewerOne() {
         moment.owned(new Owner.Releasing(job("a"), decision(8), NOW.plusSeconds(45), NOW.plusSeconds(90)), "n-g1");
 

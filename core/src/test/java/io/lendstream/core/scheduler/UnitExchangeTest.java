@@ -7,6 +7,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.GpuSample;
@@ -41,12 +42,14 @@ class UnitExchangeTest {
     private final Map<GpuId, Pod> pods = new TreeMap<>();
     private Moment moment = new Moment();
     private Instant now = Moment.NOW;
+    private DecisionId decision = EARLIER;
     private int started;
 
     @Seeds(300)
     void noTenantGainsOrLosesAUnitByExchanges(Random random) {
         pods.clear();
         started = 0;
+        decision = EARLIER;
         now = Moment.NOW;
         moment = new Moment().node("n", Pool.TRAINING, SIZE).node("m", Pool.TRAINING, SIZE);
         JOBS.forEach(name -> moment.job(name, 2 * SIZE));
@@ -54,6 +57,7 @@ class UnitExchangeTest {
         for (int i = 0; i < 40; i++) {
             moment.later(ofSeconds(1));
             now = now.plusSeconds(1);
+            decision = new DecisionId(EARLIER.domain(), EARLIER.epoch(), EARLIER.sequence() + i);
             String node = NODES.get(random.nextInt(NODES.size()));
             switch (random.nextInt(3)) {
                 case 0 -> bind(node, random);
@@ -88,7 +92,7 @@ class UnitExchangeTest {
         GpuId actual = empty.get(random.nextInt(empty.size()));
         Pod pod = new Pod(name, "pod-" + started++);
         moment.set(builder -> {
-            builder.own(named, new Owner.Binding(job(name), EARLIER, now.plusSeconds(30), Optional.empty(), 1));
+            builder.own(named, new Owner.Binding(job(name), decision, now.plusSeconds(30), Optional.empty(), 1));
             allocate(builder, name, named, true);
         });
         if (random.nextInt(4) == 0) {
@@ -117,7 +121,7 @@ class UnitExchangeTest {
         String name = named.owner().holdingJob().orElseThrow().value();
         moment.set(builder -> {
             builder.own(
-                    named.gpuId(), new Owner.Releasing(job(name), EARLIER, now.plusSeconds(45), now.plusSeconds(90)));
+                    named.gpuId(), new Owner.Releasing(job(name), decision, now.plusSeconds(45), now.plusSeconds(90)));
             allocate(builder, name, named.gpuId(), false);
         });
         if (random.nextInt(4) == 0) {
@@ -138,7 +142,7 @@ class UnitExchangeTest {
         report(Outcome.RELEASED, name, named.gpuId(), UnitPlacement.unknown(named.gpuId(), user));
     }
 
-    private static void allocate(StepBuilder builder, String name, GpuId unit, boolean gains) {
+    private void allocate(StepBuilder builder, String name, GpuId unit, boolean gains) {
         JobState known = builder.jobs().require(new JobId(name));
         List<GpuId> gpus = new ArrayList<>(known.allocation().gpus());
         if (gains) {
@@ -147,12 +151,12 @@ class UnitExchangeTest {
             gpus.remove(unit);
         }
         Allocation next = new Allocation(gpus, 64, 0, 1, Mechanism.AFE);
-        builder.put(known.allocated(next, Optional.empty(), EARLIER, builder.now(), builder.now())
+        builder.put(known.allocated(next, Optional.empty(), decision, builder.now(), builder.now())
                 .aiming(gpus));
     }
 
     private void report(Outcome outcome, String name, GpuId named, UnitPlacement placement) {
-        ActuationReport plain = moment.report(EARLIER, outcome, job(name), named.value());
+        ActuationReport plain = moment.report(decision, outcome, job(name), named.value());
         moment.observe(new ActuationReport(
                 plain.domain(),
                 plain.decision(),

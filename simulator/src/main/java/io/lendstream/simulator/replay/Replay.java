@@ -360,7 +360,6 @@ public final class Replay {
     }
 
     private void note(Step step) {
-        units.exchanged(step, leases).forEach(facts::exchange);
         for (GpuId gpu : step.changed().owners()) {
             state.gpus()
                     .get(gpu)

@@ -372,6 +372,7 @@ public final class Replay {
                                 Lease lease = owned.lease(settings.domain(), state.epoch());
                                 leases.put(gpu, lease);
                                 facts.take(lease);
+                                world.onOwner(gpu, owned.owner(), now);
                             },
                             () -> {
                                 leases.remove(gpu);

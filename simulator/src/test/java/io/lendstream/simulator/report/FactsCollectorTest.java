@@ -116,7 +116,7 @@ class FactsCollectorTest {
     void aLoanThatIsExchangedIsOneLoan(String order) {
         collector.take(slot("a", new Owner.Free(), 0, 1));
         collector.take(slot("b", lent("job"), 0, 1));
-        for (String record : order.split(", ")) {
+        for (String record : order.split(", ", -1)) {
             collector.take(
                     switch (record) {
                         case "begun" -> slot("a", lent("job"), 1800, 2);

@@ -29,7 +29,7 @@ class GroupsReplayTest {
     private List<Long> starts(String shape) throws IOException {
         Files.writeString(
                 folder.resolve("rates.csv"),
-                "epoch_s,value\n0,8\n300,8\n600,24\n900,24\n1200,24\n1500,42\n1800,42\n2100,42\n");
+                "epoch_s,value\n0,1\n300,1\n600,18\n900,18\n1200,18\n1500,36\n1800,36\n2100,36\n");
         Path services = Files.writeString(
                 folder.resolve("services.csv"),
                 "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,replicaShapes\n"

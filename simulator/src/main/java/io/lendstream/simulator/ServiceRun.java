@@ -25,10 +25,8 @@ import java.util.function.UnaryOperator;
 
 /** An inference service at work: its replicas, and the windows by which it reports its requests. */
 abstract class ServiceRun {
+    private final InferenceService declared;
     private final InferenceService service;
-    /** The start times of a replica of one GPU, if they are declared. */
-    private final Optional<StartTimes> single;
-
     private final WorldSettings settings;
     private final GpuPlaces places;
     private final TreeMap<GpuId, Instant> warming = new TreeMap<>();
@@ -49,13 +47,19 @@ abstract class ServiceRun {
     private double mixedPerSecond;
 
     ServiceRun(InferenceService service, WorldSettings settings, GpuPlaces places, Instant start) {
+        this.declared = service;
         this.service = service.plain();
-        this.single = service.singleStarts();
         this.settings = settings;
         this.places = places;
         this.reportedTo = start;
     }
 
+    /** The service as its owner declares it. */
+    final InferenceService declared() {
+        return declared;
+    }
+
+    /** The service as it is planned. */
     final InferenceService service() {
         return service;
     }
@@ -201,7 +205,7 @@ abstract class ServiceRun {
     private Optional<Duration> wakeTime(GpuId gpu) {
         Optional<StartTimes> starts = Optional.ofNullable(groups.get(gpu))
                 .map(replica -> service.hardware().named(replica.shape()).map(ReplicaShape::starts))
-                .orElse(single);
+                .orElseGet(declared::singleStarts);
         return starts.flatMap(StartTimes::asleep).filter(time -> !time.isZero());
     }
 

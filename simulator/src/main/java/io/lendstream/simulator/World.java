@@ -135,7 +135,7 @@ public final class World {
         if (!announced && !to.isBefore(workload.start())) {
             announced = true;
             happened.addAll(workload.queues());
-            services.values().forEach(service -> happened.add(service.service()));
+            services.values().forEach(service -> happened.add(service.declared()));
         }
         while (submitted < workload.tasks().size()
                 && !workload.tasks().get(submitted).job().submittedAt().isAfter(to)) {

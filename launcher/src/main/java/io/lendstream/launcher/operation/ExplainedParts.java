@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The replicas of several GPUs that a decision starts, or the GPUs that it gives to a gang, for people and for tools. */
+/** The replicas of several GPUs that a decision starts, or the GPUs that it gives to a gang, for people and programs. */
 final class ExplainedParts {
     private ExplainedParts() {}
 

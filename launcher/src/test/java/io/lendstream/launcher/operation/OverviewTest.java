@@ -535,8 +535,8 @@ class OverviewTest {
                         .as(ReplicaRole.ALL))));
         Decision serve = lastOf(groups, action -> action.asServe().isPresent());
         GpuId bound = serve.action().gpus().get(1);
-        groups.tell(groups.report(
-                serve.id(), Outcome.BOUND, List.of(bound), Optional.of(new Tenant.Service(new ServiceId("chat")))));
+        Optional<Tenant> chat = Optional.of(new Tenant.Service(new ServiceId("chat")));
+        groups.tell(groups.report(serve.id(), Outcome.BOUND, List.of(bound), chat));
 
         Overview overview = overview(groups, false);
 
@@ -554,7 +554,7 @@ class OverviewTest {
         assertThat(shown.at("/bound").asInt()).isEqualTo(1);
         assertThat(shown.at("/boundBy").asText()).isEqualTo(serve.deadline().toString());
 
-        groups.settled();
+        groups.tell(groups.report(serve.id(), Outcome.BOUND, serve.action().gpus(), chat));
         assertThat(overview(groups, false).lines(groups.now(), false))
                 .filteredOn(line -> line.endsWith("shape tp2, 2 GPUs on 1 node: all bound"))
                 .hasSize(2);
@@ -568,11 +568,8 @@ class OverviewTest {
             gang.after(ofSeconds(5));
         }
         Decision start = lastOf(gang, action -> action.jobChange().isPresent());
-        gang.tell(gang.report(
-                start.id(),
-                Outcome.BOUND,
-                List.of(new GpuId("train-g1")),
-                Optional.of(new Tenant.Job(new JobId("bert")))));
+        Optional<Tenant> bert = Optional.of(new Tenant.Job(new JobId("bert")));
+        gang.tell(gang.report(start.id(), Outcome.BOUND, List.of(new GpuId("train-g1")), bert));
 
         Overview overview = overview(gang, false);
 
@@ -583,7 +580,7 @@ class OverviewTest {
                 .hasSize(2);
         assertThat(overview.json(gang.now()).at("/gpus/0/part/of").asText()).isEqualTo("gang");
 
-        gang.settled();
+        gang.tell(gang.report(start.id(), Outcome.BOUND, List.of(new GpuId("train-g0")), bert));
         assertThat(overview(gang, false).json(gang.now()).at("/gpus/0").has("part"))
                 .isFalse();
     }
@@ -598,6 +595,7 @@ class OverviewTest {
                                         .as(ReplicaRole.PREFILL),
                                 ReplicaShape.of("out", 1, 1, 10, Duration.ofSeconds(8))
                                         .as(ReplicaRole.DECODE))))
+                .settled()
                 .rate("chat", 10)
                 .settled();
 

@@ -62,7 +62,7 @@ final class LoansWatch {
     }
 
     /**
-     * One side of what may be an exchange.
+     * One side of a possible exchange.
      *
      * @param common empty if it is none
      * @param isTransfer whether the GPU was on its way to the job, or is on its way back. If both are, the job gets

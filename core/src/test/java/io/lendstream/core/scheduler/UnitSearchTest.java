@@ -65,8 +65,8 @@ class UnitSearchTest {
         add("tight", 0, 2, FREE);
         add("warm", 0, 4, FREE);
         ReplicaShape cached = shape(2, 1)
-                .starting(new StartTimes(
-                        Duration.ofSeconds(30), Optional.of(Duration.ofSeconds(10)), Optional.empty()));
+                .starting(
+                        new StartTimes(Duration.ofSeconds(30), Optional.of(Duration.ofSeconds(10)), Optional.empty()));
 
         assertThat(found(shape(2, 1), FREE)).contains(List.of("tight0", "tight1"));
         assertThat(found(cached, FREE)).contains(List.of("warm0", "warm1"));
@@ -78,8 +78,8 @@ class UnitSearchTest {
         search.add(unit("warm", 0, A100), FREE);
         search.add(unit("warm", 1, A100), LOAN, 1);
         ReplicaShape cached = shape(2, 1)
-                .starting(new StartTimes(
-                        Duration.ofSeconds(30), Optional.of(Duration.ofSeconds(10)), Optional.empty()));
+                .starting(
+                        new StartTimes(Duration.ofSeconds(30), Optional.of(Duration.ofSeconds(10)), Optional.empty()));
 
         assertThat(found(cached, LOAN)).contains(List.of("cold0", "cold1"));
     }

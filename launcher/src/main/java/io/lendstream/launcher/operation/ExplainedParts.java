@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The replicas of several GPUs that a decision starts, or the GPUs that it gives to a gang, for people and programs. */
+/** The replicas of several GPUs that a decision starts, or the GPUs that it gives a gang, for people and programs. */
 final class ExplainedParts {
     private ExplainedParts() {}
 
@@ -26,8 +26,8 @@ final class ExplainedParts {
      */
     private record Together(Optional<ReplicaUnits> replica, Set<GpuId> gpus) {
         private String inWords() {
-            return replica.map(known -> "replica %s, %s"
-                            .formatted(known.replica(), UnitParts.shape(known.shape(), known.role())))
+            return replica.map(known ->
+                            "replica %s, %s".formatted(known.replica(), UnitParts.shape(known.shape(), known.role())))
                     .orElse("gang, which trains once all these GPUs are bound");
         }
     }

@@ -74,8 +74,8 @@ final class UnitParts {
     }
 
     private static String inWords(Lease lease, GroupPart part, Whole whole) {
-        String size = "%s on %s"
-                .formatted(Reason.counted(part.units(), "GPU"), Reason.counted(whole.nodes.size(), "node"));
+        String size =
+                "%s on %s".formatted(Reason.counted(part.units(), "GPU"), Reason.counted(whole.nodes.size(), "node"));
         String what = lease.owner()
                 .holdingJob()
                 .map(job -> "one of %s that gang %s gets together".formatted(size, job))
@@ -118,19 +118,20 @@ final class UnitParts {
 
     /** The same for tools; nothing if the GPU is used alone. */
     void put(ObjectNode gpu, Lease lease) {
-        lease.part().ifPresent(part -> whole(part).ifPresent(whole -> {
-            boolean isGang = lease.owner().isHeldByJob();
-            ObjectNode json = gpu.putObject("part")
-                    .put("of", isGang ? "gang" : "replica")
-                    .put("name", part.replica().value())
-                    .put("gpus", part.units())
-                    .put("nodes", whole.nodes.size())
-                    .put("left", whole.left)
-                    .put("bound", whole.bound);
-            if (!isGang) {
-                json.put("shape", part.shape()).put("role", part.role().inWords());
-            }
-            whole.due.ifPresent(at -> json.put("boundBy", at.toString()));
-        }));
+        lease.part()
+                .ifPresent(part -> whole(part).ifPresent(whole -> {
+                    boolean isGang = lease.owner().isHeldByJob();
+                    ObjectNode json = gpu.putObject("part")
+                            .put("of", isGang ? "gang" : "replica")
+                            .put("name", part.replica().value())
+                            .put("gpus", part.units())
+                            .put("nodes", whole.nodes.size())
+                            .put("left", whole.left)
+                            .put("bound", whole.bound);
+                    if (!isGang) {
+                        json.put("shape", part.shape()).put("role", part.role().inWords());
+                    }
+                    whole.due.ifPresent(at -> json.put("boundBy", at.toString()));
+                }));
     }
 }

@@ -129,8 +129,7 @@ class ExplainedGpusTest {
         Scenario groups =
                 Scenario.of("deepboot").node("infer", Pool.INFERENCE, 4).actuator("one", Abilities.USUAL);
         groups.tell(groups.serviceRecord("chat", 1)
-                .inShapes(List.of(
-                        ReplicaShape.of("in", 2, 1, 20, ofSeconds(8)).as(ReplicaRole.PREFILL))));
+                .inShapes(List.of(ReplicaShape.of("in", 2, 1, 20, ofSeconds(8)).as(ReplicaRole.PREFILL))));
         Decision serve = groups.last().get(0);
         GpuId gpu = serve.action().gpus().get(0);
         ExplainedGpus explained = new ExplainedGpus(leases(groups), Optional.of(gpu), StoryNames.of(groups));
@@ -143,7 +142,10 @@ class ExplainedGpusTest {
                 .endsWith(
                         "; part of replica %s#0 of chat, shape in (prefill), 2 GPUs on 1 node: 0 of 2 GPUs bound, all by %s"
                                 .formatted(serve.id(), Times.at(serve.deadline())));
-        assertThat(explained.json(groups.now()).at("/domains/0/gpus/0/part/gpus").asInt())
+        assertThat(explained
+                        .json(groups.now())
+                        .at("/domains/0/gpus/0/part/gpus")
+                        .asInt())
                 .isEqualTo(2);
     }
 

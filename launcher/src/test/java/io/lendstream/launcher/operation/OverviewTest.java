@@ -531,8 +531,8 @@ class OverviewTest {
         Scenario groups =
                 Scenario.of("deepboot").node("infer", Pool.INFERENCE, 4).actuator("one", Abilities.USUAL);
         groups.tell(groups.serviceRecord("chat", 1)
-                .inShapes(List.of(ReplicaShape.of("tp2", 2, 1, 20, Duration.ofSeconds(8))
-                        .as(ReplicaRole.ALL))));
+                .inShapes(List.of(
+                        ReplicaShape.of("tp2", 2, 1, 20, Duration.ofSeconds(8)).as(ReplicaRole.ALL))));
         Decision serve = lastOf(groups, action -> action.asServe().isPresent());
         GpuId bound = serve.action().gpus().get(1);
         Optional<Tenant> chat = Optional.of(new Tenant.Service(new ServiceId("chat")));

@@ -44,10 +44,9 @@ class GroupsReplayTest {
                         .isPresent())
                 .map(decision -> replayed.log().stream()
                         .flatMap(event -> event.event().asReport().stream())
-                        .filter(report -> report.decision().equals(decision.id())
-                                && report.outcome() == Outcome.BOUND)
-                        .map(report -> Duration.between(decision.at(), report.at())
-                                .toSeconds())
+                        .filter(report -> report.decision().equals(decision.id()) && report.outcome() == Outcome.BOUND)
+                        .map(report ->
+                                Duration.between(decision.at(), report.at()).toSeconds())
                         .max(Comparator.naturalOrder())
                         .orElseThrow())
                 .toList();

@@ -308,10 +308,8 @@ class WorkloadReadersTest {
                                 Duration.ofSeconds(90),
                                 Optional.of(Duration.ofSeconds(40)),
                                 Optional.of(Duration.ofSeconds(7))),
-                        new StartTimes(
-                                Duration.ofSeconds(60), Optional.empty(), Optional.of(Duration.ofSeconds(3))),
-                        new StartTimes(
-                                Duration.ofSeconds(60), Optional.of(Duration.ofSeconds(20)), Optional.empty()));
+                        new StartTimes(Duration.ofSeconds(60), Optional.empty(), Optional.of(Duration.ofSeconds(3))),
+                        new StartTimes(Duration.ofSeconds(60), Optional.of(Duration.ofSeconds(20)), Optional.empty()));
         assertThatThrownBy(() -> Workloads.load(other.toString(), scene))
                 .hasMessageContaining("seconds from cache and from sleep may follow, such as 90/40/7");
     }

@@ -156,10 +156,10 @@ final class KindOptions {
                                     ? "--lend must be gpu with --published-timing, whose simulators lend each GPU alone."
                                     : "--units must be driver with --published-timing, whose simulators name each GPU.");
         }
+        ofWorkload(workload).ifPresent(own -> take(own, play));
         if (suspend && hostGibPerNode == 0) {
             throw UserError.badUsage("--suspend needs --host-gib-per-node: jobs are paused in host memory.");
         }
-        ofWorkload(workload).ifPresent(own -> take(own, play));
         play.topology(topology());
         if (kinds.isEmpty()) {
             ofPreset(play, workload);
@@ -212,6 +212,12 @@ final class KindOptions {
         }
         if (!given.hasMatchedOption("--nodes-per-rack")) {
             nodesPerRack = own.topology().nodesPerRack();
+        }
+        if (!given.hasMatchedOption("--cpus-per-node")) {
+            cpusPerNode = own.topology().host().cpus();
+        }
+        if (!given.hasMatchedOption("--host-gib-per-node")) {
+            hostGibPerNode = (int) (own.topology().host().memoryBytes() / GIB);
         }
     }
 

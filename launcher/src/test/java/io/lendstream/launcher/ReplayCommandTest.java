@@ -299,6 +299,36 @@ class ReplayCommandTest {
     }
 
     @Test
+    void aWorkloadInYamlHasTheHostsOfItsNodesUnlessTheCommandLineHasOthers() throws IOException {
+        Path workload = Files.writeString(
+                directory.resolve("hosts.yaml"),
+                "cluster: {nodes: 2, gpusPerNode: 2, cpusPerNode: 48, hostGibPerNode: 256}\njobs:\n- {job: a, submitSeconds: 0, gpus: 2, runSeconds: 600}\n");
+        String[] arguments = {
+            "replay",
+            "--workload",
+            workload.toString(),
+            "--plots",
+            "off",
+            "--references",
+            "off",
+            "--suspend",
+            "--out",
+            directory.resolve("out").toString(),
+            "--check"
+        };
+
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .as(err.toString())
+                .isZero();
+        assertThat(report()).contains("CPUs per node").contains("48").contains("host GiB per node");
+
+        arguments[arguments.length - 1] = "--host-gib-per-node=0";
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("--suspend needs --host-gib-per-node");
+    }
+
+    @Test
     void aWorkloadInYamlHasItsOwnNodesUnlessTheCommandLineHasOthers() throws IOException {
         Path workload = Files.writeString(
                 directory.resolve("mixed.yaml"),

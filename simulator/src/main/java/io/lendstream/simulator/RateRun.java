@@ -90,6 +90,11 @@ final class RateRun extends ServiceRun {
     }
 
     @Override
+    void woke(Instant begun, Instant at) {
+        // The fluid flows to it from now on. It has not started again.
+    }
+
+    @Override
     void wentAway(Instant at) {
         // What its replica had begun is done within a moment; the fluid knows no single requests.
     }

@@ -145,6 +145,11 @@ final class RequestRun extends ServiceRun {
     }
 
     @Override
+    void woke(Instant begun, Instant at) {
+        cameUp(begun, at);
+    }
+
+    @Override
     void wentAway(Instant at) {
         takeAllotmentsBack();
         if (!areAlike()) {

@@ -5,6 +5,7 @@ import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.StartTimes;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
@@ -23,12 +25,17 @@ import java.util.function.UnaryOperator;
 
 /** An inference service at work: its replicas, and the windows by which it reports its requests. */
 abstract class ServiceRun {
+    private final InferenceService declared;
     private final InferenceService service;
     private final WorldSettings settings;
     private final GpuPlaces places;
     private final TreeMap<GpuId, Instant> warming = new TreeMap<>();
     private final TreeSet<GpuId> available = new TreeSet<>();
     private final TreeSet<GpuId> leaving = new TreeSet<>();
+    /** Replicas that take no requests until they are awake, and the times at which some of them will be. */
+    private final TreeSet<GpuId> sleeping = new TreeSet<>();
+
+    private final TreeMap<GpuId, Instant> waking = new TreeMap<>();
     /** The replicas of several GPUs, by each of their GPUs; their first GPU stands for them in the sets above. */
     private final Map<GpuId, ReplicaUnits> groups = new TreeMap<>();
     /** GPUs of such replicas that are bound. */
@@ -40,12 +47,19 @@ abstract class ServiceRun {
     private double mixedPerSecond;
 
     ServiceRun(InferenceService service, WorldSettings settings, GpuPlaces places, Instant start) {
+        this.declared = service;
         this.service = service.plain();
         this.settings = settings;
         this.places = places;
         this.reportedTo = start;
     }
 
+    /** The service as its owner declares it. */
+    final InferenceService declared() {
+        return declared;
+    }
+
+    /** The service as it is planned. */
     final InferenceService service() {
         return service;
     }
@@ -62,7 +76,7 @@ abstract class ServiceRun {
 
     /** Whether a replica runs there, also one that takes no new requests. */
     final boolean isUp(GpuId gpu) {
-        return available.contains(gpu) || leaving.contains(gpu);
+        return available.contains(gpu) || leaving.contains(gpu) || sleeping.contains(gpu);
     }
 
     /** Requests per second that the replicas which take requests answer; of the role that answers least. */
@@ -122,14 +136,14 @@ abstract class ServiceRun {
         return byRole.values().stream().mapToDouble(each -> each).min().orElse(0);
     }
 
-    /** Replicas that answer what they have begun. */
+    /** Replicas that only answer what they have begun. */
     final int leavingReplicas() {
-        return leaving.size();
+        return leaving.size() + sleeping.size();
     }
 
     /** Replicas on their way up. */
     final int warmingReplicas() {
-        return warming.size();
+        return warming.size() + waking.size();
     }
 
     /** Replicas of several GPUs are about to start. */
@@ -187,11 +201,80 @@ abstract class ServiceRun {
         }
     }
 
+    /** How long a replica takes to wake; empty if it answers at once. */
+    private Optional<Duration> wakeTime(GpuId gpu) {
+        Optional<StartTimes> starts = Optional.ofNullable(groups.get(gpu))
+                .map(replica -> service.hardware().named(replica.shape()).map(ReplicaShape::starts))
+                .orElseGet(declared::singleStarts);
+        return starts.flatMap(StartTimes::asleep).filter(time -> !time.isZero());
+    }
+
+    /** A replica sleeps from now on, if it takes time to wake; else it goes on to take requests. */
+    final void sleep(GpuId each, Instant at) {
+        GpuId gpu = first(each);
+        if (waking.remove(gpu) != null) {
+            wentAway(at);
+        } else if (available.contains(gpu) && wakeTime(gpu).isPresent()) {
+            beforeChange(at);
+            available.remove(gpu);
+            sleeping.add(gpu);
+            sumUp();
+        }
+    }
+
+    /** Replicas are to take requests again: at once, or when they are awake. */
+    final void wake(Collection<GpuId> gpus, Instant at) {
+        for (GpuId each : gpus) {
+            GpuId gpu = first(each);
+            if (sleeping.contains(gpu) && !waking.containsKey(gpu)) {
+                waking.put(gpu, at.plus(wakeTime(gpu).orElse(Duration.ZERO)));
+                begins(at);
+            }
+        }
+    }
+
+    private void awake(GpuId gpu, Instant at) {
+        waking.remove(gpu);
+        sleeping.remove(gpu);
+        beforeChange(at);
+        available.add(gpu);
+        sumUp();
+        woke(at.minus(wakeTime(gpu).orElse(Duration.ZERO)), at);
+    }
+
+    /** The next replica that is awake, up to a time. */
+    private Optional<GpuId> nextAwake(Instant to) {
+        return waking.entrySet().stream()
+                .filter(each -> !each.getValue().isAfter(to))
+                .min(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey);
+    }
+
+    /** When something happens next. */
+    final Instant nextEventAt() {
+        Instant next = nextAt();
+        for (Instant at : waking.values()) {
+            next = at.isBefore(next) ? at : next;
+        }
+        return next;
+    }
+
+    /** Goes on until a time, with the replicas that are awake by then, and says what there is to say meanwhile. */
+    final void goOn(Instant to, Consumer<RequestRate> said) {
+        for (Optional<GpuId> next = nextAwake(to); next.isPresent(); next = nextAwake(to)) {
+            Instant at = Objects.requireNonNull(waking.get(next.get()));
+            advanceTo(at, said);
+            awake(next.get(), at);
+        }
+        advanceTo(to, said);
+    }
+
     /** Replicas take no new requests any more. */
     final void leaving(Collection<GpuId> gpus, Instant at) {
         beforeChange(at);
         for (GpuId each : gpus) {
             GpuId gpu = first(each);
+            waking.remove(gpu);
             if (available.remove(gpu)) {
                 leaving.add(gpu);
             }
@@ -207,6 +290,8 @@ abstract class ServiceRun {
             warming.remove(gpu);
             available.remove(gpu);
             leaving.remove(gpu);
+            sleeping.remove(gpu);
+            waking.remove(gpu);
         }
         sumUp();
         gpus.forEach(groups::remove);
@@ -216,13 +301,19 @@ abstract class ServiceRun {
 
     /** Its replicas have GPUs of other names from now on. */
     final void rename(UnaryOperator<GpuId> names) {
-        TreeMap<GpuId, Instant> begun = new TreeMap<>();
-        warming.forEach((gpu, at) -> begun.put(names.apply(gpu), at));
-        warming.clear();
-        warming.putAll(begun);
+        rename(warming, names);
+        rename(waking, names);
         rename(available, names);
         rename(leaving, names);
+        rename(sleeping, names);
         renamed(names);
+    }
+
+    private static void rename(Map<GpuId, Instant> times, UnaryOperator<GpuId> names) {
+        Map<GpuId, Instant> renamed = new TreeMap<>();
+        times.forEach((gpu, at) -> renamed.put(names.apply(gpu), at));
+        times.clear();
+        times.putAll(renamed);
     }
 
     private static void rename(Set<GpuId> gpus, UnaryOperator<GpuId> names) {
@@ -246,6 +337,13 @@ abstract class ServiceRun {
      * @param begun when it had its GPU
      */
     abstract void cameUp(Instant begun, Instant at);
+
+    /**
+     * A replica that was asleep takes requests from now on.
+     *
+     * @param begun when it began to wake
+     */
+    abstract void woke(Instant begun, Instant at);
 
     abstract void wentAway(Instant at);
 

@@ -18,6 +18,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.DueKey;
+import io.lendstream.core.state.Owner;
 import io.lendstream.simulator.workload.Demand;
 import io.lendstream.simulator.workload.ServiceLoad;
 import io.lendstream.simulator.workload.TrainingTask;
@@ -110,7 +111,7 @@ public final class World {
             next = workload.tasks().get(submitted).job().submittedAt();
         }
         for (ServiceRun service : services.values()) {
-            next = earlier(next, service.nextAt());
+            next = earlier(next, service.nextEventAt());
         }
         if (!speaking.isEmpty()) {
             next = earlier(next, speaking.firstKey().at());
@@ -134,7 +135,7 @@ public final class World {
         if (!announced && !to.isBefore(workload.start())) {
             announced = true;
             happened.addAll(workload.queues());
-            services.values().forEach(service -> happened.add(service.service()));
+            services.values().forEach(service -> happened.add(service.declared()));
         }
         while (submitted < workload.tasks().size()
                 && !workload.tasks().get(submitted).job().submittedAt().isAfter(to)) {
@@ -146,7 +147,7 @@ public final class World {
             happened.add(task.job());
             happened.add(run.queued());
         }
-        services.values().forEach(service -> service.advanceTo(to, happened::add));
+        services.values().forEach(service -> service.goOn(to, happened::add));
         for (JobRun job : speakingUntil(to)) {
             job.advanceTo(to, happened::add);
             reschedule(job);
@@ -286,11 +287,21 @@ public final class World {
                     service.join(serve.replicas());
                     service.warming(serve.gpus(), report.at());
                 });
+                action.flatMap(Action::asServe)
+                        .filter(Action.Serve::warm)
+                        .ifPresent(serve -> service.wake(serve.gpus(), report.at()));
                 action.flatMap(Action::asIdle).ifPresent(idle -> service.leaving(idle.gpus(), report.at()));
             }
             case BOUND -> service.bound(report.gpus(), report.at());
             case RELEASED, FORCED, FAILED -> service.gone(report.gpus(), report.at());
             case APPLIED, TIMED_OUT, REJECTED, HOLDS, UNKNOWN -> {}
+        }
+    }
+
+    /** A unit has this owner from now on, by the scheduler. Replicas that need time to wake may sleep. */
+    public void onOwner(GpuId gpu, Owner owner, Instant at) {
+        if (owner.isSleeping()) {
+            owner.replicaOf().map(services::get).ifPresent(service -> service.sleep(gpu, at));
         }
     }
 

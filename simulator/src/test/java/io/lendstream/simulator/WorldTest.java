@@ -21,7 +21,9 @@ import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.StartTimes;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
@@ -36,6 +38,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.Owner;
 import io.lendstream.simulator.workload.Demand;
 import io.lendstream.simulator.workload.GpusByNode;
 import io.lendstream.simulator.workload.GroundTruth;
@@ -559,6 +562,64 @@ class WorldTest {
         assertThat(said).extracting(rate -> rate.requests().inFlight()).containsExactly(0, 1, 0, 0);
         assertThat(said).extracting(rate -> rate.requests().arrivals()).containsExactly(0L, 1L, 0L, 0L);
         assertThat(said).extracting(RequestRate::sequence).containsExactly(1L, 2L, 3L, 4L);
+    }
+
+    /** A request after 30 s, and a replica on a GPU that sleeps from 20 s on; a service may declare a time to wake. */
+    private static ServiceLoad waking(Optional<Duration> asleep) {
+        ServiceLoad load = requests(request("r1", 30, 4));
+        ReplicaShape shape = ReplicaShape.of("one", 1, 1, 1, Duration.ofSeconds(8))
+                .starting(new StartTimes(Duration.ofSeconds(8), Optional.empty(), asleep));
+        return new ServiceLoad(load.service().inShapes(List.of(shape)), load.demand());
+    }
+
+    private World asleep(Optional<Duration> time) {
+        World world = world(List.of(), List.of(waking(time)));
+        runUntil(world, 0);
+        Decision serve = decide(world, 0, new Action.Serve(CHAT, List.of(G0), false));
+        report(world, serve, 0, Outcome.ACCEPTED, G0);
+        report(world, serve, 8, Outcome.BOUND, G0);
+        runUntil(world, 20);
+        world.onOwner(G0, new Owner.Sleeping(CHAT), at(20));
+        return world;
+    }
+
+    private void wake(World world, double at) {
+        Decision wake = decide(world, at, new Action.Serve(CHAT, List.of(G0), true));
+        report(world, wake, at, Outcome.ACCEPTED, G0);
+    }
+
+    @Test
+    void aSleepingReplicaTakesRequestsOnceItIsAwake() {
+        World world = asleep(Optional.of(Duration.ofSeconds(5)));
+        RequestRate said = rates(runUntil(world, 30)).get(0);
+        wake(world, 31);
+        runUntil(world, 60);
+
+        assertThat(said.requests().queueDepth()).isEqualTo(1);
+        RequestResult answered = world.results().requests().get(0);
+        assertThat(answered.started()).isEqualTo(at(31));
+        assertThat(answered.completed()).isEqualTo(at(40));
+        assertThat(answered.overhead()).isEqualTo(Duration.ofSeconds(6));
+    }
+
+    @Test
+    void aReplicaThatNeedsNoTimeToWakeTakesRequestsAllTheTime() {
+        World world = asleep(Optional.empty());
+        runUntil(world, 60);
+
+        assertThat(world.results().requests().get(0).completed()).isEqualTo(at(34));
+    }
+
+    @Test
+    void aReplicaThatSleepsAgainBeforeItIsAwakeTakesNoRequests() {
+        World world = asleep(Optional.of(Duration.ofSeconds(5)));
+        wake(world, 25);
+        world.onOwner(G0, new Owner.Sleeping(CHAT), at(27));
+        runUntil(world, 40);
+        wake(world, 40);
+        runUntil(world, 60);
+
+        assertThat(world.results().requests().get(0).completed()).isEqualTo(at(49));
     }
 
     @Test

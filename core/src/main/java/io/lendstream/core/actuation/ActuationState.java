@@ -4,12 +4,10 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
@@ -126,19 +124,7 @@ final class ActuationState {
 
     /** The known facts about the subject of an order. */
     OrderSubject subject(Order order) {
-        DomainId domain = order.decision().domain();
-        if (order instanceof Order.Place place) {
-            Optional<InferenceService> service = tenants.service(domain, place.tenant());
-            Map<GpuId, KindId> kinds = new HashMap<>();
-            if (service.filter(spec -> spec.hasGroups() || !spec.takesKindsAsAlike())
-                    .isPresent()) {
-                place.units().forEach(unit -> inventory.kind(unit).ifPresent(kind -> kinds.put(unit, kind)));
-            }
-            return new OrderSubject(tenants.job(domain, place.tenant()), service, Optional.empty(), kinds);
-        }
-        return order instanceof Order.Cut cut
-                ? new OrderSubject(Optional.empty(), Optional.empty(), inventory.cuttable(cut.gpu()))
-                : OrderSubject.NOTHING;
+        return new SubjectFacts(this).of(order);
     }
 
     /** The domain of a job that has GPUs; that of the GPUs if a restart has lost which decision gave them. */

@@ -137,6 +137,11 @@ final class UnitInventory {
         return Optional.ofNullable(domains.get(unit));
     }
 
+    /** The node of a unit. */
+    Optional<NodeId> nodeOf(GpuId unit) {
+        return Optional.ofNullable(nodes.get(unit));
+    }
+
     /** Whether a unit is known as one of another domain. */
     boolean isElsewhere(DomainId domain, GpuId unit) {
         return domainOf(unit).filter(other -> !other.equals(domain)).isPresent();

@@ -232,6 +232,11 @@ public record InferenceService(
                 .orElse(this);
     }
 
+    /** The start times of its replicas, if it declares them with a single shape of one GPU. */
+    public Optional<StartTimes> singleStarts() {
+        return hardware.single().map(ReplicaShape::starts);
+    }
+
     /** The same service with another warm-up, where its kind of GPU has none of its own. */
     public InferenceService warmingUpIn(Duration other) {
         return new InferenceService(

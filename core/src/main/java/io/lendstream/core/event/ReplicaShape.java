@@ -132,6 +132,15 @@ public record ReplicaShape(
     }
 
     /**
+     * The same where the model may be there already.
+     *
+     * @param isCached whether the service has a replica on the node
+     */
+    public Duration startOn(Optional<KindId> kind, boolean isCached) {
+        return isCached && starts.cached().isPresent() ? starts.cached().get() : coldOn(kind);
+    }
+
+    /**
      * The longest time from a decision to a replica that answers, on any kind and from sleep too.
      *
      * @param isCached whether its model is on every node where it could start

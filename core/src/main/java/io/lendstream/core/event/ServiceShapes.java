@@ -105,6 +105,16 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
         return (int) Math.min(Integer.MAX_VALUE, gpus);
     }
 
+    /** Whether a replica starts faster on nodes where the service has one already. */
+    public boolean startsFromCache() {
+        for (ReplicaShape shape : shapes) {
+            if (shape.starts().cached().isPresent()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** A shape by its name. */
     public Optional<ReplicaShape> named(String name) {
         for (ReplicaShape shape : shapes) {

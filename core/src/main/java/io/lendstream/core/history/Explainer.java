@@ -96,7 +96,8 @@ public final class Explainer {
                 .map(gpu -> new Explanation.Change(
                         gpu,
                         before.gpus().get(gpu).map(GpuState::owner),
-                        step.state().gpus().get(gpu).map(GpuState::owner)))
+                        step.state().gpus().get(gpu).map(GpuState::owner),
+                        step.state().gpus().get(gpu).flatMap(GpuState::part)))
                 .toList();
         boolean planned = recorded.reason().is(ReasonCode.PLAN);
         return new Explanation.Made(

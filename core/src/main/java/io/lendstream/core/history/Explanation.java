@@ -1,6 +1,8 @@
 package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.GroupPart;
+import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.id.GpuId;
@@ -100,13 +102,29 @@ public record Explanation(
         }
     }
 
-    /** A GPU's owner before the step and after it; empty while it was not there. */
-    public record Change(GpuId gpu, Optional<Owner> before, Optional<Owner> after) {}
+    /**
+     * A GPU's owner before the step and after it; empty while it was not there.
+     *
+     * @param part its part after the step in a replica of several units, or in those that a gang is about to get
+     */
+    public record Change(GpuId gpu, Optional<Owner> before, Optional<Owner> after, Optional<GroupPart> part) {}
 
     /** The GPUs whose owners the decision changes, as far as they are known. */
     public List<GpuId> changedGpus() {
         return made.map(step -> step.owners().stream().map(Change::gpu).toList())
                 .orElse(recorded.action().gpus());
+    }
+
+    /** The GPUs that the decision gives to a gang, as far as they are known; none if its job is no gang. */
+    public List<GpuId> gangGains() {
+        ReplicaId gain = ReplicaId.of(recorded.id(), 0);
+        return made.map(Made::owners).orElse(List.of()).stream()
+                .filter(change -> change.after().filter(Owner::isHeldByJob).isPresent())
+                .filter(change -> change.part()
+                        .filter(part -> part.replica().equals(gain))
+                        .isPresent())
+                .map(Change::gpu)
+                .toList();
     }
 
     /** Whether the core makes exactly the recorded decision again. */

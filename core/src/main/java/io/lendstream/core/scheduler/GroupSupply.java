@@ -5,6 +5,7 @@ import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
@@ -167,7 +168,7 @@ final class GroupSupply {
 
     private UnitSearch search(ServiceState service, List<GroupNeed> roles) {
         UnitSearch search = new UnitSearch(
-                settings.model().topology(), node -> builder.nodes().get(node));
+                settings.model().topology(), node -> builder.nodes().get(node), cached(service));
         for (Iterator<GpuState> free = pool.free(); free.hasNext(); ) {
             add(service, search, free.next(), UnitSearch.Source.FREE);
         }
@@ -190,6 +191,14 @@ final class GroupSupply {
             addSpares(service, search, roles);
         }
         return search;
+    }
+
+    /** The nodes where a service has a replica, if its replicas start faster there. */
+    private Set<NodeId> cached(ServiceState service) {
+        return service.spec().hardware().startsFromCache()
+                ? StartLead.nodes(
+                        ReplicaGroup.of(builder.clusterIndex(), service.spec().service()))
+                : Set.of();
     }
 
     /** Whether a unit is a part of a replica that one of the roles is planned with. */

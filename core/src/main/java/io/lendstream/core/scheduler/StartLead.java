@@ -43,15 +43,21 @@ record StartLead(SchedulerSettings settings) {
         return settings.notice().plus(longest);
     }
 
-    private static boolean isEverywhere(PersistentMap<NodeId, NodeState> nodes, List<ReplicaGroup> groups) {
-        Set<NodeId> mine = new HashSet<>();
+    /** The nodes where replicas are up, so that their model is there. */
+    static Set<NodeId> nodes(List<ReplicaGroup> groups) {
+        Set<NodeId> nodes = new HashSet<>();
         for (ReplicaGroup group : groups) {
             for (GpuState unit : group.units()) {
                 if (unit.owner().isUp()) {
-                    mine.add(unit.nodeId());
+                    nodes.add(unit.nodeId());
                 }
             }
         }
+        return nodes;
+    }
+
+    private static boolean isEverywhere(PersistentMap<NodeId, NodeState> nodes, List<ReplicaGroup> groups) {
+        Set<NodeId> mine = nodes(groups);
         for (NodeState state : nodes.values()) {
             if (state.node().pool() == Pool.INFERENCE
                     && !mine.contains(state.node().nodeId())) {

@@ -27,6 +27,11 @@ public record SimulatedHost(long cpuMillis, long memoryBytes) {
         return new SimulatedHost(cpus * MILLIS_PER_CPU, memoryBytes);
     }
 
+    /** The CPUs of each node; 0 if it does not report them. */
+    public int cpus() {
+        return (int) (cpuMillis / MILLIS_PER_CPU);
+    }
+
     /** The facts of a node with its CPU and host memory. */
     NodeFacts with(NodeFacts facts) {
         return equals(NONE) ? facts : facts.withHost(known(cpuMillis), known(memoryBytes));

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.StartTimes;
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The cheapest units for a replica: free ones on the tightest node, then others by what they cost. */
@@ -25,7 +27,8 @@ class UnitSearchTest {
     private static final KindId A100 = new KindId("A100-SXM4-80GB");
     private static final KindId L4 = new KindId("L4-24GB");
 
-    private final UnitSearch search = new UnitSearch(TopologyLabels.NONE, node -> Optional.empty());
+    private final UnitSearch search =
+            new UnitSearch(TopologyLabels.NONE, node -> Optional.empty(), Set.of(new NodeId("warm")));
 
     private static ReplicaShape shape(int gpus, int nodes) {
         return ReplicaShape.of("s", gpus, nodes, 10, Duration.ofSeconds(30));
@@ -55,6 +58,30 @@ class UnitSearchTest {
         assertThat(found(shape(2, 1), FREE)).contains(List.of("tight0", "tight1"));
         assertThat(found(shape(4, 1), FREE)).contains(List.of("wide0", "wide1", "wide2", "wide3"));
         assertThat(found(shape(9, 1), FREE)).isEmpty();
+    }
+
+    @Test
+    void takesTheNodeWhereAReplicaStartsFromCache() {
+        add("tight", 0, 2, FREE);
+        add("warm", 0, 4, FREE);
+        ReplicaShape cached = shape(2, 1)
+                .starting(
+                        new StartTimes(Duration.ofSeconds(30), Optional.of(Duration.ofSeconds(10)), Optional.empty()));
+
+        assertThat(found(shape(2, 1), FREE)).contains(List.of("tight0", "tight1"));
+        assertThat(found(cached, FREE)).contains(List.of("warm0", "warm1"));
+    }
+
+    @Test
+    void aStartFromCacheIsWorthNoLoan() {
+        add("cold", 0, 2, FREE);
+        search.add(unit("warm", 0, A100), FREE);
+        search.add(unit("warm", 1, A100), LOAN, 1);
+        ReplicaShape cached = shape(2, 1)
+                .starting(
+                        new StartTimes(Duration.ofSeconds(30), Optional.of(Duration.ofSeconds(10)), Optional.empty()));
+
+        assertThat(found(cached, LOAN)).contains(List.of("cold0", "cold1"));
     }
 
     @Test

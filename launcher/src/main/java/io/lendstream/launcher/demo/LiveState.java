@@ -28,9 +28,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -149,17 +151,20 @@ final class LiveState {
     private ServiceLine line(ServiceId name) {
         Optional<RequestRate> rate = Optional.ofNullable(rates.get(name));
         Optional<DemandForecast> forecast = Optional.ofNullable(forecasts.get(name));
-        int replicas = 0;
+        Set<String> replicas = new HashSet<>();
         for (Lease lease : owners.values()) {
-            boolean serves = lease.owner().isServing()
-                    && lease.owner().replicaOf().filter(name::equals).isPresent();
-            replicas += serves ? 1 : 0;
+            if (lease.owner().isServing()
+                    && lease.owner().replicaOf().filter(name::equals).isPresent()) {
+                replicas.add(lease.part()
+                        .map(part -> part.replica().value())
+                        .orElse(lease.gpuId().value()));
+            }
         }
         return new ServiceLine(
                 name,
                 rate.map(RequestRate::arrivalsPerSecond).orElse(0.0),
                 rate.map(latest -> latest.requests().queueDepth()).orElse(0),
-                replicas,
+                replicas.size(),
                 forecast.map(ahead ->
                         ahead.horizons().get(ahead.horizons().size() - 1).p50()),
                 forecast.map(ahead ->

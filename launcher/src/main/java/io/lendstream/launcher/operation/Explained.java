@@ -191,6 +191,7 @@ record Explained(
     private void fate(List<String> lines) {
         lines.add("");
         lines.add("Outcome: " + approval.inWords(fate));
+        lines.addAll(ExplainedParts.lines(explanation, fate));
         for (ActuationReport report : fate.reports()) {
             lines.add("  +%.1f s  %s by %s%s%s%s"
                     .formatted(
@@ -245,6 +246,7 @@ record Explained(
         became.put("summary", approval.inWords(fate));
         approval.approvedAs().ifPresent(id -> became.put("approvedAs", id.toString()));
         fate.took().ifPresent(took -> became.put("seconds", seconds(took)));
+        ExplainedParts.put(became.putArray("together"), explanation, fate);
         ArrayNode reports = became.putArray("reports");
         fate.reports().forEach(report -> reports.add(json(report)));
         ObjectNode replay = json.putObject("replay");

@@ -32,6 +32,7 @@ final class ExplainedGpus {
 
     private final Optional<GpuId> wanted;
     private final GpuNames names;
+    private final UnitParts parts;
     private final SortedMap<DomainId, OfDomain> domains = new TreeMap<>();
     private boolean isLogRead;
 
@@ -55,6 +56,7 @@ final class ExplainedGpus {
     ExplainedGpus(Collection<Lease> leases, Optional<GpuId> wanted, GpuNames names) {
         this.wanted = wanted;
         this.names = names;
+        this.parts = new UnitParts(leases);
         for (Lease lease : leases) {
             if (wanted.map(gpu -> isOf(gpu, lease)).orElse(lease.pool() == Pool.INFERENCE)) {
                 domains.computeIfAbsent(lease.domain(), OfDomain::new).leases.put(lease.gpuId(), lease);
@@ -110,16 +112,17 @@ final class ExplainedGpus {
             List<UnitReview> reviews = reviews(domain, at);
             reviews.stream()
                     .sorted(Comparator.comparing(UnitReview::unit, names.order()))
-                    .forEach(review -> lines.add(line(review)));
+                    .forEach(review -> lines.add(line(review) + part(domain, review.unit())));
             domain.leases.values().stream()
                     .filter(lease ->
                             reviews.stream().noneMatch(review -> review.unit().equals(lease.gpuId())))
                     .sorted(Comparator.comparing(Lease::gpuId, names.order()))
-                    .forEach(lease -> lines.add("%s: %s; the reason is unknown: %s"
+                    .forEach(lease -> lines.add("%s: %s; the reason is unknown: %s%s"
                             .formatted(
                                     names.of(lease.gpuId()),
                                     EventText.of(lease.owner()),
-                                    obstacle(domain).orElse("its log does not name it"))));
+                                    obstacle(domain).orElse("its log does not name it"),
+                                    part(domain, lease.gpuId()))));
             domain.log
                     .scheduler()
                     .filter(any -> obstacle(domain).isEmpty())
@@ -133,6 +136,13 @@ final class ExplainedGpus {
         });
         wanted.ifPresent(gpu -> lines.add("(%s%s)".formatted(names.detailed(gpu), kind(gpu) + slot(gpu))));
         return lines;
+    }
+
+    /** The replica of several GPUs, or the gang, that a GPU is a part of. */
+    private String part(OfDomain domain, GpuId gpu) {
+        return Optional.ofNullable(domain.leases.get(gpu))
+                .map(lease -> parts.after("; ", lease))
+                .orElse("");
     }
 
     /** While a domain is frozen, no plan is made at the time for the next one. */
@@ -233,12 +243,13 @@ final class ExplainedGpus {
         return gpus.addObject().put("gpu", gpu.value()).put("name", names.of(gpu));
     }
 
-    private static void put(ObjectNode gpu, Optional<Lease> lease) {
+    private void put(ObjectNode gpu, Optional<Lease> lease) {
         lease.ifPresent(known -> gpu.put("node", known.nodeId().value())
                 .put("pool", EventText.lower(known.pool()))
                 .put("owner", known.owner().label())
                 .put("since", known.since().toString()));
         lease.flatMap(Lease::kind).ifPresent(kind -> gpu.put("kind", kind.value()));
         lease.filter(ExplainedGpus::isSlot).ifPresent(any -> gpu.put("slot", true));
+        lease.ifPresent(known -> parts.put(gpu, known));
     }
 }

@@ -175,6 +175,11 @@ final class Overview {
         return leases.values();
     }
 
+    /** The replicas of several GPUs, and the GPUs that gangs are about to get. */
+    UnitParts parts() {
+        return new UnitParts(leases.values());
+    }
+
     Collection<ServiceState> services() {
         return workload.services();
     }

@@ -42,6 +42,7 @@ final class OverviewJson {
     }
 
     private void putGpus(ArrayNode gpus) {
+        UnitParts parts = overview.parts();
         overview.leases().forEach(lease -> {
             ObjectNode gpu = gpus.addObject()
                     .put("gpu", lease.gpuId().value())
@@ -54,6 +55,7 @@ final class OverviewJson {
                     .put("words", EventText.of(lease.owner()));
             lease.kind().ifPresent(kind -> gpu.put("kind", kind.value()));
             lease.owner().holder().ifPresent(tenant -> put(gpu, tenant));
+            parts.put(gpu, lease);
         });
     }
 

@@ -83,12 +83,13 @@ final class OverviewText {
                         .thenComparing(Lease::gpuId, names.order()))
                 .forEach(lease -> byNode.computeIfAbsent(lease.nodeId().value(), node -> new ArrayList<>())
                         .add(lease));
+        UnitParts parts = overview.parts();
         List<String> lines = new ArrayList<>();
         byNode.forEach((node, leases) -> {
             lines.add("%s  %s%s: %s"
                     .formatted(node, Reason.counted(leases.size(), "GPU"), kinds(leases), counted(leases)));
-            leases.forEach(
-                    lease -> lines.add("  %-22s %s".formatted(names.of(lease.gpuId()), EventText.of(lease.owner()))));
+            leases.forEach(lease -> lines.add("  %-22s %s%s"
+                    .formatted(names.of(lease.gpuId()), EventText.of(lease.owner()), parts.after("; ", lease))));
         });
         return lines;
     }

@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.fixtures.LoanStory;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
@@ -118,6 +122,31 @@ class ExplainedGpusTest {
                 .endsWith("(infer/0 (infer-g0), a slot: its tenant may have another GPU like it on its node)");
         assertThat(explained.json(story.now()).at("/domains/0/gpus/0/slot").asBoolean())
                 .isTrue();
+    }
+
+    @Test
+    void saysWhichReplicaAGpuIsAPartOf() {
+        Scenario groups =
+                Scenario.of("deepboot").node("infer", Pool.INFERENCE, 4).actuator("one", Abilities.USUAL);
+        groups.tell(groups.serviceRecord("chat", 1)
+                .inShapes(List.of(ReplicaShape.of("in", 2, 1, 20, ofSeconds(8)).as(ReplicaRole.PREFILL))));
+        Decision serve = groups.last().get(0);
+        GpuId gpu = serve.action().gpus().get(0);
+        ExplainedGpus explained = new ExplainedGpus(leases(groups), Optional.of(gpu), StoryNames.of(groups));
+        groups.log().forEach(explained::take);
+
+        assertThat(explained.lines(groups.now()))
+                .first()
+                .asString()
+                .startsWith("infer/0 is not lent: it is being bound to ")
+                .endsWith(
+                        "; part of replica %s#0 of chat, shape in (prefill), 2 GPUs on 1 node: 0 of 2 GPUs bound, all by %s"
+                                .formatted(serve.id(), Times.at(serve.deadline())));
+        assertThat(explained
+                        .json(groups.now())
+                        .at("/domains/0/gpus/0/part/gpus")
+                        .asInt())
+                .isEqualTo(2);
     }
 
     @Test

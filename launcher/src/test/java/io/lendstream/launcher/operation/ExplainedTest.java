@@ -8,17 +8,27 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.fixtures.LoanStory;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explainer;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.text.Times;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,6 +45,10 @@ class ExplainedTest {
     }
 
     private Explained explained(Decision decision, List<DomainEvent> log) {
+        return explained(story, decision, log);
+    }
+
+    private static Explained explained(Scenario story, Decision decision, List<DomainEvent> log) {
         Explainer explainer = new Explainer(decision);
         log.forEach(explainer::take);
         List<ActuationReport> reports = log.stream()
@@ -131,6 +145,49 @@ class ExplainedTest {
         assertThat(explained.json().at("/job/gained"))
                 .isEqualTo(explained.json().at("/job/after"));
         assertThat(explained.json().at("/job/givenUp")).isEmpty();
+    }
+
+    @Test
+    void ofAGangItShowsHowManyGpusAreBound() {
+        Scenario gang = Scenario.of("deepboot").node("train", Pool.TRAINING, 2);
+        gang.tell(gang.jobRecord("big", 2, false).shaped(JobShape.ANY.together()));
+        for (int i = 0; i < 60 && gang.job("big").gpus() == 0; i++) {
+            gang.after(Duration.ofSeconds(5));
+        }
+        Decision start = gang.decisions().stream()
+                .filter(decision -> decision.action().jobChange().isPresent())
+                .findFirst()
+                .orElseThrow();
+        gang.tell(gang.report(
+                start.id(),
+                Outcome.BOUND,
+                List.of(new GpuId("train-g0")),
+                Optional.of(new Tenant.Job(new JobId("big")))));
+
+        Explained explained = explained(gang, start, gang.log());
+
+        assertThat(String.join("\n", explained.lines()))
+                .contains("  gang, which trains once all these GPUs are bound, 2 GPUs: 1 of 2 GPUs bound, all by "
+                        + Times.at(start.deadline()));
+        assertThat(explained.json().at("/outcome/together/0/of").asText()).isEqualTo("gang");
+        assertThat(explained.json().at("/outcome/together/0/bound").asInt()).isEqualTo(1);
+    }
+
+    @Test
+    void ofAReplicaOfSeveralGpusItShowsHowManyAreBound() {
+        Scenario groups =
+                Scenario.of("deepboot").node("infer", Pool.INFERENCE, 4).actuator("one", Abilities.USUAL);
+        groups.tell(groups.serviceRecord("chat", 1)
+                .inShapes(List.of(ReplicaShape.of("tp2", 2, 1, 20, Duration.ofSeconds(8)))));
+        Decision serve = groups.last().get(0);
+        groups.settled();
+
+        Explained explained = explained(groups, serve, groups.log());
+
+        assertThat(String.join("\n", explained.lines()))
+                .contains("  replica %s#0, shape tp2, 2 GPUs: all bound".formatted(serve.id()));
+        assertThat(explained.json().at("/outcome/together/0/shape").asText()).isEqualTo("tp2");
+        assertThat(explained.json().at("/outcome/together/0/bound").asInt()).isEqualTo(2);
     }
 
     @Test

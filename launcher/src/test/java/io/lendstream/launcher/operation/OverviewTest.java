@@ -18,6 +18,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Outcome;
@@ -27,10 +28,12 @@ import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.Scheduler;
@@ -38,6 +41,7 @@ import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.text.Times;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -45,6 +49,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 class OverviewTest {
@@ -512,6 +517,72 @@ class OverviewTest {
         JsonNode json = overview.json(mixed.now());
         assertThat(json.at("/services/0/needed").asInt()).isEqualTo(2);
         assertThat(json.at("/services/0/replicasByKind/Tesla-T4-16GB").asInt()).isEqualTo(1);
+    }
+
+    private static Decision lastOf(Scenario story, Predicate<Action> kind) {
+        return story.decisions().stream()
+                .filter(decision -> kind.test(decision.action()))
+                .reduce((older, newer) -> newer)
+                .orElseThrow();
+    }
+
+    @Test
+    void showsTheReplicaThatAGpuIsAPartOf() {
+        Scenario groups =
+                Scenario.of("deepboot").node("infer", Pool.INFERENCE, 4).actuator("one", Abilities.USUAL);
+        groups.tell(groups.serviceRecord("chat", 1)
+                .inShapes(List.of(
+                        ReplicaShape.of("tp2", 2, 1, 20, Duration.ofSeconds(8)).as(ReplicaRole.ALL))));
+        Decision serve = lastOf(groups, action -> action.asServe().isPresent());
+        GpuId bound = serve.action().gpus().get(1);
+        Optional<Tenant> chat = Optional.of(new Tenant.Service(new ServiceId("chat")));
+        groups.tell(groups.report(serve.id(), Outcome.BOUND, List.of(bound), chat));
+
+        Overview overview = overview(groups, false);
+
+        String part = "; part of replica %s#0 of chat, shape tp2, 2 GPUs on 1 node: 1 of 2 GPUs bound, all by %s"
+                .formatted(serve.id(), Times.at(serve.deadline()));
+        assertThat(overview.lines(groups.now(), false).stream().filter(line -> line.endsWith(part)))
+                .hasSize(2);
+        JsonNode shown = overview.json(groups.now()).at("/gpus/0/part");
+        assertThat(shown.at("/of").asText()).isEqualTo("replica");
+        assertThat(shown.at("/name").asText()).isEqualTo(serve.id() + "#0");
+        assertThat(shown.at("/shape").asText()).isEqualTo("tp2");
+        assertThat(shown.at("/role").asText()).isEqualTo("all");
+        assertThat(shown.at("/gpus").asInt()).isEqualTo(2);
+        assertThat(shown.at("/left").asInt()).isEqualTo(2);
+        assertThat(shown.at("/bound").asInt()).isEqualTo(1);
+        assertThat(shown.at("/boundBy").asText()).isEqualTo(serve.deadline().toString());
+
+        groups.tell(groups.report(serve.id(), Outcome.BOUND, serve.action().gpus(), chat));
+        assertThat(overview(groups, false).lines(groups.now(), false))
+                .filteredOn(line -> line.endsWith("shape tp2, 2 GPUs on 1 node: all bound"))
+                .hasSize(2);
+    }
+
+    @Test
+    void showsTheGangThatAGpuIsFor() {
+        Scenario gang = Scenario.of("deepboot").node("train", Pool.TRAINING, 2);
+        gang.tell(gang.jobRecord("bert", 2, false).shaped(JobShape.ANY.together()));
+        for (int i = 0; i < 60 && gang.job("bert").gpus() == 0; i++) {
+            gang.after(ofSeconds(5));
+        }
+        Decision start = lastOf(gang, action -> action.jobChange().isPresent());
+        Optional<Tenant> bert = Optional.of(new Tenant.Job(new JobId("bert")));
+        gang.tell(gang.report(start.id(), Outcome.BOUND, List.of(new GpuId("train-g1")), bert));
+
+        Overview overview = overview(gang, false);
+
+        assertThat(overview.lines(gang.now(), false))
+                .filteredOn(line -> line.endsWith(
+                        "; one of 2 GPUs on 1 node that gang bert gets together: 1 of 2 GPUs bound, all by "
+                                + Times.at(start.deadline())))
+                .hasSize(2);
+        assertThat(overview.json(gang.now()).at("/gpus/0/part/of").asText()).isEqualTo("gang");
+
+        gang.tell(gang.report(start.id(), Outcome.BOUND, List.of(new GpuId("train-g0")), bert));
+        assertThat(overview(gang, false).json(gang.now()).at("/gpus/0").has("part"))
+                .isFalse();
     }
 
     @Test

@@ -360,7 +360,6 @@ public final class Replay {
     }
 
     private void note(Step step) {
-        units.exchanged(step, leases).forEach(facts::exchange);
         for (GpuId gpu : step.changed().owners()) {
             state.gpus()
                     .get(gpu)
@@ -373,6 +372,7 @@ public final class Replay {
                                 Lease lease = owned.lease(settings.domain(), state.epoch());
                                 leases.put(gpu, lease);
                                 facts.take(lease);
+                                world.onOwner(gpu, owned.owner(), now);
                             },
                             () -> {
                                 leases.remove(gpu);

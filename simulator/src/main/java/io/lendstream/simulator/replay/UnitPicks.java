@@ -5,23 +5,14 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
-import io.lendstream.core.id.GpuId;
-import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.simulated.DevicePlugin;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
-import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.Lease;
-import io.lendstream.core.state.Owner;
 import io.lendstream.simulator.World;
 import java.time.Instant;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
@@ -53,50 +44,6 @@ final class UnitPicks {
         plugin.ifPresent(picks -> nodes.observe(picks.tenants()));
         List<GpuTelemetry> samples = nodes.samplesUntil(now);
         return plugin.map(picks -> samples.stream().map(picks::shown).toList()).orElse(samples);
-    }
-
-    /**
-     * Loans that a step has moved to other GPUs, by exchanges of owners: the GPU of each loan before the step, with the
-     * one afterwards.
-     */
-    Map<GpuId, GpuId> exchanged(Step step, Map<GpuId, Lease> before) {
-        Map<GpuId, GpuId> moved = new TreeMap<>();
-        if (plugin.isEmpty()) {
-            return moved;
-        }
-        List<GpuId> changed = step.changed().owners().stream()
-                .filter(before::containsKey)
-                .sorted()
-                .toList();
-        Set<GpuId> seen = new HashSet<>();
-        for (GpuId from : changed) {
-            Optional<Owner> loan = owner(before, from).filter(Owner::isLent);
-            for (GpuId to : changed) {
-                boolean isMove = loan.isPresent()
-                        && !hasNow(step, from, loan.get())
-                        && hasNow(step, to, loan.get())
-                        && !owner(before, to).equals(loan);
-                if (isMove && !seen.contains(from) && !seen.contains(to)) {
-                    moved.put(from, to);
-                    seen.add(from);
-                    seen.add(to);
-                }
-            }
-        }
-        return moved;
-    }
-
-    private static Optional<Owner> owner(Map<GpuId, Lease> leases, GpuId gpu) {
-        return Optional.ofNullable(leases.get(gpu)).map(Lease::owner);
-    }
-
-    private static boolean hasNow(Step step, GpuId gpu, Owner owner) {
-        return step.state()
-                .gpus()
-                .get(gpu)
-                .map(GpuState::owner)
-                .filter(owner::equals)
-                .isPresent();
     }
 
     /**

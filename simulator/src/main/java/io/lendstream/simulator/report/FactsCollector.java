@@ -44,6 +44,7 @@ public final class FactsCollector {
 
     private final EventReader reader = new EventReader();
     private final OwnersWatch owners = new OwnersWatch(this::watch);
+    private final LoansWatch loans = new LoansWatch();
     private final JobsWatch jobs = new JobsWatch();
     private final DecisionsWatch decisions = new DecisionsWatch();
 
@@ -81,16 +82,13 @@ public final class FactsCollector {
         OwnerGroup group = OwnerGroup.of(owner);
         Optional<ServiceId> service = owner.isServing() ? owner.replicaOf() : Optional.empty();
         hold(lease.gpuId(), Optional.of(group), service, lease.since());
-    }
-
-    /** Two GPUs have exchanged their owners. Their next lease records say so, too. */
-    public void exchange(GpuId one, GpuId other) {
-        owners.exchange(one, other);
+        loans.take(lease);
     }
 
     /** A GPU that has no owner any more because it is gone: its lease record was deleted. */
     public void gone(GpuId gpu, Instant at) {
         hold(gpu, Optional.empty(), Optional.empty(), at);
+        loans.gone(gpu, at);
     }
 
     private void hold(GpuId gpu, Optional<OwnerGroup> group, Optional<ServiceId> service, Instant at) {
@@ -179,7 +177,7 @@ public final class FactsCollector {
                 new Figures(
                         jobs.facts(),
                         inference(),
-                        owners.loans(decisions.turnover(sampleMillis), sampleMillis),
+                        owners.loans(loans, decisions.turnover(sampleMillis), sampleMillis),
                         decisions.facts()),
                 Optional.empty(),
                 true);

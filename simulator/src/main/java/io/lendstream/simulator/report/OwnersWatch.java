@@ -16,15 +16,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-/** Who held the GPUs in the course of a run, and for how long GPUs were lent. */
+/** Who held the GPUs in the course of a run. */
 final class OwnersWatch {
     private final Function<ServiceId, Optional<ServiceWatch>> watches;
     private final Map<OwnerGroup, Steps> groups = new EnumMap<>(OwnerGroup.class);
     private final Map<GpuId, Held> holdings = new HashMap<>();
     private Instant ownersAt = Instant.MIN;
-    private long loansEnded;
-    private double loanSeconds;
-    private double longestLoanSeconds;
 
     /** @param watches of the services whose replicas are shown */
     OwnersWatch(Function<ServiceId, Optional<ServiceWatch>> watches) {
@@ -32,7 +29,7 @@ final class OwnersWatch {
     }
 
     /** How a GPU is held. */
-    private record Held(OwnerGroup group, Optional<ServiceId> service, Optional<Instant> lentSince) {}
+    private record Held(OwnerGroup group, Optional<ServiceId> service) {}
 
     void hold(GpuId gpu, Optional<OwnerGroup> group, Optional<ServiceId> service, Instant at) {
         if (groups.isEmpty()) {
@@ -53,24 +50,7 @@ final class OwnersWatch {
             group.ifPresent(each -> steps(each).add(ownersAt, 1));
             service.flatMap(watches).ifPresent(watch -> watch.replicas(ownersAt, 1));
         }
-        Optional<Instant> lentBefore = before.flatMap(Held::lentSince);
-        boolean isLent = group.equals(Optional.of(OwnerGroup.LENT));
-        if (lentBefore.isPresent() && !isLent) {
-            double seconds = Math.max(0, Duration.between(lentBefore.get(), at).toMillis() / 1000.0);
-            loansEnded++;
-            loanSeconds += seconds;
-            longestLoanSeconds = Math.max(longestLoanSeconds, seconds);
-        }
-        Optional<Instant> lentSince = isLent ? lentBefore.or(() -> Optional.of(at)) : Optional.empty();
-        group.ifPresent(each -> holdings.put(gpu, new Held(each, service, lentSince)));
-    }
-
-    /** Two GPUs have exchanged their owners: loans go on, and no number changes. */
-    void exchange(GpuId one, GpuId other) {
-        Optional<Held> ofOne = Optional.ofNullable(holdings.remove(one));
-        Optional<Held> ofOther = Optional.ofNullable(holdings.remove(other));
-        ofOne.ifPresent(held -> holdings.put(other, held));
-        ofOther.ifPresent(held -> holdings.put(one, held));
+        group.ifPresent(each -> holdings.put(gpu, new Held(each, service)));
     }
 
     private Steps steps(OwnerGroup group) {
@@ -104,19 +84,19 @@ final class OwnersWatch {
                 .toList();
     }
 
-    Loans loans(List<Turnover> turnover, long widthMillis) {
+    Loans loans(LoansWatch loans, List<Turnover> turnover, long widthMillis) {
         double lentMillis = Optional.ofNullable(groups.get(OwnerGroup.LENT)).stream()
                 .flatMap(steps -> steps.bins().bins(widthMillis).stream())
                 .mapToDouble(Bin::amount)
                 .sum();
         return new Loans(
                 lentMillis / Duration.ofHours(1).toMillis(),
-                loansEnded,
+                loans.ended(),
                 (int) holdings.values().stream()
                         .filter(held -> held.group() == OwnerGroup.LENT)
                         .count(),
-                loansEnded == 0 ? 0 : loanSeconds / loansEnded,
-                longestLoanSeconds,
+                loans.meanSeconds(),
+                loans.longestSeconds(),
                 turnover);
     }
 }

@@ -2,16 +2,19 @@ package io.lendstream.simulator.workload;
 
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.StartTimes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * The column {@code replicaShapes} of a list of services: the shapes of replicas of several GPUs, preferred ones first,
- * between semicolons. Each is {@code NAME:GPUSxNODES:PER_SECOND:COLD_SECONDS}, such as {@code tp4:4x1:20:90}, and may
- * end with a role: {@code in:1x1:38:30:prefill}.
+ * between semicolons. Each is {@code NAME:GPUSxNODES:PER_SECOND:SECONDS}, such as {@code tp4:4x1:20:90}, and may end
+ * with a role: {@code in:1x1:38:30:prefill}. The seconds are those to start cold, and then those from cache and from
+ * sleep, if they are known: {@code 90/40/7}, or {@code 90//7}.
  */
 final class ListedReplicas {
     private static final String COLUMN = "replicaShapes";
@@ -48,8 +51,26 @@ final class ListedReplicas {
                 (int) number(row, units.get(0), 1, MOST_UNITS),
                 (int) number(row, units.get(1), 1, MOST_UNITS),
                 number(row, fields.get(2), 0.001, MOST_PER_SECOND),
-                Duration.ofMillis(Math.round(1000 * number(row, fields.get(3), 0, DAY_SECONDS))));
-        return fields.size() == 4 ? shape : shape.as(role(row, fields.get(4).strip()));
+                Duration.ZERO);
+        ReplicaShape started = shape.starting(starts(row, List.of(fields.get(3).split("/", -1))));
+        return fields.size() == 4 ? started : started.as(role(row, fields.get(4).strip()));
+    }
+
+    private static StartTimes starts(CsvRow row, List<String> seconds) {
+        if (seconds.size() > 3) {
+            throw bad(row);
+        }
+        return new StartTimes(time(row, seconds.get(0)), known(row, seconds, 1), known(row, seconds, 2));
+    }
+
+    private static Optional<Duration> known(CsvRow row, List<String> seconds, int place) {
+        return place >= seconds.size() || seconds.get(place).isBlank()
+                ? Optional.empty()
+                : Optional.of(time(row, seconds.get(place)));
+    }
+
+    private static Duration time(CsvRow row, String seconds) {
+        return Duration.ofMillis(Math.round(1000 * number(row, seconds, 0, DAY_SECONDS)));
     }
 
     private static ReplicaRole role(CsvRow row, String name) {
@@ -77,6 +98,7 @@ final class ListedReplicas {
         return row.bad(
                 COLUMN,
                 "NAME:GPUSxNODES:PER_SECOND:COLD_SECONDS between semicolons, such as tp4:4x1:20:90, each name once;"
-                        + " a role may follow: all, prefill or decode");
+                        + " seconds from cache and from sleep may follow, such as 90/40/7, and a role may follow: all,"
+                        + " prefill or decode");
     }
 }

@@ -1,6 +1,7 @@
 package io.lendstream.simulator.workload;
 
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedHost;
 import io.lendstream.core.simulated.SimulatedTopology;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -12,6 +13,7 @@ import java.util.Optional;
  *
  * @param nodes how many nodes; the sum of kinds, if there are any
  * @param kinds how many nodes have each product; empty if all are alike
+ * @param topology their racks and NVLink domains, and the CPU and host memory of each
  */
 public record WorkloadCluster(
         Optional<Integer> nodes,
@@ -20,6 +22,7 @@ public record WorkloadCluster(
         Map<SimulatedGpu, Integer> kinds,
         SimulatedTopology topology) {
     private static final int MOST = 1_000_000;
+    private static final long GIB = 1L << 30;
 
     public WorkloadCluster {
         kinds = kinds.isEmpty() ? Map.of() : Collections.unmodifiableMap(new EnumMap<>(kinds));
@@ -39,8 +42,18 @@ public record WorkloadCluster(
                 count(row, "trainingNodes", 0),
                 kinds,
                 new SimulatedTopology(
-                        count(row, "nodesPerNvlinkDomain", 0).orElse(0),
-                        count(row, "nodesPerRack", 0).orElse(0)));
+                                count(row, "nodesPerNvlinkDomain", 0).orElse(0),
+                                count(row, "nodesPerRack", 0).orElse(0))
+                        .with(SimulatedHost.of(atMost(row, "cpusPerNode"), atMost(row, "hostGibPerNode") * GIB)));
+    }
+
+    /** A number up to that of the command line; 0 if it is not given. */
+    private static int atMost(CsvRow row, String field) {
+        int number = count(row, field, 0).orElse(0);
+        if (number > MOST) {
+            throw row.bad(field, "a whole number of at most " + MOST);
+        }
+        return number;
     }
 
     private static Optional<Integer> count(CsvRow row, String field, int least) {

@@ -32,7 +32,9 @@ final class YamlReader {
                                 "trainingNodes",
                                 "kinds",
                                 "nodesPerNvlinkDomain",
-                                "nodesPerRack"),
+                                "nodesPerRack",
+                                "cpusPerNode",
+                                "hostGibPerNode"),
                         true));
         sections.put(
                 QUEUES,

@@ -1,6 +1,7 @@
 package io.lendstream.simulator.report;
 
 import static io.lendstream.simulator.report.Sightings.at;
+import static io.lendstream.simulator.report.Sightings.binding;
 import static io.lendstream.simulator.report.Sightings.decision;
 import static io.lendstream.simulator.report.Sightings.finished;
 import static io.lendstream.simulator.report.Sightings.forecast;
@@ -11,7 +12,9 @@ import static io.lendstream.simulator.report.Sightings.lend;
 import static io.lendstream.simulator.report.Sightings.lent;
 import static io.lendstream.simulator.report.Sightings.rate;
 import static io.lendstream.simulator.report.Sightings.reclaim;
+import static io.lendstream.simulator.report.Sightings.releasing;
 import static io.lendstream.simulator.report.Sightings.serving;
+import static io.lendstream.simulator.report.Sightings.slot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -27,6 +30,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FactsCollectorTest {
     private final FactsCollector collector = new FactsCollector("run", true);
@@ -105,22 +110,66 @@ class FactsCollectorTest {
         assertThat(owners.get(15).of(OwnerGroup.SERVING)).isZero();
     }
 
-    @Test
-    void aLoanThatIsExchangedIsOneLoan() {
-        collector.take(lease("a", new Owner.Free(), 0));
-        collector.take(lease("b", lent("job"), 0));
-        collector.exchange(new GpuId("b"), new GpuId("a"));
-        collector.take(lease("a", lent("job"), 1800));
-        collector.take(lease("b", new Owner.Free(), 1800));
-        collector.take(lease("a", new Owner.Free(), 3600));
+    /** The records of an exchange may be read in any order, also after later ones of one of the two GPUs. */
+    @ParameterizedTest
+    @ValueSource(strings = {"begun, ended, over", "ended, begun, over", "begun, over, ended"})
+    void aLoanThatIsExchangedIsOneLoan(String order) {
+        collector.take(slot("a", new Owner.Free(), 0, 1));
+        collector.take(slot("b", lent("job"), 0, 1));
+        for (String record : order.split(", ", -1)) {
+            collector.take(
+                    switch (record) {
+                        case "begun" -> slot("a", lent("job"), 1800, 2);
+                        case "ended" -> slot("b", new Owner.Free(), 1800, 2);
+                        default -> slot("a", new Owner.Free(), 3600, 3);
+                    });
+        }
         collector.seenAt(at(3600));
 
         ReportedRun.Loans loans = collector.facts().loans();
 
-        assertThat(loans.gpuHours()).isCloseTo(1.0, within(1e-9));
+        boolean isLate = order.endsWith("ended"); // a late lease changes the sums only then
+        assertThat(loans.gpuHours()).isCloseTo(isLate ? 1.5 : 1.0, within(1e-9));
         assertThat(loans.ended()).isEqualTo(1);
         assertThat(loans.open()).isZero();
         assertThat(loans.meanSeconds()).isEqualTo(3600);
+        assertThat(loans.longestSeconds()).isEqualTo(3600);
+    }
+
+    @Test
+    void aLoanThatEndsWhenAnotherOfItsJobBeginsIsNotTheSame() {
+        collector.take(slot("a", binding("job"), 0, 1));
+        collector.take(slot("b", lent("job"), 0, 1));
+        collector.take(slot("a", lent("job"), 1800, 2));
+        collector.take(slot("b", releasing("job"), 1800, 2));
+        collector.take(slot("a", new Owner.Free(), 3600, 3));
+
+        assertThat(collector.facts().loans().ended()).isEqualTo(2);
+        assertThat(collector.facts().loans().meanSeconds()).isEqualTo(1800);
+    }
+
+    @Test
+    void withoutSlotsEachLoanIsOnItsOwnGpu() {
+        collector.take(lease("b", lent("job"), 0));
+        collector.take(lease("b", new Owner.Free(), 1800));
+        collector.take(lease("a", lent("job"), 1800));
+        collector.take(lease("a", new Owner.Free(), 3600));
+
+        assertThat(collector.facts().loans().ended()).isEqualTo(2);
+    }
+
+    @Test
+    void loansOfALongRunAreAllCounted() {
+        for (int loan = 0; loan < 3000; loan++) {
+            collector.take(lease("a", lent("job"), 20.0 * loan));
+            collector.take(lease("a", new Owner.Free(), 20.0 * loan + (loan == 100 ? 15 : 10)));
+        }
+
+        ReportedRun.Loans loans = collector.facts().loans();
+
+        assertThat(loans.ended()).isEqualTo(3000);
+        assertThat(loans.meanSeconds()).isCloseTo(10 + 5 / 3000.0, within(1e-9));
+        assertThat(loans.longestSeconds()).isEqualTo(15);
     }
 
     @Test

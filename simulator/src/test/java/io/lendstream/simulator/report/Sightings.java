@@ -24,8 +24,10 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.SlotKnowledge;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -56,6 +58,32 @@ final class Sightings {
     static Lease lease(String gpu, Owner owner, double seconds) {
         return new Lease(
                 new GpuId(gpu), new NodeId("node"), DOMAIN, Pool.INFERENCE, owner, 1, 1, at(seconds), Optional.empty());
+    }
+
+    static Owner binding(String job) {
+        return new Owner.Binding(
+                new Tenant.Job(new JobId(job)), id(1), START.plus(Duration.ofDays(30)), Optional.empty(), 1);
+    }
+
+    static Owner releasing(String job) {
+        Instant end = START.plus(Duration.ofDays(30));
+        return new Owner.Releasing(new Tenant.Job(new JobId(job)), id(1), end, end);
+    }
+
+    /** The lease of a GPU whose name stands for a slot, changed by an event. */
+    static Lease slot(String gpu, Owner owner, double seconds, long event) {
+        return new Lease(
+                new GpuId(gpu),
+                new NodeId("node"),
+                DOMAIN,
+                Pool.INFERENCE,
+                owner,
+                1,
+                event,
+                at(seconds),
+                Optional.empty(),
+                Optional.empty(),
+                owner.isFree() ? Optional.empty() : Optional.of(SlotKnowledge.slot(Optional.empty())));
     }
 
     /** The window of 15 s that ends then. */

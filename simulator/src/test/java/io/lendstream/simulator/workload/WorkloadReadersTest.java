@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.StartTimes;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedGpu;
@@ -281,6 +282,36 @@ class WorkloadReadersTest {
         assertThat(loads.get(1).service().hasGroups()).isFalse();
         assertThatThrownBy(() -> Workloads.load(other.toString(), scene))
                 .hasMessageContaining("column replicaShapes: found 'tp4:4:20:90', expected NAME:GPUSxNODES");
+    }
+
+    @Test
+    void shapesOfReplicasMayStartFasterFromCacheAndFromSleep() throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n600,120\n660,60\n");
+        Path services = Files.writeString(folder.resolve("services.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,replicaShapes
+                llm,rates.csv,0.05,20,500,8,0.5,a:4x1:20:90/40/7;b:2x1:10:60//3:all;c:2x1:9:60/20
+                """);
+        Path other = Files.writeString(folder.resolve("other.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,replicaShapes
+                llm,rates.csv,0.05,20,500,8,0.5,a:4x1:20:90/40/7/1
+                """);
+
+        assertThat(Workloads.load(services.toString(), scene)
+                        .loads()
+                        .get(0)
+                        .service()
+                        .hardware()
+                        .shapes())
+                .extracting(ReplicaShape::starts)
+                .containsExactly(
+                        new StartTimes(
+                                Duration.ofSeconds(90),
+                                Optional.of(Duration.ofSeconds(40)),
+                                Optional.of(Duration.ofSeconds(7))),
+                        new StartTimes(Duration.ofSeconds(60), Optional.empty(), Optional.of(Duration.ofSeconds(3))),
+                        new StartTimes(Duration.ofSeconds(60), Optional.of(Duration.ofSeconds(20)), Optional.empty()));
+        assertThatThrownBy(() -> Workloads.load(other.toString(), scene))
+                .hasMessageContaining("seconds from cache and from sleep may follow, such as 90/40/7");
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedHost;
 import io.lendstream.core.simulated.SimulatedTopology;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -107,6 +108,16 @@ class YamlReaderTest {
         assertThat(Workloads.cluster("teams")).isEmpty();
     }
 
+    @Test
+    void theSectionOfNodesHasTheirCpusAndHostMemory() throws IOException {
+        file("cluster: {nodes: 3, nodesPerRack: 3, cpusPerNode: 64, hostGibPerNode: 512}\n");
+
+        assertThat(Workloads.cluster(folder.resolve("week.yaml").toString())
+                        .orElseThrow()
+                        .topology())
+                .isEqualTo(new SimulatedTopology(0, 3).with(SimulatedHost.of(64, 512L << 30)));
+    }
+
     /** In the texts a bar stands for a new line. */
     @ParameterizedTest
     @CsvSource(
@@ -125,6 +136,8 @@ class YamlReaderTest {
                 "queues:|- queue: &q a|  nominalQuota: *q; line 3: field nominalQuota is the alias '*q'",
                 "cluster:|  kinds: {T5: 1}; line 2, field kinds: found 'T5:1', expected pairs such as {A100: 2, T4: 4}",
                 "cluster:|  nodes: 3|  kinds: {T4: 2}; line 2, field nodes: found '3', expected 2, the sum of kinds",
+                "cluster:|  nodes: 3|  cpusPerNode: 1.5; line 3, field cpusPerNode: found '1.5', expected a whole number of at least 0",
+                "cluster:|  hostGibPerNode: 2000000; line 2, field hostGibPerNode: found '2000000', expected a whole number of at most 1000000",
                 "- a; line 1: found no section, expected cluster, queues, jobs, services",
                 "jobs: [; is not YAML: ",
                 "jobs: []|---|jobs: []; a second document, expected one"

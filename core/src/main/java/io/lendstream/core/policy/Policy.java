@@ -26,6 +26,11 @@ public interface Policy {
         return Duration.ofSeconds(Math.min(30 + 15L * warmHits, 120) + 1);
     }
 
+    /** Whether a job gets the GPUs that it asked for or none, also if it could start with fewer. */
+    default boolean givesAllAskedFor() {
+        return false;
+    }
+
     /** Chooses kinds of GPU for jobs; empty if the policy does not know kinds. */
     default Optional<KindChooser> kinds() {
         return Optional.empty();

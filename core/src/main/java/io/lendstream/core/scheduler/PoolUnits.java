@@ -82,16 +82,29 @@ final class PoolUnits {
         return unit.isFree() ? 0 : 1;
     }
 
-    /** Leaves units of some jobs to a queue, up to its share; a job that cannot shrink keeps all or none. */
-    void keep(int queue, List<JobView> jobs, int share) {
-        int left = share;
+    /** How many units a queue has. */
+    int count(int queue) {
+        return counts.getOrDefault(queue, 0);
+    }
+
+    /**
+     * Leaves a queue so many units of those of its jobs that keep none so far. A job that cannot shrink keeps all or
+     * none.
+     */
+    void keep(int queue, List<JobView> jobs, int more) {
+        int left = more;
         for (JobView job : byRank(jobs)) {
-            List<GpuId> here = job.gpus().stream().filter(this::isLeft).toList();
+            if (kept.containsKey(job.job())) {
+                continue;
+            }
+            List<GpuId> all = job.gpus().stream().filter(byId::containsKey).toList();
+            List<GpuId> here = all.stream().filter(this::isLeft).toList();
             boolean isFixed = whole.fixed().contains(job.job());
             int most = isFixed ? here.size() : Math.min(here.size(), Math.max(0, left));
-            boolean goesOn = isFixed || most == here.size() || (job.elastic() && most >= job.least());
+            boolean goesOn = isFixed || most == all.size() || (job.elastic() && most >= job.least());
             if (goesOn) {
-                Set<GpuId> lost = new HashSet<>(here.subList(most, here.size()));
+                Set<GpuId> lost = new HashSet<>(all);
+                here.subList(0, most).forEach(lost::remove);
                 kept.put(
                         job.job(),
                         job.gpus().stream().filter(unit -> !lost.contains(unit)).toList());
@@ -145,7 +158,7 @@ final class PoolUnits {
 
     /** Gives a queue more units, until it has so many or none is left. */
     void fill(int queue, int share) {
-        int more = share - counts.getOrDefault(queue, 0);
+        int more = share - count(queue);
         List<PoolUnit> next = new ArrayList<>();
         for (PoolUnit unit : rest) {
             if (next.size() >= more) {

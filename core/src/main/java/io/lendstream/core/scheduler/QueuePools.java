@@ -29,9 +29,6 @@ import java.util.function.Function;
  */
 final class QueuePools {
     private static final double ROUNDING = 1e-6;
-    /** How often shares that do not fit jobs are made again. */
-    private static final int ROUNDS = 4;
-
     private final StepBuilder builder;
     private final Function<ClusterView, Seen> planner;
     private final QuotaGuard guard;
@@ -75,8 +72,11 @@ final class QueuePools {
         PoolUnits units = units(view, queues, shares);
         List<Plan> plans = new ArrayList<>();
         for (int queue : shares.order()) {
-            int more = Math.max(0, useful(queues.get(queue).jobs()) - shares.get(queue));
-            units.fill(queue, shares.get(queue) + Math.min(more, shares.room(queue)));
+            List<JobView> jobs = queues.get(queue).jobs();
+            int more = Math.max(0, useful(jobs) - shares.get(queue));
+            int most = shares.get(queue) + Math.min(more, shares.room(queue));
+            units.keep(queue, jobs, most - units.count(queue));
+            units.fill(queue, most);
             for (List<JobView> group : queues.get(queue).groups().values()) {
                 ClusterView part = units.view(queue, group);
                 Seen planned = planner.apply(part);
@@ -152,26 +152,36 @@ final class QueuePools {
         return fitted(view.gpuCount(), queues, askers, others);
     }
 
-    /** The shares without GPUs that jobs of a fixed size cannot use, so that others may. */
+    /**
+     * The shares without GPUs that jobs of a fixed size cannot use, so that others may. What one queue cannot use may
+     * suffice for the jobs of another, so that queues which would lose or get nothing give up one after the other.
+     */
     private static QueueShares fitted(
             int gpus, List<QueuedJobs> queues, List<QueueShares.Asker> askers, List<QueueShares.Quota> others) {
         QueueShares shares = QueueShares.of(gpus, askers, others);
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round <= 2 * askers.size(); round++) {
             boolean isFitted = true;
+            Optional<Misfit> last = Optional.empty();
             for (int i = 0; i < askers.size(); i++) {
+                List<JobView> jobs = queues.get(i).jobs();
                 QueueShares.Asker asker = askers.get(i);
-                int most = Math.max(asker.fixed(), fitting(queues.get(i).jobs(), shares.get(i)));
-                if (most < shares.get(i)) {
-                    isFitted = false;
-                    askers.set(
-                            i,
-                            new QueueShares.Asker(
-                                    asker.fixed(),
-                                    Math.min(most, asker.nominal()),
-                                    most,
-                                    asker.weight(),
-                                    asker.quota()));
+                int most = Math.max(asker.fixed(), fitting(jobs, shares.get(i)));
+                if (most >= shares.get(i)) {
+                    continue;
                 }
+                int held = held(jobs);
+                if (most > 0 && most >= held) {
+                    askers.set(i, asker.using(most));
+                    isFitted = false;
+                } else {
+                    Misfit misfit = new Misfit(i, most, held > most, asker.nominal());
+                    last = last.filter(other -> Misfit.ORDER.compare(other, misfit) < 0).or(() -> Optional.of(misfit));
+                }
+            }
+            if (isFitted && last.isPresent()) {
+                askers.set(
+                        last.get().asker(), askers.get(last.get().asker()).using(last.get().most()));
+                isFitted = false;
             }
             if (isFitted) {
                 break;
@@ -179,6 +189,19 @@ final class QueuePools {
             shares = QueueShares.of(gpus, askers, others);
         }
         return shares;
+    }
+
+    /**
+     * A queue whose jobs cannot use its share.
+     *
+     * @param most GPUs of its share that they can use: none, or fewer than they have
+     * @param loses whether they have more
+     */
+    private record Misfit(int asker, int most, boolean loses, int nominal) {
+        /** Who gives up first: who loses nothing, then who has the least nominal quota, then the last. */
+        private static final Comparator<Misfit> ORDER = Comparator.comparing(Misfit::loses)
+                .thenComparing(Misfit::nominal)
+                .thenComparing(Misfit::asker, Comparator.reverseOrder());
     }
 
     /**
@@ -228,12 +251,14 @@ final class QueuePools {
         return gpus;
     }
 
-    /** How many of some GPUs the jobs can use, the earlier jobs first. */
+    /** How many of some GPUs the jobs can use: those that have some first, then the earlier ones. */
     private static int fitting(List<JobView> jobs, int gpus) {
         int used = 0;
-        for (JobView job : jobs) {
-            int most = Math.min(job.most(), gpus - used);
-            used += most >= job.least() ? most : 0;
+        for (boolean hasSome : List.of(true, false)) {
+            for (JobView job : jobs) {
+                int most = hasSome == job.gpus().isEmpty() ? 0 : Math.min(job.most(), gpus - used);
+                used += most >= job.least() ? most : 0;
+            }
         }
         return used;
     }

@@ -47,7 +47,12 @@ final class QueueShares {
      * @param nominal the part of the nominal quota that they can use
      * @param quota empty for jobs without a queue, which may use all that is left
      */
-    record Asker(int fixed, int nominal, int useful, double weight, Optional<Quota> quota) {}
+    record Asker(int fixed, int nominal, int useful, double weight, Optional<Quota> quota) {
+        /** The same if its jobs can use no more than so many GPUs. */
+        Asker using(int most) {
+            return new Asker(fixed, Math.min(most, nominal), most, weight, quota);
+        }
+    }
 
     private QueueShares(List<Asker> askers, List<Quota> others) {
         this.askers = askers;

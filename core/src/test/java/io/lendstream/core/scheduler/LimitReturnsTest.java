@@ -160,15 +160,15 @@ class LimitReturnsTest {
         assertThat(story.settled().count("training")).isEqualTo(2);
     }
 
-    /** The owner may use its nominal quota at once if GPUs are free: what the borrower then has too much stays. */
+    /** The owner may use its nominal quota at once if GPUs are free: the borrower has too much until the next plan. */
     @Test
-    void whatAnotherQueueMakesTooMuchByItsOwnNominalQuotaStays() {
+    void whatAnotherQueueMakesTooMuchByItsOwnNominalQuotaWaitsForThePlan() {
         Scenario story = planned(training(6)
                 .queue("team-a", Optional.of("all"), quota(2))
                 .queue("team-b", Optional.of("all"), quota(2))
                 .rigidJob("a", 4, "team-a"));
 
-        planned(planned(story.rigidJob("b", 2, "team-b")));
+        story.rigidJob("b", 2, "team-b").settled();
 
         assertThat(story.job("b").gpus()).isEqualTo(2);
         assertThat(story.job("a").gpus()).isEqualTo(4);
@@ -216,7 +216,7 @@ class LimitReturnsTest {
     @Test
     void nothingIsTakenWhileTheDomainIsFrozen() {
         Scenario story = planned(training(2).queue("team-a", 2).rigidJob("a", 2, "team-a"));
-        story.control(ControlCommand.Kind.FREEZE).queue("team-a", 0).after(ofSeconds(300));
+        story.control(ControlCommand.Kind.FREEZE).queue("team-a", 0).after(ofSeconds(301));
         assertThat(story.job("a").gpus()).isEqualTo(2);
         assertThat(story.state().queues().require(TEAM).overSince()).isPresent();
 
@@ -280,6 +280,7 @@ class LimitReturnsTest {
                 .node("infer", Pool.INFERENCE, replicas)
                 .queue("team-a", replicas)
                 .service("chat", floor, "team-a")
+                .settled()
                 .rate("chat", 10 * replicas - 5)
                 .settled();
         assertThat(story.count("serving")).isEqualTo(replicas);
@@ -365,6 +366,7 @@ class LimitReturnsTest {
         return story.tell(story.serviceRecord("chat", floor)
                         .inShapes(List.of(ReplicaShape.of("tp2", 2, 1, 10, ofSeconds(8))))
                         .in(TEAM))
+                .settled()
                 .rate("chat", 15)
                 .settled();
     }

@@ -30,7 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the declaration of a queue leaves above limits is taken back within a notice, though nobody asks for it. The
+ * What the declaration of a queue leaves above limits is taken back within a notice, also if no tenant asks for it. The
  * notice begins when decisions are allowed, and something may be taken: no replica that a floor needs, that starts, or
  * that runs on a MIG instance, and nothing on nodes that cannot be reached. What a queue has too much because others of
  * its cohort got units by decisions is no debt.

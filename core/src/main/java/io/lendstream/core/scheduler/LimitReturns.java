@@ -21,9 +21,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Takes back what queues have above their limits since a declaration, although nobody asks for it: sleeping replicas
- * first, then GPUs of jobs in the order of {@link QuotaVictims}, then other replicas above their floor. A queue that has
- * more than its nominal quota, but not more than its limit, keeps it.
+ * Takes back what queues have above their limits since a declaration, also if no tenant asks for it: sleeping replicas
+ * first, then GPUs of jobs in the order of {@link QuotaVictims}, then other replicas above their floor. A queue that
+ * has more than its nominal quota, but not more than its limit, keeps it.
  */
 final class LimitReturns {
     private static final double ROUNDING = 1e-6;

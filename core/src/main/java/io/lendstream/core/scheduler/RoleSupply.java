@@ -78,7 +78,7 @@ final class RoleSupply {
         left--;
     }
 
-    /** Units are looked for anew. */
+    /** Another search for units begins. */
     void looksAgain() {
         refusal = Optional.empty();
     }

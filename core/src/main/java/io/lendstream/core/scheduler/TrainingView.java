@@ -277,7 +277,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         return kept;
     }
 
-    /** GPUs of inference that are promised to jobs, whoever has them now. Views do not show them. */
+    /** GPUs of inference that are promised to jobs. Views do not show them. */
     private int promisedLoans() {
         int promised = 0;
         for (Promise promise : builder.promises().all()) {

@@ -11,8 +11,8 @@ import java.util.Optional;
 
 /**
  * The warm replicas of a service on whole GPUs, and which of them may be stopped so that the service, or each of its
- * roles, keeps its floor. Replicas in a form that the service does not declare any more may answer its load until others
- * are warm: those that serve are kept until every floor is.
+ * roles, keeps its floor. Replicas in a form that the service does not declare any more may answer its load until
+ * others are warm: those that serve are kept until every floor is.
  */
 public final class WarmReplicas {
     private final InferenceService spec;

@@ -545,7 +545,7 @@ class FaultySchedulerTest {
         assertThat(brokenByGiving(queued, "a", "b")).contains("quota");
     }
 
-    /** Nothing is given back after a quota was lowered, as if nobody had heard of it. */
+    /** Nothing is given back after a quota was lowered. */
     @Test
     void noticesThatALoweredQuotaTakesNothingBack() {
         Scenario queued = Scenario.of("deepboot")

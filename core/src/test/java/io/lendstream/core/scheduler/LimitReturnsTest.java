@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What a lowered quota leaves above the limit of a queue is taken back at once, though nobody asks for it. */
+/** What a lowered quota leaves above the limit of a queue is taken back at once, also if no tenant asks for it. */
 class LimitReturnsTest {
     private static final QueueId TEAM = new QueueId("team-a");
     private static final Optional<KindId> A100 = Optional.of(new KindId("A100-SXM4-80GB"));

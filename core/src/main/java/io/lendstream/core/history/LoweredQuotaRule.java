@@ -39,13 +39,13 @@ final class LoweredQuotaRule implements HistoryRule {
     private static final double ROUNDING = 1e-6;
 
     private final Violations violations;
-    private final Map<Quota, Debt> debts = new HashMap<>();
+    private final Map<OwedQuota, Debt> debts = new HashMap<>();
     private Optional<ClusterState> before = Optional.empty();
 
     /** A quota of a queue, or a kind of GPU that it has no quota for. */
-    private record Quota(QueueId queue, Optional<KindId> kind) {
-        static Quota of(QuotaUse use) {
-            return new Quota(use.queue(), use.kind());
+    private record OwedQuota(QueueId queue, Optional<KindId> kind) {
+        static OwedQuota of(QuotaUse use) {
+            return new OwedQuota(use.queue(), use.kind());
         }
     }
 
@@ -72,9 +72,9 @@ final class LoweredQuotaRule implements HistoryRule {
         if (debts.isEmpty()) {
             return;
         }
-        Map<Quota, QuotaUse> over = over(replayed.state().entities());
+        Map<OwedQuota, QuotaUse> over = over(replayed.state().entities());
         List<GpuState> gained = gained(replayed);
-        for (Quota quota : List.copyOf(debts.keySet())) {
+        for (OwedQuota quota : List.copyOf(debts.keySet())) {
             Optional<QuotaUse> use = Optional.ofNullable(over.get(quota));
             Optional<Debt> debt = Optional.ofNullable(debts.remove(quota));
             if (use.isPresent() && debt.isPresent()) {
@@ -85,7 +85,7 @@ final class LoweredQuotaRule implements HistoryRule {
 
     /** Adds what a declaration leaves above limits. */
     private void owe(ClusterQueue queue, ClusterEntities known) {
-        Map<Quota, QuotaUse> had = over(known);
+        Map<OwedQuota, QuotaUse> had = over(known);
         over(with(queue, known)).forEach((quota, use) -> {
             QuotaUse earlier = had.get(quota);
             double more = use.over() - (earlier == null ? 0 : earlier.over());
@@ -103,9 +103,9 @@ final class LoweredQuotaRule implements HistoryRule {
                 .orElseGet(() -> QueueState.of(queue)));
     }
 
-    private static Map<Quota, QuotaUse> over(ClusterEntities entities) {
-        Map<Quota, QuotaUse> over = new HashMap<>();
-        LimitExcess.of(entities).forEach(use -> over.put(Quota.of(use), use));
+    private static Map<OwedQuota, QuotaUse> over(ClusterEntities entities) {
+        Map<OwedQuota, QuotaUse> over = new HashMap<>();
+        LimitExcess.of(entities).forEach(use -> over.put(OwedQuota.of(use), use));
         return over;
     }
 
@@ -126,7 +126,7 @@ final class LoweredQuotaRule implements HistoryRule {
                     "queue %s still has %s GPUs above its limit at %s, a notice after its quota was lowered: it uses %s"
                             .formatted(use.queue(), QuotaUse.text(gpus), state.now(), use.inWords()));
         } else {
-            debts.put(Quota.of(use), new Debt(gpus, others, since));
+            debts.put(OwedQuota.of(use), new Debt(gpus, others, since));
         }
     }
 

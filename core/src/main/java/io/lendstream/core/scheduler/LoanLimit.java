@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The number of inference GPUs that may be newly lent now. The limit per minute counts the loans that began in the last
@@ -30,6 +31,23 @@ record LoanLimit(long most, String rule) {
     /** The limit on loans that come besides those of the last plan. */
     static LoanLimit besidePlan(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         return of(builder, policy, settings, planned(builder));
+    }
+
+    /** The number of loans that quotas may take: also within the share that may be lent, with the loans to come. */
+    static long forQuotas(StepBuilder builder, Policy policy, SchedulerSettings settings) {
+        Set<GpuId> lent = new HashSet<>(promised(builder));
+        lent.addAll(planned(builder));
+        long inference = 0;
+        for (GpuState unit : builder.gpus().values()) {
+            if (unit.pool() == Pool.INFERENCE && unit.isWhole()) {
+                inference += builder.isReachable(unit) ? 1 : 0;
+                if (unit.owner().isHeldByJob() && !unit.owner().isReleasing()) {
+                    lent.add(unit.gpuId());
+                }
+            }
+        }
+        double share = Math.floor(settings.changeLimits().maxShareLent() * inference);
+        return Math.min(besidePlan(builder, policy, settings).most(), Math.max(0, (long) share - lent.size()));
     }
 
     /** The tighter of the limits per minute and on transfers. */

@@ -176,7 +176,7 @@ final class QuotaAsks {
 
         private final boolean mayLend =
                 settings.lending() && safety.againstLoans(builder).isEmpty();
-        private long lendable = LoanLimit.besidePlan(builder, policy, settings).most();
+        private long lendable = LoanLimit.forQuotas(builder, policy, settings);
 
         Round() {
             for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {

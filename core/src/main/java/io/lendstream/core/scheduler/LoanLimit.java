@@ -33,10 +33,16 @@ record LoanLimit(long most, String rule) {
         return of(builder, policy, settings, planned(builder));
     }
 
-    /** The number of loans that quotas may take: also within the share that may be lent, with the loans to come. */
-    static long forQuotas(StepBuilder builder, Policy policy, SchedulerSettings settings) {
+    /** Whether units for a job keep the share that may be lent, with the loans that are promised or planned. */
+    static boolean keepsShare(StepBuilder builder, SchedulerSettings settings, List<GpuId> target) {
+        double share = settings.changeLimits().maxShareLent();
+        if (share >= 1 || target.stream().noneMatch(unit -> isInference(builder, unit))) {
+            return true;
+        }
         Set<GpuId> lent = new HashSet<>(promised(builder));
         lent.addAll(planned(builder));
+        lent.addAll(target);
+        lent.removeIf(unit -> !isInference(builder, unit));
         long inference = 0;
         for (GpuState unit : builder.gpus().values()) {
             if (unit.pool() == Pool.INFERENCE && unit.isWhole()) {
@@ -46,8 +52,7 @@ record LoanLimit(long most, String rule) {
                 }
             }
         }
-        double share = Math.floor(settings.changeLimits().maxShareLent() * inference);
-        return Math.min(besidePlan(builder, policy, settings).most(), Math.max(0, (long) share - lent.size()));
+        return lent.size() <= Math.floor(share * inference);
     }
 
     /** The tighter of the limits per minute and on transfers. */

@@ -176,7 +176,7 @@ final class QuotaAsks {
 
         private final boolean mayLend =
                 settings.lending() && safety.againstLoans(builder).isEmpty();
-        private long lendable = LoanLimit.forQuotas(builder, policy, settings);
+        private long lendable = LoanLimit.besidePlan(builder, policy, settings).most();
 
         Round() {
             for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
@@ -217,7 +217,8 @@ final class QuotaAsks {
             return shapes.allows(claim.job(), target)
                     && loans(target) <= lendable
                     && hosts.against(claim.job(), target, target).isEmpty()
-                    && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target)));
+                    && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target)))
+                    && LoanLimit.keepsShare(builder, settings, target);
         }
 
         private int loans(List<GpuId> target) {

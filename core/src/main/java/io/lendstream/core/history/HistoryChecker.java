@@ -22,7 +22,8 @@ import java.util.function.Function;
  * never under its floor, and no job has fewer GPUs than it can run on or gets GPUs of several kinds. No replica of
  * several units works with some of them only, and no gang trains with some of the units that it gets. No decision
  * raises a queue above its limit, gives a job what its shape forbids, or gives jobs more host memory of a node than it
- * has. The log replayed through the core gives exactly the published decisions.
+ * has. What a lowered quota leaves above a limit is taken back. The log replayed through the core gives exactly the
+ * published decisions.
  */
 public final class HistoryChecker {
     /** The rules that a history may break, by the names in {@link Violation#rule}. */
@@ -66,6 +67,7 @@ public final class HistoryChecker {
                 new HostRule(violations),
                 new KindRule(violations),
                 new QuotaRule(violations),
+                new LoweredQuotaRule(violations),
                 new ShapeRule(violations),
                 new ReplayRule(violations),
                 new LeaseRule(domain, violations),

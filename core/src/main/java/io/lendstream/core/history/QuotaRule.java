@@ -31,7 +31,8 @@ import java.util.stream.Collectors;
  * No decision raises a queue above its limit, and none takes units for another queue from a queue within its nominal
  * quota. A unit is for its own queue if a job of a higher priority gets it, and the queue allows that, or if a floor of
  * the queue lacks replicas. The gains of an event must have an order in which each keeps the limit that the gains
- * before it leave. A queue may be above its limit for other causes, such as a lowered quota.
+ * before it leave. A queue may be above its limit for other causes; those of a lowered quota are judged by {@link
+ * LoweredQuotaRule}.
  */
 final class QuotaRule implements HistoryRule {
     private final Violations violations;
@@ -185,7 +186,8 @@ final class QuotaRule implements HistoryRule {
         Optional<QueueId> queue =
                 unit.owner().holder().flatMap(entities::queueOf).map(ClusterQueue::queue);
         Optional<QuotaUse> use = queue.flatMap(name -> kept.use(name, unit.kind()));
-        if (use.filter(known -> known.excess() > 0).isEmpty() && !isForOwn(entities, unit, gaining)) {
+        boolean hasQuota = queue.isEmpty() || use.isPresent(); // what has no quota any more may be taken
+        if (hasQuota && use.filter(known -> known.excess() > 0).isEmpty() && !isForOwn(entities, unit, gaining)) {
             violations.add(
                     Rule.QUOTA,
                     "event %d took %s for another queue from queue %s, which uses %s"

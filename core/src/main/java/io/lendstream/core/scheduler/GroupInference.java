@@ -229,6 +229,9 @@ final class GroupInference {
      */
     void supply(boolean toFloor, int kept) {
         if (needs.isEmpty() || builder.entities().scopes().isEmpty()) {
+            if (!toFloor && !builder.entities().queues().isEmpty()) {
+                new RefusedShapes(builder, new QuotaGuard(builder)).hold();
+            }
             return;
         }
         GroupSupply supply = supplies.orElseGet(() -> new GroupSupply(builder, policy, settings));
@@ -243,6 +246,9 @@ final class GroupInference {
                 builder.promises().keepOnly(name, supply.promised(name));
             }
         });
+        if (!toFloor) {
+            supply.refused().hold();
+        }
     }
 
     /** Ends promises for needs above floors if a service is under its floor. They are made again from what is left. */

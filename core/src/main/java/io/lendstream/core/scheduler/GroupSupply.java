@@ -46,6 +46,7 @@ final class GroupSupply {
     private final ActuatorScopes scopes;
     private final Set<GpuId> taken = new HashSet<>();
     private final Map<ServiceId, Set<GpuId>> promised = new HashMap<>();
+    private final RefusedShapes refused;
     /** The roles of the units of idle replicas of the service that units are found for. */
     private final Map<GpuId, ReplicaRole> spares = new HashMap<>();
 
@@ -58,6 +59,7 @@ final class GroupSupply {
         this.settings = settings;
         this.pool = new InferencePool(builder);
         this.quotas = new QuotaGuard(builder);
+        this.refused = new RefusedShapes(builder, quotas);
         this.abilities = new AbilityGuard(builder);
         this.bundles = new Bundles(builder);
         this.scopes = builder.entities().scopes();
@@ -66,6 +68,11 @@ final class GroupSupply {
     /** Leaves to other services so many of the units that are about to be free, if these are not promised. */
     void keep(int units) {
         kept = units;
+    }
+
+    /** The replicas that quotas refuse. */
+    RefusedShapes refused() {
+        return refused;
     }
 
     /** The units that this step has promised to a service. */
@@ -90,14 +97,17 @@ final class GroupSupply {
         boolean withLoans = false;
         for (Optional<RoleSupply> next = RoleSupply.next(all); next.isPresent(); next = RoleSupply.next(all)) {
             RoleSupply role = next.get();
-            Optional<UnitSet> set = find(service, role.need(), search, UnitSearch.Source.SPARE, waits);
+            Optional<UnitSet> set = find(service, role, search, UnitSearch.Source.SPARE, waits);
             if (set.isEmpty() && !withLoans) {
                 withLoans = true;
                 addLoans(service, search);
             }
-            set = set.or(() -> find(service, role.need(), search, UnitSearch.Source.LOAN, waits));
+            set = set.or(() -> find(service, role, search, UnitSearch.Source.LOAN, waits));
             if (set.isEmpty()) {
                 role.giveUp();
+                if (!toFloor) {
+                    refused.add(service.spec().service(), role);
+                }
                 continue;
             }
             search.take(set.get());
@@ -127,13 +137,15 @@ final class GroupSupply {
 
     /** The cheapest units by what has to happen before: what is cheaper in another shape comes first. */
     private Optional<UnitSet> find(
-            ServiceState service, GroupNeed need, UnitSearch search, UnitSearch.Source most, List<UnitSet> waits) {
+            ServiceState service, RoleSupply role, UnitSearch search, UnitSearch.Source most, List<UnitSet> waits) {
+        GroupNeed need = role.need();
+        role.looksAgain();
         for (UnitSearch.Source source : UnitSearch.Source.values()) {
             for (ReplicaShape shape : need.shapes()) {
                 Optional<UnitSet> set = source.compareTo(most) > 0
                         ? Optional.empty()
                         : search.find(shape, source, unit -> isFor(need, shape, unit));
-                if (set.filter(found -> isWithinQuota(service, found, waits)).isPresent()) {
+                if (set.filter(found -> isWithinQuota(service, role, found, waits)).isPresent()) {
                     return set;
                 }
             }
@@ -150,15 +162,18 @@ final class GroupSupply {
         return shape.nodes() == 1 || scopes.abilities(unit.nodeId()).spansNodes();
     }
 
-    private boolean isWithinQuota(ServiceState service, UnitSet set, List<UnitSet> waits) {
+    private boolean isWithinQuota(ServiceState service, RoleSupply role, UnitSet set, List<UnitSet> waits) {
         ServiceId name = service.spec().service();
         if (set.isFree()) {
-            return quotas.against(new Tenant.Service(name), set.gpus()).isEmpty();
+            Optional<QuotaRefusal> refusal = quotas.against(new Tenant.Service(name), set.gpus());
+            refusal.ifPresent(why -> role.refused(why, set));
+            return refusal.isEmpty();
         }
         List<GpuId> found = new ArrayList<>();
         waits.forEach(wait -> found.addAll(wait.gpus()));
         for (GpuState unit : set.units()) {
             if (!quotas.couldTake(name, unit, found)) {
+                quotas.againstTaking(name, unit, found).ifPresent(why -> role.refused(why, set));
                 return false;
             }
             found.add(unit.gpuId());

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The number of inference GPUs that may be newly lent now. The limit per minute counts the loans that began in the last
@@ -30,6 +31,28 @@ record LoanLimit(long most, String rule) {
     /** The limit on loans that come besides those of the last plan. */
     static LoanLimit besidePlan(StepBuilder builder, Policy policy, SchedulerSettings settings) {
         return of(builder, policy, settings, planned(builder));
+    }
+
+    /** Whether units for a job keep the share that may be lent, with the loans that are promised or planned. */
+    static boolean keepsShare(StepBuilder builder, SchedulerSettings settings, List<GpuId> target) {
+        double share = settings.changeLimits().maxShareLent();
+        if (share >= 1 || target.stream().noneMatch(unit -> isInference(builder, unit))) {
+            return true;
+        }
+        Set<GpuId> lent = new HashSet<>(promised(builder));
+        lent.addAll(planned(builder));
+        lent.addAll(target);
+        lent.removeIf(unit -> !isInference(builder, unit));
+        long inference = 0;
+        for (GpuState unit : builder.gpus().values()) {
+            if (unit.pool() == Pool.INFERENCE && unit.isWhole()) {
+                inference += builder.isReachable(unit) ? 1 : 0;
+                if (unit.owner().isHeldByJob() && !unit.owner().isReleasing()) {
+                    lent.add(unit.gpuId());
+                }
+            }
+        }
+        return lent.size() <= Math.floor(share * inference);
     }
 
     /** The tighter of the limits per minute and on transfers. */

@@ -56,6 +56,7 @@ final class QuotaAsks {
         if (!guard.isOn() || safety.againstChanges(builder).isPresent()) {
             return;
         }
+        new LimitReturns(builder, settings).run();
         ReplicaAsks replicas = new ReplicaAsks(builder, policy, settings);
         if (!isDue() && !replicas.isShort()) {
             return;
@@ -219,7 +220,8 @@ final class QuotaAsks {
             return shapes.allows(claim.job(), target)
                     && loans(target) <= lendable
                     && hosts.against(claim.job(), target, target).isEmpty()
-                    && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target)));
+                    && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target)))
+                    && LoanLimit.keepsShare(builder, settings, target);
         }
 
         private int loans(List<GpuId> target) {

@@ -148,19 +148,29 @@ final class QuotaGuard {
      * @param found units that services of its queue get besides
      */
     boolean couldTake(ServiceId service, GpuState unit, List<GpuId> found) {
-        Tenant tenant = new Tenant.Service(service);
-        Optional<QueueId> queue = queueOf(tenant);
-        if (queue.isEmpty() || builder.ledger().counts(unit.gpuId(), queue.get(), unit.kind())) {
-            return true;
-        }
+        Optional<QueueId> queue = queueOf(new Tenant.Service(service));
+        return queue.isEmpty()
+                || builder.ledger().counts(unit.gpuId(), queue.get(), unit.kind())
+                || (againstTaking(service, queue.get(), unit, found).isEmpty()
+                        && !isOfOthersShare(service, queue.get(), unit));
+    }
+
+    /** The same as the cause why its quota would refuse the unit; empty if it would not. */
+    Optional<QuotaRefusal> againstTaking(ServiceId service, GpuState unit, List<GpuId> found) {
+        return queueOf(new Tenant.Service(service))
+                .filter(queue -> !builder.ledger().counts(unit.gpuId(), queue, unit.kind()))
+                .flatMap(queue -> againstTaking(service, queue, unit, found));
+    }
+
+    private Optional<QuotaRefusal> againstTaking(ServiceId service, QueueId queue, GpuState unit, List<GpuId> found) {
         List<GpuId> gained = new ArrayList<>();
         for (GpuId id : found) {
-            if (!builder.ledger().counts(id, queue.get(), builder.gpu(id).kind())) {
+            if (!builder.ledger().counts(id, queue, builder.gpu(id).kind())) {
                 gained.add(id);
             }
         }
         gained.add(unit.gpuId());
-        return against(tenant, gained).isEmpty() && !isOfOthersShare(service, queue.get(), unit);
+        return against(new Tenant.Service(service), gained);
     }
 
     /**

@@ -12,6 +12,10 @@ final class RoleSupply {
     private final List<UnitSet> starts = new ArrayList<>();
     private final List<UnitSet> waits = new ArrayList<>();
     private int left;
+    /** Why a quota refused the units that were found last; empty if it did not. */
+    private Optional<QuotaRefusal> refusal = Optional.empty();
+
+    private int refusedUnits;
 
     private RoleSupply(GroupNeed need, int left) {
         this.need = need;
@@ -72,6 +76,28 @@ final class RoleSupply {
         (set.isFree() ? starts : waits).add(set);
         need.count(set);
         left--;
+    }
+
+    /** Another search for units begins. */
+    void looksAgain() {
+        refusal = Optional.empty();
+    }
+
+    /** A quota refuses units that were found for a replica. */
+    void refused(QuotaRefusal why, UnitSet set) {
+        if (refusal.isEmpty()) {
+            refusal = Optional.of(why);
+            refusedUnits = set.units().size();
+        }
+    }
+
+    Optional<QuotaRefusal> refusal() {
+        return refusal;
+    }
+
+    /** Units of the replica that was refused. */
+    int refusedUnits() {
+        return refusedUnits;
     }
 
     /** No more units are looked for. */

@@ -95,6 +95,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         }
         StepBuilder step = new StepBuilder(state, event, listener);
         new EventApplier(step, settings.model()).take(event.event());
+        LoweredLimits.mark(step);
         step.promises().end(step);
         return step;
     }
@@ -150,6 +151,14 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         ServiceState counted =
                 service.describedBy(service.spec().countedBy(settings.model().gpuKinds()));
         return KindNeed.need(this, counted, now, ofDomain, ofReplicas);
+    }
+
+    /** Whether a state allows that GPUs are taken from tenants for quotas. */
+    public boolean takesForQuotas(ClusterState state) {
+        return !state.mode().frozen()
+                && !state.mode().advisory()
+                && !isOver(state.now())
+                && !new Safety(settings).tooManyNodesStale(state.clusterIndex(), state.now());
     }
 
     /** The next time at which the domain needs a tick if no event comes before. */

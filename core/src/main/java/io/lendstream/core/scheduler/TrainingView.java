@@ -15,6 +15,7 @@ import io.lendstream.core.policy.UsableGpus;
 import io.lendstream.core.state.ClusterIndex;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.TrainingCapacity;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -265,11 +266,11 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
      * free ones.
      */
     private Set<GpuId> reserve(List<GpuState> usable, int inference) {
-        int lent = 0;
+        int lent = promisedLoans();
         List<GpuState> idle = new ArrayList<>();
         for (GpuState gpu : usable) {
             if (gpu.pool() == Pool.INFERENCE) {
-                if (gpu.isTraining() || builder.promises().isForJob(gpu.gpuId())) {
+                if (gpu.isTraining()) {
                     lent++;
                 } else {
                     idle.add(gpu);
@@ -293,6 +294,20 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
                                             lent));
         }
         return kept;
+    }
+
+    /** GPUs of inference that are promised to jobs. Views do not show them. */
+    private int promisedLoans() {
+        int promised = 0;
+        for (Promise promise : builder.promises().all()) {
+            boolean isLoan = promise.tenant().isJob()
+                    && builder.gpus()
+                            .get(promise.unit())
+                            .filter(unit -> unit.pool() == Pool.INFERENCE && unit.isWhole())
+                            .isPresent();
+            promised += isLoan ? 1 : 0;
+        }
+        return promised;
     }
 
     private static Set<GpuId> beyond(int room, List<GpuState> idle) {

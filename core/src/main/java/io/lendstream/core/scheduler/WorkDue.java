@@ -341,7 +341,7 @@ class WorkDue {
                             .get(service)
                             .flatMap(known -> known.spec().queue())
                             .flatMap(queues::get)
-                            .filter(queue -> queue.refusedReplicas() > 0)
+                            .filter(QueueState::refusesReplicas)
                             .isPresent();
         }
 

@@ -29,6 +29,16 @@ public record QuotaUse(
         return !takes(0);
     }
 
+    /** GPUs that the queue has beyond what a decision may raise it to; at least 0. */
+    public double over() {
+        return isOver() ? used - limit : 0;
+    }
+
+    /** Whether that is more than so many GPUs. */
+    public boolean isOverBeyond(double gpus) {
+        return over() > gpus + ROUNDING;
+    }
+
     /** Whether the queue, once all releases are reported, has at most its nominal quota with so many GPUs more. */
     public boolean isNominalWith(double gpus) {
         return used - leaving + gpus <= nominal + ROUNDING;

@@ -45,8 +45,8 @@ enum ClusterBug {
     BOUND_BEFORE_THE_LAST_RELEASE("bundle", "bundle"),
     /** Units that are being bound do not count in the quota of their queue. */
     FORGOTTEN_BINDING("quota", "quota"),
-    /** What a queue has counts as its nominal quota, so that it gives nothing back; no rule of the record finds it. */
-    EXCESS_KEPT("excess kept", ""),
+    /** What a queue has counts as its nominal quota, so that it gives nothing back, also when its quota is lowered. */
+    EXCESS_KEPT("excess kept", "quota"),
     /** All kinds of GPU are taken for one. */
     EXCLUDED_KIND("excluded kind", "kind"),
     /** Services have no floor when units are taken from them. */
@@ -95,7 +95,7 @@ enum ClusterBug {
             case BOUND_BEFORE_THE_LAST_RELEASE ->
                 isRelease(event) ? withGpusLentAlone(scheduler, state, event) : scheduler.step(state, event);
             case FORGOTTEN_BINDING -> withQueues(scheduler, state, event, queue -> raised(queue, state));
-            case EXCESS_KEPT -> withQueues(scheduler, state, event, queue -> asUsed(queue, state));
+            case EXCESS_KEPT -> withExcess(scheduler, state, event);
             case EXCLUDED_KIND -> withOneKind(scheduler, state, event);
             case UNDER_FLOOR -> withoutFloors(scheduler, state, event);
             case HALF_SETTLED -> scheduler.step(withOneActuator(state, event), event);
@@ -152,6 +152,26 @@ enum ClusterBug {
             }
         }
         return with(step, after);
+    }
+
+    private static Step withExcess(Scheduler scheduler, ClusterState state, DomainEvent event) {
+        Optional<ClusterQueue> declared = event.event().asQueue();
+        DomainEvent seen = declared.isEmpty()
+                ? event
+                : new DomainEvent(
+                        event.domain(),
+                        event.epoch(),
+                        event.sequence(),
+                        event.at(),
+                        event.origin(),
+                        asUsed(declared.get(), state));
+        Step step = withQueues(scheduler, state, seen, queue -> asUsed(queue, state));
+        if (declared.isEmpty()) {
+            return step;
+        }
+        ClusterEntities after = step.state().entities();
+        QueueState queue = after.queues().require(declared.get().queue());
+        return with(step, after.with(queue.describedBy(declared.get())));
     }
 
     private static ClusterQueue raised(ClusterQueue queue, ClusterState state) {

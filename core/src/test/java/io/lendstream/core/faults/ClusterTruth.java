@@ -61,6 +61,9 @@ final class ClusterTruth {
     /** Jobs that could have a unit of a queue which has too much, and since when. */
     private final Map<JobId, Instant> asking = new HashMap<>();
 
+    /** Since when a queue uses more in a quota than it could have at most. */
+    private final Map<Account, Instant> excess = new HashMap<>();
+
     /** What was last decided to work together, by unit and by name. */
     private final Map<GpuId, Together> together = new HashMap<>();
 
@@ -279,15 +282,20 @@ final class ClusterTruth {
         Optional<KindQuota> quota = queue.flatMap(
                 of -> of.quota(Optional.of(world.unit(unit.gpuId()).kind())));
         if (quota.isPresent()) {
-            limits.put(new Account(queue.get().queue(), quota.get().kind()), limit(state, queue.get(), quota.get()));
+            limits.put(
+                    new Account(queue.get().queue(), quota.get().kind()),
+                    limit(state, queue.get(), quota.get(), used(state, known(state))));
         } else if (queue.isPresent()) {
             broken("quota", "%s is given to queue %s, which has no quota for it".formatted(unit.gpuId(), queue.get()));
         }
     }
 
-    /** The most that a queue may use in a quota, by what runs of the other queues. */
-    private double limit(ClusterState state, ClusterQueue queue, KindQuota quota) {
-        Map<Account, Double> used = used(state, known(state));
+    /**
+     * The most that a queue may use in a quota.
+     *
+     * @param used what the other queues use
+     */
+    private static double limit(ClusterState state, ClusterQueue queue, KindQuota quota, Map<Account, Double> used) {
         double lendable = 0;
         for (QueueState other : state.queues().values()) {
             boolean isOfCohort = queue.cohort().isPresent()
@@ -454,6 +462,7 @@ final class ClusterTruth {
     void checkClaims(ClusterState state) {
         Map<GpuId, Tenant> known = known(state);
         Map<Account, Double> used = used(state, known);
+        checkExcess(state, known, used);
         Set<JobId> open = new HashSet<>();
         for (JobState job : state.jobs().values()) {
             TrainingJob spec = job.spec();
@@ -477,6 +486,32 @@ final class ClusterTruth {
                 broken("excess kept", "%s waits since %s for what another queue has too much".formatted(job, first));
             }
         }
+    }
+
+    /** In quiet time: no queue keeps units of jobs beyond what its cohort could lend it at most. */
+    private void checkExcess(ClusterState state, Map<GpuId, Tenant> known, Map<Account, Double> used) {
+        Map<Account, Double> beyond = new HashMap<>();
+        known.forEach((unit, tenant) -> {
+            Optional<ClusterQueue> queue = state.entities().queueOf(tenant).filter(any -> tenant.isJob());
+            Optional<KindQuota> quota =
+                    queue.flatMap(of -> of.quota(Optional.of(world.unit(unit).kind())));
+            if (quota.isPresent()) {
+                Account account = new Account(queue.get().queue(), quota.get().kind());
+                double most = limit(state, queue.get(), quota.get(), Map.of());
+                if (used.getOrDefault(account, 0.0) > most + ROUNDING) {
+                    beyond.put(account, most);
+                }
+            }
+        });
+        excess.keySet().retainAll(beyond.keySet());
+        beyond.forEach((account, most) -> {
+            Instant first = excess.computeIfAbsent(account, any -> now);
+            if (first.plus(LONGEST_CLAIM).isBefore(now)) {
+                broken(
+                        "excess kept",
+                        "%s uses more than %s GPUs since %s, and could never have more".formatted(account, most, first));
+            }
+        });
     }
 
     /** Whether a job could have a unit out of the nominal quota of its queue, from a queue that is above its own. */

@@ -52,6 +52,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Promise;
+import io.lendstream.core.state.QueueState;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
@@ -542,6 +543,40 @@ class FaultySchedulerTest {
 
         assertThat(brokenByGiving(queued, "a")).doesNotContain("quota");
         assertThat(brokenByGiving(queued, "a", "b")).contains("quota");
+    }
+
+    /** Nothing is given back after a quota was lowered. */
+    @Test
+    void noticesThatALoweredQuotaTakesNothingBack() {
+        Scenario queued = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .queue("team-a", 2)
+                .rigidJob("a", 2, "team-a")
+                .settled();
+        assertThat(queued.job("a").gpus()).isEqualTo(2);
+        queued.queue("team-a", 1);
+        long lowered = queued.log().get(queued.log().size() - 1).sequence();
+        queued.after(ofSeconds(121));
+
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == lowered ? keeping(state, step) : step;
+        });
+        queued.log().forEach(checker::take);
+
+        assertThat(checker.verdict(queued.decisions(), queued.leases()).violations())
+                .extracting(Violation::text)
+                .anyMatch(text -> text.startsWith("queue team-a still has 1 GPUs above its limit"));
+        assertThat(rules(queued.verdict())).doesNotContain("quota");
+    }
+
+    /** The step without its decisions; the queue does not know that it has too much. */
+    private static Step keeping(ClusterState before, Step step) {
+        ClusterEntities kept = before.entities();
+        for (QueueState queue : step.state().entities().queues().values()) {
+            kept = kept.with(queue.over(Optional.empty()));
+        }
+        return new Step(ClusterStates.with(step.state(), kept), List.of(), step.changed());
     }
 
     /** The rules that are broken if a decision at the last event also gives each of these jobs a free GPU. */

@@ -3,10 +3,13 @@ package io.lendstream.core.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.fixtures.ClusterStates;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.FaultyHistories;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Violation;
 import io.lendstream.core.id.GpuId;
@@ -23,6 +26,8 @@ import io.lendstream.core.state.QueueState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Queues in random histories: jobs and services of three queues, whose quotas change again and again. */
@@ -47,6 +52,62 @@ class QuotaHistoriesTest {
         assertThat(checker.verdict(history.decisions(), List.of()).violations())
                 .extracting(Violation::rule)
                 .doesNotContain("quota", "kind", "one owner", "gang", "bind before release", "replay");
+    }
+
+    /** Otherwise the rule about lowered quotas would have nothing to judge. */
+    @Test
+    void loweredQuotasTakeBackGpusAndReplicas() {
+        Set<String> kinds = new TreeSet<>();
+        for (long seed = 1; seed <= 100; seed++) {
+            history(seed).decisions().stream()
+                    .filter(decision -> decision.reason().is(ReasonCode.QUOTA)
+                            && decision.reason().numbers().containsKey("over"))
+                    .forEach(decision -> kinds.add(decision.action().kind()));
+        }
+
+        assertThat(kinds).containsExactly("idle", "reclaim", "resize");
+    }
+
+    /** A scheduler to which the quotas of a queue seem higher than they are declared when it hears of them. */
+    @Test
+    void aLoweredQuotaThatTakesNothingBackIsFound() {
+        List<String> found = new ArrayList<>();
+        for (long seed = 1; seed <= 100 && found.isEmpty(); seed++) {
+            Scheduler scheduler = history(seed).scheduler();
+            HistoryChecker checker = FaultyHistories.checker(
+                    Scenario.DOMAIN, (any, state, event) -> withoutLowering(scheduler, state, event));
+            history(seed).log().forEach(checker::take);
+            checker.verdict(List.of(), List.of()).violations().stream()
+                    .filter(violation -> violation.rule().equals("quota"))
+                    .map(Violation::text)
+                    .filter(text -> text.contains(" a notice after its quota was lowered"))
+                    .forEach(found::add);
+        }
+
+        assertThat(found).isNotEmpty();
+    }
+
+    private static Step withoutLowering(Scheduler scheduler, ClusterState state, DomainEvent event) {
+        Optional<ClusterQueue> queue = event.event().asQueue();
+        if (queue.isEmpty()) {
+            return scheduler.step(state, event);
+        }
+        ClusterQueue declared = queue.get();
+        ClusterQueue seen = new ClusterQueue(
+                declared.queue(),
+                declared.domain(),
+                declared.at(),
+                declared.cohort(),
+                declared.weight(),
+                List.of(KindQuota.of(Optional.empty(), 100)));
+        Step step = scheduler.step(
+                state,
+                new DomainEvent(event.domain(), event.epoch(), event.sequence(), event.at(), event.origin(), seen));
+        QueueState after = step.state().queues().require(declared.queue()).describedBy(declared);
+        return new Step(
+                ClusterStates.with(step.state(), step.state().entities().with(after)),
+                step.decisions(),
+                step.changed());
     }
 
     /** Counted in another way than by the ledger: whole GPUs of queues without a cohort, one by one. */

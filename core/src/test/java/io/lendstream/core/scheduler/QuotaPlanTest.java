@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -13,6 +14,7 @@ import io.lendstream.core.policy.Plan;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -22,9 +24,13 @@ class QuotaPlanTest {
     private final Scenario story =
             new Scenario(new Scheduler(policy, SchedulerSettings.DEFAULTS)).node("train", Pool.TRAINING, 5);
 
-    /** Makes a plan with these GPUs of the node, and carries it out. */
+    /** Makes a plan with these GPUs of the node, and carries it out. The job x keeps what it has. */
     private void planned(Map<String, List<Integer>> targets) {
         Map<JobId, List<GpuId>> gpus = new TreeMap<>();
+        story.state()
+                .jobs()
+                .get(new JobId("x"))
+                .ifPresent(job -> gpus.put(job.spec().job(), job.allocation().gpus()));
         targets.forEach((job, numbers) -> gpus.put(new JobId(job), gpus(numbers.toArray(Integer[]::new))));
         policy.propose(new Plan(gpus, Map.of()));
         story.after(ofSeconds(61)).settled();
@@ -42,9 +48,14 @@ class QuotaPlanTest {
 
     @Test
     void gpusThatARefusedJobKeepsAreNotThereForOthers() {
-        story.queue("team-b", 2).rigidJob("b", 2, "team-b");
+        Optional<String> cohort = Optional.of("all");
+        story.queue("team-b", cohort, KindQuota.of(Optional.empty(), 1))
+                .queue("team-x", cohort, KindQuota.of(Optional.empty(), 1))
+                .rigidJob("b", 2, "team-b");
         planned(Map.of("b", List.of(0, 1)));
-        story.queue("team-b", 1).job("c", 2);
+        // Another queue uses what b has borrowed: b keeps its GPUs, but gets no others.
+        story.node("more", Pool.TRAINING, 1).rigidJob("x", 1, "team-x").job("c", 2);
+        assertThat(gpusOf("x")).containsExactly(new GpuId("more-g0"));
 
         planned(Map.of("b", List.of(2, 3), "c", List.of(0, 4)));
 

@@ -47,7 +47,7 @@ final class KindPools {
         this.builder = builder;
         this.policy = policy;
         this.training = training;
-        this.queues = new QueuePools(builder, this::seen);
+        this.queues = new QueuePools(builder, policy.givesAllAskedFor(), this::seen);
     }
 
     /** The plan of all kinds. */

@@ -30,14 +30,19 @@ import java.util.function.Function;
 final class QueuePools {
     private static final double ROUNDING = 1e-6;
     private final StepBuilder builder;
+    private final boolean givesAllAskedFor;
     private final Function<ClusterView, Seen> planner;
     private final QuotaGuard guard;
     /** The use of quotas once releases are reported and promises are kept: the same for all kinds. */
     private Optional<QueueLedger> kept = Optional.empty();
 
-    /** @param planner plans a view by the policy, and returns the plan with what the policy saw last */
-    QueuePools(StepBuilder builder, Function<ClusterView, Seen> planner) {
+    /**
+     * @param givesAllAskedFor whether the policy gives a waiting job what it asked for or nothing
+     * @param planner plans a view by the policy, and returns the plan with what the policy saw last
+     */
+    QueuePools(StepBuilder builder, boolean givesAllAskedFor, Function<ClusterView, Seen> planner) {
         this.builder = builder;
+        this.givesAllAskedFor = givesAllAskedFor;
         this.planner = planner;
         this.guard = new QuotaGuard(builder);
     }
@@ -94,7 +99,7 @@ final class QueuePools {
         for (int queue = 0; queue < queues.size(); queue++) {
             int left = shares.get(queue);
             for (List<JobView> group : queues.get(queue).groups().values()) {
-                int share = Math.max(fixed(view, group), Math.min(left, useful(group)));
+                int share = Math.max(fixed(view, group), fitting(group, left));
                 units.keep(queue, group, share);
                 left -= share;
             }
@@ -156,7 +161,7 @@ final class QueuePools {
      * The shares without GPUs that jobs of a fixed size cannot use, so that others may. What one queue cannot use may
      * suffice for the jobs of another, so that queues which would lose or get nothing give up one after the other.
      */
-    private static QueueShares fitted(
+    private QueueShares fitted(
             int gpus, List<QueuedJobs> queues, List<QueueShares.Asker> askers, List<QueueShares.Quota> others) {
         QueueShares shares = QueueShares.of(gpus, askers, others);
         for (int round = 0; round <= 2 * askers.size(); round++) {
@@ -235,10 +240,10 @@ final class QueuePools {
         return gpus;
     }
 
-    private static int useful(List<JobView> jobs) {
+    private int useful(List<JobView> jobs) {
         int gpus = 0;
         for (JobView job : jobs) {
-            gpus += job.most();
+            gpus += most(job);
         }
         return gpus;
     }
@@ -251,13 +256,24 @@ final class QueuePools {
         return gpus;
     }
 
+    private int least(JobView job) {
+        return givesAllAskedFor && job.gpus().isEmpty() ? job.requestedGpus() : job.least();
+    }
+
+    private int most(JobView job) {
+        if (!givesAllAskedFor) {
+            return job.most();
+        }
+        return job.gpus().isEmpty() ? job.requestedGpus() : job.gpus().size();
+    }
+
     /** How many of some GPUs the jobs can use: those that have some first, then the earlier ones. */
-    private static int fitting(List<JobView> jobs, int gpus) {
+    private int fitting(List<JobView> jobs, int gpus) {
         int used = 0;
         for (boolean hasSome : List.of(true, false)) {
             for (JobView job : jobs) {
-                int most = hasSome == job.gpus().isEmpty() ? 0 : Math.min(job.most(), gpus - used);
-                used += most >= job.least() ? most : 0;
+                int most = hasSome == job.gpus().isEmpty() ? 0 : Math.min(most(job), gpus - used);
+                used += most >= least(job) ? most : 0;
             }
         }
         return used;

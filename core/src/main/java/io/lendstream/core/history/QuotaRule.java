@@ -173,12 +173,21 @@ final class QuotaRule implements HistoryRule {
         return false;
     }
 
-    /** Whether a decision stops replicas that sleep: these are idle, whatever their quota. */
+    /** Whether a decision stops replicas that sleep, on units that jobs get with their bundles: these are idle. */
     private static boolean stopsSleepers(Decision decision, ReplayedEvent replayed) {
-        return decision.action().asIdle().isPresent()
-                && replayed.state().promises().stream()
-                        .anyMatch(promise -> promise.tenant().isJob()
-                                && decision.action().gpus().contains(promise.unit()));
+        if (decision.action().asIdle().isEmpty()) {
+            return false;
+        }
+        ClusterEntities entities = replayed.state().entities();
+        Set<String> stopped = new HashSet<>();
+        decision.action().gpus().forEach(unit -> stopped.add(place(entities, unit)));
+        return replayed.state().promises().stream()
+                .anyMatch(promise -> promise.tenant().isJob() && stopped.contains(place(entities, promise.unit())));
+    }
+
+    /** The bundle that a unit is lent with, or the unit itself. */
+    private static String place(ClusterEntities entities, GpuId unit) {
+        return entities.gpus().get(unit).flatMap(entities::bundleOf).orElse(unit.value());
     }
 
     private void checkTaken(QueueLedger kept, Set<Tenant> gaining, GpuState unit, ReplayedEvent replayed) {

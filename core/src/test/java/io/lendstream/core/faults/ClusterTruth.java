@@ -592,7 +592,11 @@ final class ClusterTruth {
     /** Whole replicas only: by unit, or by the number of units where drivers choose them. */
     private void checkReplicas(ClusterState state, Map<GpuId, Tenant> known, Set<String> unclear) {
         for (Together all : new HashSet<>(together.values())) {
-            if (!all.isReplica() || all.units().stream().anyMatch(this::isOfSlots)) {
+            boolean isChanging = all.units().stream().anyMatch(unit -> state.gpus()
+                    .get(unit)
+                    .filter(known -> known.owner().isInTransfer())
+                    .isPresent());
+            if (!all.isReplica() || isChanging || all.units().stream().anyMatch(this::isOfSlots)) {
                 continue;
             }
             long here = all.units().stream()

@@ -594,7 +594,7 @@ final class ClusterTruth {
         for (Together all : new HashSet<>(together.values())) {
             boolean isChanging = all.units().stream().anyMatch(unit -> state.gpus()
                     .get(unit)
-                    .filter(known -> known.owner().isInTransfer())
+                    .filter(now -> now.owner().isInTransfer())
                     .isPresent());
             if (!all.isReplica() || isChanging || all.units().stream().anyMatch(this::isOfSlots)) {
                 continue;

@@ -66,6 +66,9 @@ final class PlayOptions {
 
     private SimulatedTopology topology = SimulatedTopology.NONE;
 
+    /** Where the number of training nodes comes from, for errors about it. */
+    private String trainingNodesName = "--training-nodes";
+
     /** Gives the nodes their products; there are as many nodes as these counts in sum. */
     void kinds(Map<SimulatedGpu, Integer> counts) {
         kinds = counts;
@@ -82,6 +85,8 @@ final class PlayOptions {
         }
         if (!given.hasMatchedOption("--training-nodes")) {
             trainingNodes = own.trainingNodes();
+            trainingNodesName =
+                    own.trainingNodes().isPresent() ? "trainingNodes in the section cluster" : trainingNodesName;
         }
     }
 
@@ -92,7 +97,11 @@ final class PlayOptions {
 
     void check(int mostNodes) {
         checkSize(mostNodes);
-        Bounds.checkTrainingNodes(trainingNodes(), nodes);
+        checkTrainingNodes();
+    }
+
+    private void checkTrainingNodes() {
+        Bounds.checkTrainingNodes(trainingNodesName, trainingNodes(), nodes);
     }
 
     /**
@@ -106,7 +115,7 @@ final class PlayOptions {
             return;
         }
         checkSize(mostNodes);
-        Bounds.check("--training-nodes", trainingNodes(), 1, nodes);
+        Bounds.check(trainingNodesName, trainingNodes(), 1, nodes);
     }
 
     private void checkSize(int mostNodes) {
@@ -166,18 +175,25 @@ final class PlayOptions {
     }
 
     Workload load(String workload, String domain) {
-        return load(workload, domain, seed);
+        return load(workload, scene(domain, seed));
     }
 
+    /** The same for a replay, whose nodes are known: lists may name only their kinds of GPU. */
     Workload load(String workload, String domain, long ownSeed) {
+        return load(
+                workload,
+                scene(domain, ownSeed).onNodesOf(layout(domain, ownSeed).products()));
+    }
+
+    private Workload load(String workload, Scene scene) {
         Workload loaded;
         try {
-            loaded = Workloads.load(workload, scene(domain, ownSeed));
+            loaded = Workloads.load(workload, scene);
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(String.valueOf(e.getMessage()));
         }
         if (!loaded.loads().isEmpty()) {
-            Bounds.checkTrainingNodes(trainingNodes(), nodes);
+            checkTrainingNodes();
         }
         return loaded;
     }

@@ -179,7 +179,7 @@ final class KindOptions {
             }
             if (given.hasMatchedOption("--nodes") && sum != play.nodes()) {
                 throw UserError.badUsage(
-                        "%s has %d nodes, but --nodes is %d; leave --nodes out, or give other nodes with --kinds."
+                        "%s has %d nodes, but --nodes is %d; leave --nodes out."
                                 .formatted(kindsName, sum, play.nodes()));
             }
             play.kinds(counts);

@@ -153,7 +153,7 @@ public final class Replay {
                 break;
             }
             if (now.isAfter(giveUp)) {
-                throw new IllegalStateException(unfinished());
+                throw new UnfinishedReplayException(unfinished());
             }
             moment();
             if (turns % LOOK_AT_THE_CLOCK_EVERY == 0 && System.nanoTime() - told > PROGRESS_EVERY.toNanos()) {

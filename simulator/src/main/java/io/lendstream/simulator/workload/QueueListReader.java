@@ -12,8 +12,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /**
  * Reads queues: a line for each quota, {@code queue,nominalQuota}, and where they are wanted {@code kind}, {@code
@@ -31,13 +29,6 @@ final class QueueListReader {
                     "weight",
                     "withinClusterQueue",
                     "reclaimWithinCohort"));
-
-    /** The rules in Kueue's spelling. */
-    private static final SortedMap<String, Preemption> WITHIN_QUEUE =
-            new TreeMap<>(Map.of("Never", Preemption.NEVER, "LowerPriority", Preemption.LOWER_PRIORITY));
-
-    private static final SortedMap<String, Preemption> IN_COHORT = new TreeMap<>(Map.of(
-            "Never", Preemption.NEVER, "LowerPriority", Preemption.LOWER_PRIORITY, "Any", Preemption.ANY));
 
     private QueueListReader() {}
 
@@ -86,8 +77,8 @@ final class QueueListReader {
                 cohort,
                 weight,
                 rows.stream().map(row -> quota(row, scene)).toList(),
-                preemption(first, "withinClusterQueue", WITHIN_QUEUE),
-                preemption(first, "reclaimWithinCohort", IN_COHORT),
+                preemption(first, "withinClusterQueue", false),
+                preemption(first, "reclaimWithinCohort", true),
                 Map.of());
     }
 
@@ -96,13 +87,19 @@ final class QueueListReader {
                 kind(row, scene), row.number("nominalQuota", 0), limit(row, "borrowingLimit"), limit(row, "lendingLimit"));
     }
 
-    /** A rule, if the line has one. */
-    private static Optional<Preemption> preemption(CsvRow row, String column, Map<String, Preemption> rules) {
-        String rule = row.text(column);
-        if (!rule.isEmpty() && !rules.containsKey(rule)) {
-            throw row.bad(column, String.join(" or ", rules.keySet()));
-        }
-        return Optional.ofNullable(rules.get(rule));
+    /** A rule in Kueue's spelling, if the line has one. */
+    private static Optional<Preemption> preemption(CsvRow row, String column, boolean mayBeAny) {
+        return switch (row.text(column)) {
+            case "" -> Optional.empty();
+            case "Never" -> Optional.of(Preemption.NEVER);
+            case "LowerPriority" -> Optional.of(Preemption.LOWER_PRIORITY);
+            default -> {
+                if (mayBeAny && row.text(column).equals("Any")) {
+                    yield Optional.of(Preemption.ANY);
+                }
+                throw row.bad(column, mayBeAny ? "Never, LowerPriority or Any" : "Never or LowerPriority");
+            }
+        };
     }
 
     private static Optional<KindId> kind(CsvRow row, Scene scene) {

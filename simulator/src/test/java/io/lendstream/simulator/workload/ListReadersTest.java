@@ -215,7 +215,7 @@ class ListReadersTest {
                 .extracting(task -> task.job().precedence().priority())
                 .containsExactly(7, 0);
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota,withinClusterQueue", "team-a,8,Sometimes"))
-                .hasMessageContaining("expected Never, LowerPriority or Any");
+                .hasMessageContaining("expected Never or LowerPriority");
     }
 
     @Test
@@ -223,7 +223,8 @@ class ListReadersTest {
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team-a,-1"))
                 .hasMessageEndingWith("line 2, column nominalQuota: found '-1', expected a number of at least 0");
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team-a,1", "team-a,2"))
-                .hasMessageContaining("queue team-a has two quotas for other kinds");
+                .hasMessageEndingWith(
+                        "line 3, column queue: found 'team-a', expected one quota of each queue for the kinds that it does not name, but line 2 has one too");
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team a,1"))
                 .hasMessageContaining("line 2, column queue: found 'team a', expected a name");
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota", ",1")).hasMessageContaining("expected a name");

@@ -72,6 +72,7 @@ final class QueuePools {
             return whole.plan();
         }
         QueueShares shares = shares(view, queues, kind);
+        List<PoolShare> pools = pools(view, queues, shares, kind);
         PoolUnits units = units(view, queues, shares);
         List<Plan> plans = new ArrayList<>();
         for (int queue : shares.order()) {
@@ -81,11 +82,30 @@ final class QueuePools {
                 ClusterView part = units.view(queue, group);
                 Seen planned = planner.apply(part);
                 seen.add(planned);
-                plans.add(units.taken(group, planned.plan()));
+                plans.add(units.taken(group, planned.plan(), pools.get(queue)));
             }
             shares.set(queue, units.release(queue));
         }
         return KindPools.merged(plans);
+    }
+
+    /** The numbers of each queue before any is planned. */
+    private List<PoolShare> pools(
+            ClusterView view, List<QueuedJobs> queues, QueueShares shares, Optional<KindId> kind) {
+        double nominal = 0;
+        for (QueueState queue : builder.entities().queues().values()) {
+            nominal += queue.spec().quota(kind).map(KindQuota::nominalQuota).orElse(0.0);
+        }
+        List<PoolShare> pools = new ArrayList<>();
+        for (int i = 0; i < queues.size(); i++) {
+            pools.add(new PoolShare(
+                    queues.get(i).queue().map(ClusterQueue::queue),
+                    shares.get(i),
+                    held(queues.get(i).jobs()),
+                    view.gpuCount(),
+                    nominal));
+        }
+        return pools;
     }
 
     /** The units of each queue by its share. Jobs of a high priority keep theirs first. */

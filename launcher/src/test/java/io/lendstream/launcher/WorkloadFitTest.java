@@ -54,7 +54,7 @@ class WorkloadFitTest {
             quoteCharacter = '"',
             value = {
                 "gpus: 16; a needs 16 GPUs of one kind, but training has 8 at most with lending on",
-                "gpus: 1, kinds: H100; a needs 1 GPU of one kind that it may use (kinds: H100-80GB), but training has 0 at most",
+                "gpus: 1, kinds: H100; a needs 1 GPU of one kind that it may use (kinds: H100-80GB-HBM3), but training has 0 at most",
                 "gpus: 12, kinds: T4; a needs 12 GPUs of one kind that it may use (kinds: Tesla-T4-16GB), but training has 8",
                 "gpus: 1, memoryGib: 100; a needs 1 GPU of one kind that it may use (memoryGib: 100), but training has 0",
                 "gpus: 8, topology: {rack: required}; it needs 8 GPUs in one rack (topology), and no rack has more than 4 of one kind",

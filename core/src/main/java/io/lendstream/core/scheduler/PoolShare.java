@@ -10,22 +10,28 @@ import java.util.Optional;
  *
  * @param queue empty for jobs without a queue
  * @param share GPUs that the plan leaves to it
+ * @param higher those of them that are for its jobs of higher priority
  * @param held GPUs that its jobs have before the plan
  * @param all GPUs that the plan shares among queues
  * @param nominal the nominal quotas of all queues together
  */
-record PoolShare(Optional<QueueId> queue, int share, int held, int all, double nominal) {
+record PoolShare(Optional<QueueId> queue, int share, int higher, int held, int all, double nominal) {
+    /** The numbers for jobs of a lower priority, which come after jobs that can use so many GPUs. */
+    PoolShare after(int useful) {
+        return new PoolShare(queue, share, Math.min(share, higher + useful), held, all, nominal);
+    }
+
     /** Why a job gives up GPUs, as the end of a reason. */
     String inWords(int given) {
-        return "%s no share left for %s of it: %s share is %d of %s, and %s %d, while other queues have less than theirs; all nominal quotas together are %s GPUs"
+        return "%s no share left for %s of it: the share is %d of %s, %s; all nominal quotas together are %s GPUs"
                 .formatted(
                         queue.map(name -> "queue " + name + " has").orElse("jobs without a queue have"),
                         Reason.counted(given, "GPU"),
-                        queue.isPresent() ? "its" : "their",
                         share,
                         Reason.counted(all, "GPU"),
-                        queue.isPresent() ? "it has" : "they have",
-                        held,
+                        higher > 0
+                                ? "%d of it for jobs of higher priority in the queue".formatted(higher)
+                                : "%d in use, while other queues have less than their share".formatted(held),
                         QuotaUse.text(nominal));
     }
 }

@@ -78,11 +78,13 @@ final class QueuePools {
         for (int queue : shares.order()) {
             int more = Math.max(0, useful(queues.get(queue).jobs()) - shares.get(queue));
             units.fill(queue, shares.get(queue) + Math.min(more, shares.room(queue)));
+            PoolShare pool = pools.get(queue);
             for (List<JobView> group : queues.get(queue).groups().values()) {
                 ClusterView part = units.view(queue, group);
                 Seen planned = planner.apply(part);
                 seen.add(planned);
-                plans.add(units.taken(group, planned.plan(), pools.get(queue)));
+                plans.add(units.taken(group, planned.plan(), pool));
+                pool = pool.after(useful(group));
             }
             shares.set(queue, units.release(queue));
         }
@@ -101,6 +103,7 @@ final class QueuePools {
             pools.add(new PoolShare(
                     queues.get(i).queue().map(ClusterQueue::queue),
                     shares.get(i),
+                    0,
                     held(queues.get(i).jobs()),
                     view.gpuCount(),
                     nominal));

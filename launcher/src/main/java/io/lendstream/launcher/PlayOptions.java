@@ -13,6 +13,7 @@ import io.lendstream.simulator.workload.Workloads;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
@@ -175,20 +176,22 @@ final class PlayOptions {
     }
 
     Workload load(String workload, String domain) {
-        return load(workload, scene(domain, seed));
+        return load(workload, domain, seed, scene -> scene);
     }
 
     /** The same for a replay, whose nodes are known: lists may name only their kinds of GPU. */
     Workload load(String workload, String domain, long ownSeed) {
         return load(
                 workload,
-                scene(domain, ownSeed).onNodesOf(layout(domain, ownSeed).products()));
+                domain,
+                ownSeed,
+                scene -> scene.onNodesOf(layout(domain, ownSeed).products()));
     }
 
-    private Workload load(String workload, Scene scene) {
+    private Workload load(String workload, String domain, long ownSeed, UnaryOperator<Scene> onNodes) {
         Workload loaded;
         try {
-            loaded = Workloads.load(workload, scene);
+            loaded = Workloads.load(workload, onNodes.apply(scene(domain, ownSeed)));
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(String.valueOf(e.getMessage()));
         }

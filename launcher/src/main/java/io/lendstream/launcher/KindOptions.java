@@ -178,9 +178,8 @@ final class KindOptions {
                                 .formatted(kindsName));
             }
             if (given.hasMatchedOption("--nodes") && sum != play.nodes()) {
-                throw UserError.badUsage(
-                        "%s has %d nodes, but --nodes is %d; leave --nodes out."
-                                .formatted(kindsName, sum, play.nodes()));
+                throw UserError.badUsage("%s has %d nodes, but --nodes is %d; leave --nodes out."
+                        .formatted(kindsName, sum, play.nodes()));
             }
             play.kinds(counts);
         });

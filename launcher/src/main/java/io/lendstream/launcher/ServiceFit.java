@@ -55,8 +55,8 @@ final class ServiceFit {
 
     private String inferenceNodes() {
         List<String> counts = new ArrayList<>();
-        nodes.forEach((product, count) ->
-                counts.add("%s of kind %s".formatted(Reason.counted(count, "node"), product)));
+        nodes.forEach(
+                (product, count) -> counts.add("%s of kind %s".formatted(Reason.counted(count, "node"), product)));
         return counts.isEmpty() ? "no node" : String.join(", ", counts);
     }
 

@@ -115,9 +115,7 @@ final class WorkloadFit {
             throw noShape(job, needed);
         }
         checkHost(job, most);
-        job.queue()
-                .filter(queue -> !played.queues().isEmpty())
-                .ifPresent(queue -> checkQuota(job, queue, products));
+        job.queue().filter(queue -> !played.queues().isEmpty()).ifPresent(queue -> checkQuota(job, queue, products));
     }
 
     /** The GPUs that a job may use, with the fields that leave others out. */
@@ -129,9 +127,7 @@ final class WorkloadFit {
                             .map(kind -> kind.value())
                             .collect(Collectors.joining(", ")));
         }
-        job.kindNeeds()
-                .memoryBytes()
-                .ifPresent(bytes -> limits.add("memoryGib: " + QuotaUse.text(bytes / GIB)));
+        job.kindNeeds().memoryBytes().ifPresent(bytes -> limits.add("memoryGib: " + QuotaUse.text(bytes / GIB)));
         if (limits.isEmpty()) {
             return layout.kinds().size() > 1 ? " of one kind" : "";
         }

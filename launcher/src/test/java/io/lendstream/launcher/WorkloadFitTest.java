@@ -75,8 +75,7 @@ class WorkloadFitTest {
         assertThatThrownBy(() -> check(queues + job("gpus: 1, queue: team-c"), true))
                 .hasMessage(
                         "job a is in queue team-c, but declared queues are team-a, team-b; correct the name, or declare the queue.");
-        assertThatThrownBy(
-                        () -> check(queues + service("one:1x1:1:1").replace("llm,", "llm, queue: team-x,"), true))
+        assertThatThrownBy(() -> check(queues + service("one:1x1:1:1").replace("llm,", "llm, queue: team-x,"), true))
                 .hasMessageStartingWith("service llm is in queue team-x, but declared queues are team-a, team-b;");
         check(job("gpus: 1, queue: team-c"), true);
         check(queues + job("gpus: 1"), true);
@@ -100,8 +99,7 @@ class WorkloadFitTest {
     @Test
     void wholeNodesCountInQuotasAndHostsAsTheyAre() throws IOException {
         assertThatThrownBy(() -> check(
-                        "queues:|- {queue: team-a, nominalQuota: 3}|"
-                                + job("gpus: 4, wholeNodes: true, queue: team-a"),
+                        "queues:|- {queue: team-a, nominalQuota: 3}|" + job("gpus: 4, wholeNodes: true, queue: team-a"),
                         true))
                 .hasMessageContaining("job a needs 4 GPUs, but its queue team-a may never use more than 3 GPUs");
         assertThatThrownBy(() -> check(job("gpus: 4, wholeNodes: true, cpusPerGpu: 20"), true))

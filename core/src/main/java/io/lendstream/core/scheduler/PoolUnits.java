@@ -216,7 +216,9 @@ final class PoolUnits {
                 targets.put(job.job(), planned);
                 Optional<PlanReason> why = Optional.ofNullable(reasons.get(job.job()));
                 int given = job.gpus().size() - left(job).size();
-                reasons.put(job.job(), PlanReason.later(() -> givenBack(job.job(), pool.inWords(given), planned.size(), why)));
+                reasons.put(
+                        job.job(),
+                        PlanReason.later(() -> givenBack(job.job(), pool.inWords(given), planned.size(), why)));
             }
             for (GpuId id : targets.getOrDefault(job.job(), job.gpus())) {
                 Optional.ofNullable(byId.get(id)).ifPresent(unit -> unit.isTaken = true);

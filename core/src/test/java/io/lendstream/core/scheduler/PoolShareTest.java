@@ -25,6 +25,8 @@ class PoolShareTest {
 
         assertThat(share.after(3).inWords(1))
                 .contains("the share is 4 of 12 GPUs, 3 of it for jobs of higher priority in the queue;");
-        assertThat(share.after(3).after(8).higher()).as("never more than the share").isEqualTo(4);
+        assertThat(share.after(3).after(8).higher())
+                .as("never more than the share")
+                .isEqualTo(4);
     }
 }

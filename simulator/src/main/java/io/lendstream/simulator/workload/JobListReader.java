@@ -36,8 +36,7 @@ final class JobListReader {
     }
 
     static Workload read(Path file, Scene scene) {
-        return new Workload(
-                DeepBootReader.nameOf(file), scene.start(), tasks(COLUMNS.read(file), scene), List.of());
+        return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks(COLUMNS.read(file), scene), List.of());
     }
 
     /** The jobs of some rows, with different names. */
@@ -59,8 +58,7 @@ final class JobListReader {
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
-            TrainingTask whole = ListedHosts.task(
-                            ListedShapes.task(ListedKinds.task(task, row, scene), row), row)
+            TrainingTask whole = ListedHosts.task(ListedShapes.task(ListedKinds.task(task, row, scene), row), row)
                     .meeting(new JobOutcome(outcome(row), crash(row)));
             TrainingTask ranked = row.text("priority").isEmpty() ? whole : whole.ofPriority(row.whole("priority", 0));
             TrainingTask queued = row.queue().map(ranked::in).orElse(ranked);

@@ -13,12 +13,7 @@ import java.util.Optional;
  */
 final class ListedHosts {
     static final List<String> COLUMNS = List.of(
-            "cpusPerGpu",
-            "hostGibPerGpu",
-            "pauseSeconds",
-            "resumeSeconds",
-            "resumeElsewhereSeconds",
-            "pausedGib");
+            "cpusPerGpu", "hostGibPerGpu", "pauseSeconds", "resumeSeconds", "resumeElsewhereSeconds", "pausedGib");
 
     private static final double MILLIS = 1000;
     private static final double GIB = 1L << 30;

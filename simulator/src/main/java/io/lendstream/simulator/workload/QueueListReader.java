@@ -38,11 +38,7 @@ final class QueueListReader {
 
     static Workload read(Path file, Scene scene) {
         return new Workload(
-                DeepBootReader.nameOf(file),
-                scene.start(),
-                List.of(),
-                List.of(),
-                queues(COLUMNS.read(file), scene));
+                DeepBootReader.nameOf(file), scene.start(), List.of(), List.of(), queues(COLUMNS.read(file), scene));
     }
 
     /** The queues of some rows, in the order of their first quotas. */
@@ -57,7 +53,8 @@ final class QueueListReader {
                 throw row.bad(
                         "queue",
                         "one quota of each queue for %s, but line %d has one too"
-                                .formatted(kind.isEmpty() ? "the kinds that it does not name" : row.text("kind"), before));
+                                .formatted(
+                                        kind.isEmpty() ? "the kinds that it does not name" : row.text("kind"), before));
             }
             byQueue.computeIfAbsent(queue, any -> new ArrayList<>()).add(row);
         }
@@ -84,7 +81,10 @@ final class QueueListReader {
 
     private static KindQuota quota(CsvRow row, Scene scene) {
         return new KindQuota(
-                kind(row, scene), row.number("nominalQuota", 0), limit(row, "borrowingLimit"), limit(row, "lendingLimit"));
+                kind(row, scene),
+                row.number("nominalQuota", 0),
+                limit(row, "borrowingLimit"),
+                limit(row, "lendingLimit"));
     }
 
     /** A rule in Kueue's spelling, if the line has one. */

@@ -38,8 +38,7 @@ final class RateServicesReader {
     }
 
     static Workload read(Path file, Scene scene) {
-        return new Workload(
-                DeepBootReader.nameOf(file), scene.start(), List.of(), loads(COLUMNS.read(file), scene));
+        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), loads(COLUMNS.read(file), scene));
     }
 
     /** The services of some rows; their series are beside the file of the rows. */

@@ -129,7 +129,8 @@ final class YamlSections {
         while (parser.nextToken() != JsonToken.END_OBJECT) {
             String name = parser.currentName();
             if (!fields.names.has(name)) {
-                throw bad("unknown field '%s' in section %s, expected %s".formatted(name, section, fields.names.inWords()));
+                throw bad("unknown field '%s' in section %s, expected %s"
+                        .formatted(name, section, fields.names.inWords()));
             }
             names.add(name);
             lines.add(line());

@@ -21,8 +21,8 @@ class DeadlineArrivalsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {59, 60, 61, 120})
-    void aJobThatCannotMeetItsDeadlineIsRefusedAlsoWhereItArrivesAtTheTimeOfAPlan(
-            int second, @TempDir Path folder) throws IOException {
+    void aJobThatCannotMeetItsDeadlineIsRefusedAlsoWhereItArrivesAtTheTimeOfAPlan(int second, @TempDir Path folder)
+            throws IOException {
         Path jobs = Files.writeString(folder.resolve("jobs.csv"), """
                 job,submitSeconds,gpus,runSeconds,deadline,deadlineKind
                 before,%d,1,3600,,

@@ -100,6 +100,9 @@ final class KindOptions {
                     "The actuator can pause jobs in host memory. It needs --host-gib-per-node, and jobs with costs of a pause.")
     private boolean suspend;
 
+    /** Where the kinds come from, for errors about them. */
+    private String kindsName = "--kinds";
+
     /** What the simulated actuator can do. */
     Abilities abilities() {
         Abilities choice = switch (units) {
@@ -171,11 +174,12 @@ final class KindOptions {
             int sum = counts.values().stream().mapToInt(count -> count).sum();
             if (given.hasMatchedOption("--published-timing")) {
                 throw UserError.badUsage(
-                        "--kinds must be left out with --published-timing, whose simulators know one kind of GPU.");
+                        "%s must be left out with --published-timing, whose simulators know one kind of GPU."
+                                .formatted(kindsName));
             }
             if (given.hasMatchedOption("--nodes") && sum != play.nodes()) {
-                throw UserError.badUsage(
-                        "--kinds has %d nodes, but --nodes is %d; leave --nodes out.".formatted(sum, play.nodes()));
+                throw UserError.badUsage("%s has %d nodes, but --nodes is %d; leave --nodes out."
+                        .formatted(kindsName, sum, play.nodes()));
             }
             play.kinds(counts);
         });
@@ -202,10 +206,9 @@ final class KindOptions {
     private void take(WorkloadCluster own, PlayOptions play) {
         ParseResult given = spec.commandLine().getParseResult();
         play.cluster(own, given);
-        if (kinds.isEmpty()
-                && !given.hasMatchedOption("--nodes")
-                && !own.kinds().isEmpty()) {
+        if (kinds.isEmpty() && !own.kinds().isEmpty()) {
             kinds = Optional.of(inWords(own.kinds()));
+            kindsName = "kinds in the section cluster";
         }
         if (!given.hasMatchedOption("--nodes-per-nvlink-domain")) {
             nodesPerNvlinkDomain = own.topology().nodesPerNvlinkDomain();

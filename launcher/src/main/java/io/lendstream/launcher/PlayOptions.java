@@ -13,6 +13,7 @@ import io.lendstream.simulator.workload.Workloads;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
@@ -66,6 +67,9 @@ final class PlayOptions {
 
     private SimulatedTopology topology = SimulatedTopology.NONE;
 
+    /** Where the number of training nodes comes from, for errors about it. */
+    private String trainingNodesName = "--training-nodes";
+
     /** Gives the nodes their products; there are as many nodes as these counts in sum. */
     void kinds(Map<SimulatedGpu, Integer> counts) {
         kinds = counts;
@@ -82,6 +86,8 @@ final class PlayOptions {
         }
         if (!given.hasMatchedOption("--training-nodes")) {
             trainingNodes = own.trainingNodes();
+            trainingNodesName =
+                    own.trainingNodes().isPresent() ? "trainingNodes in the section cluster" : trainingNodesName;
         }
     }
 
@@ -92,7 +98,11 @@ final class PlayOptions {
 
     void check(int mostNodes) {
         checkSize(mostNodes);
-        Bounds.checkTrainingNodes(trainingNodes(), nodes);
+        checkTrainingNodes();
+    }
+
+    private void checkTrainingNodes() {
+        Bounds.checkTrainingNodes(trainingNodesName, trainingNodes(), nodes);
     }
 
     /**
@@ -106,7 +116,7 @@ final class PlayOptions {
             return;
         }
         checkSize(mostNodes);
-        Bounds.check("--training-nodes", trainingNodes(), 1, nodes);
+        Bounds.check(trainingNodesName, trainingNodes(), 1, nodes);
     }
 
     private void checkSize(int mostNodes) {
@@ -166,18 +176,27 @@ final class PlayOptions {
     }
 
     Workload load(String workload, String domain) {
-        return load(workload, domain, seed);
+        return load(workload, domain, seed, scene -> scene);
     }
 
+    /** The same for a replay, whose nodes are known: lists may name only their kinds of GPU. */
     Workload load(String workload, String domain, long ownSeed) {
+        return load(
+                workload,
+                domain,
+                ownSeed,
+                scene -> scene.onNodesOf(layout(domain, ownSeed).products()));
+    }
+
+    private Workload load(String workload, String domain, long ownSeed, UnaryOperator<Scene> onNodes) {
         Workload loaded;
         try {
-            loaded = Workloads.load(workload, scene(domain, ownSeed));
+            loaded = Workloads.load(workload, onNodes.apply(scene(domain, ownSeed)));
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(String.valueOf(e.getMessage()));
         }
         if (!loaded.loads().isEmpty()) {
-            Bounds.checkTrainingNodes(trainingNodes(), nodes);
+            checkTrainingNodes();
         }
         return loaded;
     }

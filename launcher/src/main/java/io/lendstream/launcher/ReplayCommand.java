@@ -198,7 +198,7 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private int replay(List<Run> runs, Conditions conditions, Optional<Boolean> referenced) {
-        Workload played = play.load(workload, ReplayExperiment.DOMAIN);
+        Workload played = play.load(workload, ReplayExperiment.DOMAIN, play.seed());
         Bounds.checkOut(out);
         var lines = new Lines(this::say, this::say, this::say);
         var experiment = new ReplayExperiment(played, play, conditions, play.seed(), lines);

@@ -1,10 +1,8 @@
 package io.lendstream.launcher;
 
 import io.lendstream.core.event.Abilities;
-import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
-import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.Distribution;
@@ -13,6 +11,7 @@ import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplayProgress;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
+import io.lendstream.simulator.replay.UnfinishedReplayException;
 import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.RunWarning;
@@ -21,12 +20,10 @@ import io.lendstream.simulator.report.Text;
 import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.results.Summary;
 import io.lendstream.simulator.workload.InferenceNeed;
-import io.lendstream.simulator.workload.TrainingTask;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -140,7 +137,7 @@ final class ReplayExperiment {
                     baseline.orElseGet(() ->
                             replay(new Run(Run.BASELINE.policy, Run.BASELINE.lends, onAllGpus), layoutOfBaseline())),
                     oracle.orElseGet(() -> replay(Run.ORACLE)));
-        } catch (IllegalStateException e) {
+        } catch (UserError e) {
             lines.notes.accept("there is nothing to compare with: " + e.getMessage());
             return List.of();
         }
@@ -194,18 +191,14 @@ final class ReplayExperiment {
     }
 
     private Played replay(Run run, SimulatedNodes.Layout layout) {
-        checkFits(run, layout);
+        new WorkloadFit(played, layout, run.lends).check();
         ReplaySettings settings = ReplaySettings.of(run.policy, run.lends, conditions.inPlace, layout)
                 .withAbilities(conditions.abilities)
                 .withOutages(conditions.outages)
                 .withoutLog();
         Optional<HistoryChecker> checker =
                 conditions.check ? Optional.of(new HistoryChecker(layout.domain())) : Optional.empty();
-        Replayed replayed = Replay.run(
-                played,
-                settings,
-                progress -> lines.progress.accept(line(run, progress)),
-                event -> checker.ifPresent(judge -> judge.take(event)));
+        Replayed replayed = replayed(run, settings, checker);
         lines.finished.accept(line(run.title(), replayed.outcome()));
         Optional<Verdict> verdict =
                 checker.map(judge -> judge.verdict(replayed.outcome().decisions(), replayed.leases()));
@@ -213,6 +206,18 @@ final class ReplayExperiment {
         ReportedRun named = replayed.facts().withName(run.title());
         ReportedRun facts = verdict.map(named::withVerdict).orElse(named);
         return new Played(run, replayed.outcome(), facts, replayed.events(), verdict);
+    }
+
+    private Replayed replayed(Run run, ReplaySettings settings, Optional<HistoryChecker> checker) {
+        try {
+            return Replay.run(
+                    played,
+                    settings,
+                    progress -> lines.progress.accept(line(run, progress)),
+                    event -> checker.ifPresent(judge -> judge.take(event)));
+        } catch (UnfinishedReplayException e) {
+            throw UserError.failed(String.valueOf(e.getMessage()));
+        }
     }
 
     private void say(Run run, Verdict verdict) {
@@ -228,36 +233,6 @@ final class ReplayExperiment {
                                 ? "every promise was kept"
                                 : Text.plural(verdict.violations().size(), "violation")));
         verdict.violations().forEach(violation -> lines.notes.accept("  " + violation));
-    }
-
-    /** Whether every job can run at all, by the GPUs that training can have at most. */
-    private void checkFits(Run run, SimulatedNodes.Layout layout) {
-        Map<SimulatedGpu, Integer> kinds = layout.gpusOfKinds(run.lends ? layout.nodes() : layout.trainingNodes());
-        ShapeFit fit = new ShapeFit(layout, run.lends);
-        for (TrainingTask task : played.tasks()) {
-            if (!task.job().shape().isAny() && !fit.holds(task.job())) {
-                throw UserError.badUsage(
-                        "job %s never runs on these nodes, because its shape is %s; change the shape, --nodes, --gpus-per-node or --nodes-per-rack."
-                                .formatted(task.job().job(), task.job().shape().inWords()));
-            }
-            int most = kinds.entrySet().stream()
-                    .filter(kind -> !task.job().excludes(kind.getKey().kind()))
-                    .mapToInt(Map.Entry::getValue)
-                    .max()
-                    .orElse(0);
-            if (task.job().scaling().minGpus() > most) {
-                throw UserError.badUsage(
-                        "job %s needs %d GPUs%s, but training has %d at most with lending %s; give it more nodes."
-                                .formatted(
-                                        task.job().job(),
-                                        task.job().scaling().minGpus(),
-                                        task.job().kindNeeds().equals(KindNeeds.ANY)
-                                                ? layout.kinds().size() > 1 ? " of one kind" : ""
-                                                : " of one kind that it may use",
-                                        most,
-                                        run.lends ? "on" : "off"));
-            }
-        }
     }
 
     /** The result of a run in a line. */

@@ -50,15 +50,42 @@ final class ShapeFit implements NodeLayout {
     }
 
     private boolean holds(TrainingJob job, Map<NodeId, Integer> gpus) {
+        return least(job, gpus) > 0;
+    }
+
+    /** The fewest GPUs of a product that a job may have by its shape; 0 if the nodes have no such number. */
+    int least(TrainingJob job, SimulatedGpu product) {
+        return least(job, usable.getOrDefault(product, Map.of()));
+    }
+
+    private int least(TrainingJob job, Map<NodeId, Integer> gpus) {
         BitSet sizes = JobSite.of(job.shape(), this).sizes(gpus);
         int least = job.scaling().least();
         int most = job.scaling().elastic() ? job.scaling().maxGpus() : least;
         for (int size = sizes.nextSetBit(least); size >= 0 && size <= most; size = sizes.nextSetBit(size + 1)) {
             if (job.shape().allows(size)) {
-                return true;
+                return size;
             }
         }
-        return false;
+        return 0;
+    }
+
+    /** The most GPUs of one product that a job may use, in one domain of its topology if it requires one. */
+    int largest(TrainingJob job) {
+        JobSite site = JobSite.of(job.shape(), this);
+        int largest = 0;
+        for (Map.Entry<SimulatedGpu, Map<NodeId, Integer>> product : usable.entrySet()) {
+            if (!job.excludes(product.getKey().kind())) {
+                Map<String, Integer> domains = new HashMap<>();
+                product.getValue()
+                        .forEach((node, gpus) ->
+                                domains.merge(site.needsDomain() ? site.domain(node) : "", gpus, Integer::sum));
+                for (int gpus : domains.values()) {
+                    largest = Math.max(largest, gpus);
+                }
+            }
+        }
+        return largest;
     }
 
     @Override

@@ -353,11 +353,46 @@ class ReplayCommandTest {
 
         Path other = directory.resolve("other");
         arguments[arguments.length - 2] = other.toString();
-        arguments[arguments.length - 1] = "--nodes=4";
+        arguments[arguments.length - 1] = "--kinds=T4:3";
         assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
                 .as(err.toString())
                 .isZero();
         assertThat(Files.readString(other.resolve("report.html"))).doesNotContain("A100:1,T4:2");
+
+        arguments[arguments.length - 1] = "--nodes=4";
+        assertThat(LendstreamMain.run(arguments, new PrintWriter(out), new PrintWriter(err)))
+                .isEqualTo(2);
+        assertThat(err.toString())
+                .contains("kinds in the section cluster has 3 nodes, but --nodes is 4; leave --nodes out.");
+    }
+
+    @Test
+    void trainingNodesOfAWorkloadInYamlAreNamedByTheirField() throws IOException {
+        list = Files.writeString(
+                directory.resolve("few.yaml"),
+                "cluster: {trainingNodes: 4}\njobs:\n- {job: a, submitSeconds: 0, gpus: 2, runSeconds: 600}\n");
+
+        assertThat(run()).isEqualTo(2);
+        assertThat(err.toString()).contains("trainingNodes in the section cluster is 4, but must be from 1 to 2.");
+    }
+
+    @Test
+    void aQueueThatIsNotDeclaredStopsAllSeeds() throws IOException {
+        list = Files.writeString(
+                directory.resolve("queues.yaml"),
+                "queues:\n- {queue: team-a, nominalQuota: 2}\njobs:\n- {job: a, submitSeconds: 0, gpus: 2, runSeconds: 600, queue: team-b}\n");
+
+        assertThat(run("--seeds", "2")).isEqualTo(2);
+        assertThat(err.toString()).startsWith("job a is in queue team-b, but declared queues are team-a;");
+    }
+
+    @Test
+    void aReplayThatDoesNotEndHasNoNameOfAClassInItsError() throws IOException {
+        Files.writeString(list, JOBS + "all,0,4,3600\n");
+
+        assertThat(run("--seed", "8", "--references", "off", "--node-mtbf", "4h", "--node-repair", "4800h"))
+                .isEqualTo(1);
+        assertThat(err.toString()).startsWith("the replay of ").doesNotContain("Exception");
     }
 
     @Test
@@ -366,7 +401,9 @@ class ReplayCommandTest {
                 directory.resolve("picky.csv"), "job,submitSeconds,gpus,runSeconds,kinds\na,0,1,60,H100\n");
 
         assertThat(run("--kinds", "A100:1,T4:1")).isEqualTo(2);
-        assertThat(err.toString()).contains("job a needs 1 GPUs of one kind that it may use, but training has 0");
+        assertThat(err.toString())
+                .contains(
+                        "picky.csv, line 2, column kinds: found 'H100', expected only kinds of GPU that nodes have (A100, T4), but no node has H100; correct the name, or add such nodes with --kinds");
     }
 
     @Test

@@ -187,7 +187,7 @@ final class LeastShare {
         }
         if (job.work().totalProgress().isEmpty()) {
             return AdmissionAnswer.yes(
-                    "its total work is not known, so it may end before or after its deadline %s, and no GPUs are left for it"
+                    "its total work is not known, so it may end before or after its deadline %s, and no GPUs are reserved for it"
                             .formatted(Wording.time(deadline)),
                     numbers);
         }

@@ -215,8 +215,12 @@ final class PoolUnits {
         return isCut(job) ? new JobInPool(job, left(job)) : job;
     }
 
-    /** The plan of a queue, in which jobs give up the units that are not left to them. */
-    Plan taken(List<JobView> jobs, Plan plan) {
+    /**
+     * The plan of a queue, in which jobs give up the units that are not left to them.
+     *
+     * @param pool the numbers of the queue, for reasons
+     */
+    Plan taken(List<JobView> jobs, Plan plan, PoolShare pool) {
         Map<JobId, List<GpuId>> targets = new TreeMap<>(plan.targets());
         Map<JobId, PlanReason> reasons = new TreeMap<>(plan.reasons());
         for (JobView job : jobs) {
@@ -225,7 +229,9 @@ final class PoolUnits {
                 targets.put(job.job(), planned);
                 Optional<PlanReason> why = Optional.ofNullable(reasons.get(job.job()));
                 int given = job.gpus().size() - left(job).size();
-                reasons.put(job.job(), PlanReason.later(() -> givenBack(job.job(), given, planned.size(), why)));
+                reasons.put(
+                        job.job(),
+                        PlanReason.later(() -> givenBack(job.job(), pool.inWords(given), planned.size(), why)));
             }
             for (GpuId id : targets.getOrDefault(job.job(), job.gpus())) {
                 Optional.ofNullable(byId.get(id)).ifPresent(unit -> unit.isTaken = true);
@@ -237,9 +243,7 @@ final class PoolUnits {
         return new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil());
     }
 
-    private static PlanReason givenBack(JobId job, int given, int left, Optional<PlanReason> why) {
-        String back = "its queue has no share left for %s of it, as other queues have less than theirs"
-                .formatted(Reason.counted(given, "GPU"));
+    private static PlanReason givenBack(JobId job, String back, int left, Optional<PlanReason> why) {
         return why.map(known -> new PlanReason(known.text() + "; " + back, known.numbers()))
                 .orElseGet(() -> new PlanReason(
                         "%s %s: %s"

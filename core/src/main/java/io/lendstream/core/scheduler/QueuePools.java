@@ -74,6 +74,7 @@ final class QueuePools {
             return whole.plan();
         }
         QueueShares shares = shares(view, queues, kind);
+        List<PoolShare> pools = pools(view, queues, shares, kind);
         PoolUnits units = units(view, queues, shares);
         List<Plan> plans = new ArrayList<>();
         for (int queue : shares.order()) {
@@ -82,15 +83,37 @@ final class QueuePools {
             int most = shares.get(queue) + Math.min(more, shares.room(queue));
             units.keep(queue, jobs, most - units.count(queue));
             units.fill(queue, most);
+            PoolShare pool = pools.get(queue);
             for (List<JobView> group : queues.get(queue).groups().values()) {
                 ClusterView part = units.view(queue, group);
                 Seen planned = planner.apply(part);
                 seen.add(planned);
-                plans.add(units.taken(group, planned.plan()));
+                plans.add(units.taken(group, planned.plan(), pool));
+                pool = pool.after(useful(group));
             }
             shares.set(queue, units.release(queue));
         }
         return KindPools.merged(plans);
+    }
+
+    /** The numbers of each queue before any is planned. */
+    private List<PoolShare> pools(
+            ClusterView view, List<QueuedJobs> queues, QueueShares shares, Optional<KindId> kind) {
+        double nominal = 0;
+        for (QueueState queue : builder.entities().queues().values()) {
+            nominal += queue.spec().quota(kind).map(KindQuota::nominalQuota).orElse(0.0);
+        }
+        List<PoolShare> pools = new ArrayList<>();
+        for (int i = 0; i < queues.size(); i++) {
+            pools.add(new PoolShare(
+                    queues.get(i).queue().map(ClusterQueue::queue),
+                    shares.get(i),
+                    0,
+                    held(queues.get(i).jobs()),
+                    view.gpuCount(),
+                    nominal));
+        }
+        return pools;
     }
 
     /** The units of each queue by its share. Jobs of a high priority keep theirs first. */

@@ -168,7 +168,7 @@ class AdmissionControlTest {
 
         assertThat(lastAnswer(story))
                 .isEqualTo(
-                        "a is admitted: its total work is not known, so it may end before or after its deadline 2026-01-01 00:03:20 UTC, and no GPUs are left for it");
+                        "a is admitted: its total work is not known, so it may end before or after its deadline 2026-01-01 00:03:20 UTC, and no GPUs are reserved for it");
         assertThat(lastNumbers(story)).containsEntry("admitted", 1.0).doesNotContainKey("share");
 
         planned(work(story, "a"));

@@ -13,12 +13,16 @@ public final class Bounds {
         }
     }
 
-    /** Training and inference need at least one node each. */
-    public static void checkTrainingNodes(int training, int nodes) {
+    /**
+     * Training and inference need at least one node each.
+     *
+     * @param name the option or field of training's nodes
+     */
+    public static void checkTrainingNodes(String name, int training, int nodes) {
         if (training < 1 || training > nodes - 1) {
             throw UserError.badUsage(
-                    "--training-nodes is %d, but must leave training and inference at least one node each of %d (--nodes); leave it out for half of them."
-                            .formatted(training, nodes));
+                    "%s is %d, but must leave training and inference at least one node each of %d (--nodes); leave it out for half of them."
+                            .formatted(name, training, nodes));
         }
     }
 

@@ -69,6 +69,7 @@ public final class Replay {
     private final Actuation actuation;
     private final UnitPicks units;
     private final OutageClock outages;
+    private final DeadlineArrivals deadlines;
     private final FactsCollector facts;
     private final QueueWaits waits;
     private final Map<ServiceId, ServiceForecaster> forecasters = new TreeMap<>();
@@ -89,6 +90,7 @@ public final class Replay {
         this.events = events;
         this.workload = workload;
         this.settings = settings;
+        this.deadlines = new DeadlineArrivals(workload);
         this.waits = new QueueWaits(settings.scheduler().notice());
         this.scheduler = new Scheduler(Policies.parse(settings.policy()), settings.scheduler());
         this.nodes = new SimulatedNodes(settings.layout(), workload.start(), settings.samplePeriod(), "replay");
@@ -153,7 +155,7 @@ public final class Replay {
                 break;
             }
             if (now.isAfter(giveUp)) {
-                throw new IllegalStateException(unfinished());
+                throw new UnfinishedReplayException(unfinished());
             }
             moment();
             if (turns % LOOK_AT_THE_CLOCK_EVERY == 0 && System.nanoTime() - told > PROGRESS_EVERY.toNanos()) {
@@ -234,6 +236,9 @@ public final class Replay {
 
     /** All that happens now. */
     private void moment() {
+        if (deadlines.areAt(now)) {
+            tick();
+        }
         inbox.addAll(world.advance(now));
         drain();
         for (Optional<OutageClock.Turn> turn = outages.poll(now); turn.isPresent(); turn = outages.poll(now)) {
@@ -251,6 +256,10 @@ public final class Replay {
         }
         said(actuation.advance(now));
         drain();
+        tick();
+    }
+
+    private void tick() {
         if (scheduler.nextTimer(state).filter(at -> !at.isAfter(now)).isPresent()) {
             inbox.add(new Tick(settings.domain(), now));
             drain();

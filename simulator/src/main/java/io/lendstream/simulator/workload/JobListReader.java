@@ -22,32 +22,21 @@ final class JobListReader {
     /** Some thirty years. */
     private static final double MOST_SECONDS = 1e9;
 
-    static final List<String> COLUMNS = List.of("job", "submitSeconds", "gpus", "runSeconds");
-    static final List<String> OPTIONAL_COLUMNS = List.of(
-            "application",
-            "outcome",
-            "crashAtShare",
-            "queue",
-            "priority",
-            "deadline",
-            "deadlineKind",
-            "kinds",
-            "kindRatios",
-            "memoryGib",
-            "sizes",
-            "multipleOf",
-            "wholeNodes",
-            "topology");
+    static final ListColumns COLUMNS = new ListColumns(
+                    List.of("job", "submitSeconds", "gpus", "runSeconds"),
+                    List.of("application", "outcome", "crashAtShare", "queue", "priority", "deadline", "deadlineKind"))
+            .and(ListedKinds.OF_JOBS)
+            .and(ListedShapes.COLUMNS)
+            .and(ListedHosts.COLUMNS);
 
     private JobListReader() {}
 
     static boolean knows(List<String> header) {
-        return header.containsAll(COLUMNS);
+        return COLUMNS.areIn(header);
     }
 
     static Workload read(Path file, Scene scene) {
-        List<CsvRow> rows = CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
-        return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks(rows, scene), List.of());
+        return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks(COLUMNS.read(file), scene), List.of());
     }
 
     /** The jobs of some rows, with different names. */
@@ -69,7 +58,7 @@ final class JobListReader {
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
-            TrainingTask whole = ListedHosts.task(ListedShapes.task(ListedKinds.task(task, row), row), row)
+            TrainingTask whole = ListedHosts.task(ListedShapes.task(ListedKinds.task(task, row, scene), row), row)
                     .meeting(new JobOutcome(outcome(row), crash(row)));
             TrainingTask ranked = row.text("priority").isEmpty() ? whole : whole.ofPriority(row.whole("priority", 0));
             TrainingTask queued = row.queue().map(ranked::in).orElse(ranked);

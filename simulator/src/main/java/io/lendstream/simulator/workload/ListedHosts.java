@@ -3,6 +3,7 @@ package io.lendstream.simulator.workload;
 import io.lendstream.core.afe.PauseCosts;
 import io.lendstream.core.event.HostNeed;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -11,6 +12,9 @@ import java.util.Optional;
  * job without {@code pauseSeconds} cannot be paused.
  */
 final class ListedHosts {
+    static final List<String> COLUMNS = List.of(
+            "cpusPerGpu", "hostGibPerGpu", "pauseSeconds", "resumeSeconds", "resumeElsewhereSeconds", "pausedGib");
+
     private static final double MILLIS = 1000;
     private static final double GIB = 1L << 30;
     /** A day, and a PiB. */

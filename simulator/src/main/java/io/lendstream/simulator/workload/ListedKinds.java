@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * The columns of a job list about kinds of GPU: {@code kinds} that the job may use, {@code kindRatios}, how much faster
@@ -22,6 +23,9 @@ import java.util.TreeMap;
  * as leases have them, between semicolons.
  */
 final class ListedKinds {
+    static final List<String> OF_JOBS = List.of("kinds", "kindRatios", "memoryGib");
+    static final List<String> OF_SERVICES = List.of("kindCapacities", "kindWarmUps");
+
     private static final double UNCERTAINTY = 0.2;
     private static final double MOST_GIB = 1e5;
     private static final double MOST_PER_SECOND = 1e9;
@@ -30,10 +34,10 @@ final class ListedKinds {
     private ListedKinds() {}
 
     /** The same job with the needs of its line. */
-    static TrainingTask task(TrainingTask task, CsvRow row) {
-        Map<KindId, Double> ratios = ratios(row);
+    static TrainingTask task(TrainingTask task, CsvRow row, Scene scene) {
+        Map<KindId, Double> ratios = new TreeMap<>(numbers(row, "kindRatios", 0.001, 1000, scene));
         List<KindId> allowed = new ArrayList<>();
-        parts(row, "kinds").forEach(name -> allowed.add(kind(row, "kinds", name)));
+        parts(row, "kinds").forEach(name -> allowed.add(kind(row, "kinds", name, scene)));
         int localMax = task.job().traits().batch().localMax();
         List<KindTraits> traits = new ArrayList<>();
         ratios.forEach((kind, factor) -> traits.add(new KindTraits(
@@ -45,9 +49,9 @@ final class ListedKinds {
     }
 
     /** The kinds that a service uses, by its line. */
-    static List<KindCapacity> capacities(CsvRow row) {
-        Map<KindId, Double> warmUps = numbers(row, "kindWarmUps", 0, DAY_SECONDS);
-        Map<KindId, Double> perSecond = numbers(row, "kindCapacities", 0.001, MOST_PER_SECOND);
+    static List<KindCapacity> capacities(CsvRow row, Scene scene) {
+        Map<KindId, Double> warmUps = numbers(row, "kindWarmUps", 0, DAY_SECONDS, scene);
+        Map<KindId, Double> perSecond = numbers(row, "kindCapacities", 0.001, MOST_PER_SECOND, scene);
         if (!perSecond.keySet().containsAll(warmUps.keySet())) {
             throw row.bad("kindWarmUps", "kinds that kindCapacities names too");
         }
@@ -61,12 +65,8 @@ final class ListedKinds {
         return capacities;
     }
 
-    private static Map<KindId, Double> ratios(CsvRow row) {
-        return new TreeMap<>(numbers(row, "kindRatios", 0.001, 1000));
-    }
-
     /** Numbers of kinds, in the order of the line. */
-    private static Map<KindId, Double> numbers(CsvRow row, String column, double least, double most) {
+    private static Map<KindId, Double> numbers(CsvRow row, String column, double least, double most, Scene scene) {
         Map<KindId, Double> numbers = new LinkedHashMap<>();
         for (String part : parts(row, column)) {
             int colon = part.lastIndexOf(':');
@@ -79,7 +79,7 @@ final class ListedKinds {
                                 : "KIND:NUMBER between semicolons, with numbers from %s to %.0f"
                                         .formatted(least, most));
             }
-            numbers.put(kind(row, column, part.substring(0, colon)), number);
+            numbers.put(kind(row, column, part.substring(0, colon), scene), number);
         }
         return numbers;
     }
@@ -96,8 +96,25 @@ final class ListedKinds {
         return row.text(column).isEmpty() ? List.of() : List.of(row.text(column).split(";", -1));
     }
 
-    /** A kind by the short name of a product, or by its name in leases. */
-    static KindId kind(CsvRow row, String column, String name) {
+    /**
+     * A kind by the short name of a product, or by its name in leases. If the nodes are known, one of them has it: a
+     * misspelled name would keep GPUs from a tenant without a word.
+     */
+    static KindId kind(CsvRow row, String column, String name, Scene scene) {
+        KindId kind = named(row, column, name);
+        if (!scene.products().isEmpty()
+                && scene.products().stream().noneMatch(product -> product.kind().equals(kind))) {
+            throw row.bad(
+                    column,
+                    "only kinds of GPU that nodes have (%s), but no node has %s; correct the name, or add such nodes with --kinds or the field kinds of the section cluster"
+                            .formatted(
+                                    scene.products().stream().map(Enum::name).collect(Collectors.joining(", ")),
+                                    name.strip()));
+        }
+        return kind;
+    }
+
+    private static KindId named(CsvRow row, String column, String name) {
         String kind = name.strip();
         Optional<SimulatedGpu> product = SimulatedGpu.named(kind);
         if (product.isPresent()) {

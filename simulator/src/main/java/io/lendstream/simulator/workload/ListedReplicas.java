@@ -5,6 +5,7 @@ import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.StartTimes;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -17,7 +18,7 @@ import java.util.Set;
  * sleep, if they are known: {@code 90/40/7}, or {@code 90//7}.
  */
 final class ListedReplicas {
-    private static final String COLUMN = "replicaShapes";
+    static final String COLUMN = "replicaShapes";
     private static final int MOST_UNITS = 1000;
     private static final double MOST_PER_SECOND = 1e9;
     private static final double DAY_SECONDS = 86_400;
@@ -36,7 +37,25 @@ final class ListedReplicas {
             }
             shapes.add(shape);
         }
+        checkRoles(row, shapes);
         return shapes;
+    }
+
+    /** Each request needs all roles of a service, and a replica for whole requests needs no others beside it. */
+    private static void checkRoles(CsvRow row, List<ReplicaShape> shapes) {
+        Set<ReplicaRole> roles = EnumSet.noneOf(ReplicaRole.class);
+        shapes.forEach(shape -> roles.add(shape.role()));
+        if (roles.size() > 1 && roles.contains(ReplicaRole.ALL)) {
+            throw row.bad(
+                    COLUMN,
+                    "no shapes of role all beside shapes of other roles; a shape without a role has role all; declare two services");
+        }
+        if (roles.size() == 1 && !roles.contains(ReplicaRole.ALL)) {
+            throw row.bad(
+                    COLUMN,
+                    "a shape of role %s too, because each request needs prefill and decode"
+                            .formatted(roles.contains(ReplicaRole.DECODE) ? "prefill" : "decode"));
+        }
     }
 
     private static ReplicaShape shape(CsvRow row, String part) {

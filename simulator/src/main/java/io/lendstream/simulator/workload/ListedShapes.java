@@ -13,6 +13,8 @@ import java.util.Optional;
  * topology}, such as {@code rack:required}.
  */
 final class ListedShapes {
+    static final List<String> COLUMNS = List.of("sizes", "multipleOf", "wholeNodes", "topology", "gang");
+
     private static final int MOST_GPUS = 1_000_000;
 
     private ListedShapes() {}

@@ -7,6 +7,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,26 +19,43 @@ import java.util.Optional;
  * reclaimWithinCohort}. The last four are those of the queue's first line.
  */
 final class QueueListReader {
-    static final List<String> COLUMNS = List.of("queue", "nominalQuota");
-    static final List<String> OPTIONAL_COLUMNS = List.of(
-            "kind", "borrowingLimit", "lendingLimit", "cohort", "weight", "withinClusterQueue", "reclaimWithinCohort");
+    static final ListColumns COLUMNS = new ListColumns(
+            List.of("queue", "nominalQuota"),
+            List.of(
+                    "kind",
+                    "borrowingLimit",
+                    "lendingLimit",
+                    "cohort",
+                    "weight",
+                    "withinClusterQueue",
+                    "reclaimWithinCohort"));
 
     private QueueListReader() {}
 
     static boolean knows(List<String> header) {
-        return header.containsAll(COLUMNS);
+        return COLUMNS.areIn(header);
     }
 
     static Workload read(Path file, Scene scene) {
-        List<CsvRow> rows = CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
-        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), List.of(), queues(rows, scene));
+        return new Workload(
+                DeepBootReader.nameOf(file), scene.start(), List.of(), List.of(), queues(COLUMNS.read(file), scene));
     }
 
     /** The queues of some rows, in the order of their first quotas. */
     static List<ClusterQueue> queues(List<CsvRow> all, Scene scene) {
         Map<QueueId, List<CsvRow>> byQueue = new LinkedHashMap<>();
+        Map<List<Object>, Integer> lines = new HashMap<>();
         for (CsvRow row : all) {
             QueueId queue = row.queue().orElseThrow(() -> row.bad("queue", "a name"));
+            Optional<KindId> kind = kind(row, scene);
+            Integer before = lines.putIfAbsent(List.of(queue, kind), row.line());
+            if (before != null) {
+                throw row.bad(
+                        "queue",
+                        "one quota of each queue for %s, but line %d has one too"
+                                .formatted(
+                                        kind.isEmpty() ? "the kinds that it does not name" : row.text("kind"), before));
+            }
             byQueue.computeIfAbsent(queue, any -> new ArrayList<>()).add(row);
         }
         List<ClusterQueue> queues = new ArrayList<>();
@@ -49,41 +67,44 @@ final class QueueListReader {
         CsvRow first = rows.get(0);
         Optional<String> cohort = Optional.of(first.text("cohort")).filter(name -> !name.isEmpty());
         double weight = first.text("weight").isEmpty() ? 1 : first.above("weight", 0);
-        try {
-            return new ClusterQueue(
-                    queue,
-                    scene.domain(),
-                    scene.start(),
-                    cohort,
-                    weight,
-                    rows.stream().map(QueueListReader::quota).toList(),
-                    preemption(first, "withinClusterQueue"),
-                    preemption(first, "reclaimWithinCohort"),
-                    Map.of());
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("%s: %s".formatted(first.file(), e.getMessage()), e);
-        }
+        return new ClusterQueue(
+                queue,
+                scene.domain(),
+                scene.start(),
+                cohort,
+                weight,
+                rows.stream().map(row -> quota(row, scene)).toList(),
+                preemption(first, "withinClusterQueue", false),
+                preemption(first, "reclaimWithinCohort", true),
+                Map.of());
     }
 
-    private static KindQuota quota(CsvRow row) {
+    private static KindQuota quota(CsvRow row, Scene scene) {
         return new KindQuota(
-                kind(row), row.number("nominalQuota", 0), limit(row, "borrowingLimit"), limit(row, "lendingLimit"));
+                kind(row, scene),
+                row.number("nominalQuota", 0),
+                limit(row, "borrowingLimit"),
+                limit(row, "lendingLimit"));
     }
 
-    /** A rule in Kueue's spelling. */
-    private static Optional<Preemption> preemption(CsvRow row, String column) {
+    /** A rule in Kueue's spelling, if the line has one. */
+    private static Optional<Preemption> preemption(CsvRow row, String column, boolean mayBeAny) {
         return switch (row.text(column)) {
             case "" -> Optional.empty();
             case "Never" -> Optional.of(Preemption.NEVER);
             case "LowerPriority" -> Optional.of(Preemption.LOWER_PRIORITY);
-            case "Any" -> Optional.of(Preemption.ANY);
-            default -> throw row.bad(column, "Never, LowerPriority or Any");
+            default -> {
+                if (mayBeAny && row.text(column).equals("Any")) {
+                    yield Optional.of(Preemption.ANY);
+                }
+                throw row.bad(column, mayBeAny ? "Never, LowerPriority or Any" : "Never or LowerPriority");
+            }
         };
     }
 
-    private static Optional<KindId> kind(CsvRow row) {
+    private static Optional<KindId> kind(CsvRow row, Scene scene) {
         String name = row.text("kind");
-        return name.isEmpty() ? Optional.empty() : Optional.of(ListedKinds.kind(row, "kind", name));
+        return name.isEmpty() ? Optional.empty() : Optional.of(ListedKinds.kind(row, "kind", name, scene));
     }
 
     private static Optional<Double> limit(CsvRow row, String column) {

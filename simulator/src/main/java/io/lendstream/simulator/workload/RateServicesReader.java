@@ -2,6 +2,7 @@ package io.lendstream.simulator.workload;
 
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.ServiceId;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,19 +18,27 @@ import java.util.Optional;
  * second. A missing value repeats the one before it.
  */
 final class RateServicesReader {
-    static final List<String> COLUMNS = List.of(
-            "service", "series", "secondsPerRequest", "replicaCapacityPerSecond", "sloMs", "warmUpSeconds", "scale");
-    static final List<String> OPTIONAL_COLUMNS = List.of("queue", "kindCapacities", "kindWarmUps");
+    static final ListColumns COLUMNS = new ListColumns(
+                    List.of(
+                            "service",
+                            "series",
+                            "secondsPerRequest",
+                            "replicaCapacityPerSecond",
+                            "sloMs",
+                            "warmUpSeconds",
+                            "scale"),
+                    List.of("queue"))
+            .and(ListedKinds.OF_SERVICES)
+            .and(List.of(ListedReplicas.COLUMN));
 
     private RateServicesReader() {}
 
     static boolean knows(List<String> header) {
-        return header.containsAll(COLUMNS);
+        return COLUMNS.areIn(header);
     }
 
     static Workload read(Path file, Scene scene) {
-        List<CsvRow> rows = CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
-        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), loads(rows, scene));
+        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), loads(COLUMNS.read(file), scene));
     }
 
     /** The services of some rows; their series are beside the file of the rows. */
@@ -39,7 +48,7 @@ final class RateServicesReader {
             if (row.text("service").isEmpty()) {
                 throw row.bad("service", "a name");
             }
-            Path series = row.file().toAbsolutePath().resolveSibling(row.text("series"));
+            Path series = series(row);
             double capacity = row.number("replicaCapacityPerSecond", 0);
             if (capacity <= 0) {
                 throw row.bad("replicaCapacityPerSecond", "a number above 0");
@@ -58,11 +67,20 @@ final class RateServicesReader {
                     row.queue()
                             .map(spec::in)
                             .orElse(spec)
-                            .onKinds(ListedKinds.capacities(row))
+                            .onKinds(ListedKinds.capacities(row, scene))
                             .inShapes(ListedReplicas.shapes(row)),
                     rates(series, scene, row.number("scale", 0), row.number("secondsPerRequest", 0))));
         }
         return loads;
+    }
+
+    private static Path series(CsvRow row) {
+        Path series = row.file().toAbsolutePath().resolveSibling(row.text("series"));
+        if (row.text("series").isEmpty() || !Files.isRegularFile(series)) {
+            throw row.bad(
+                    "series", "a file with epoch_s,value beside this one, but there is no file %s".formatted(series));
+        }
+        return series;
     }
 
     private static Demand.Rates rates(Path series, Scene scene, double scale, double secondsPerRequest) {

@@ -1,8 +1,11 @@
 package io.lendstream.simulator.workload;
 
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.simulated.SimulatedGpu;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -14,6 +17,7 @@ import java.util.Optional;
  * @param services file that makes request-rate series into services
  * @param elasticLists whether jobs of lists that know no profiles may change their GPUs; they keep to those of the list
  *     else
+ * @param products the products of the nodes' GPUs, each once; empty if the nodes are not known
  */
 public record Scene(
         DomainId domain,
@@ -23,7 +27,25 @@ public record Scene(
         int inferenceGpus,
         Optional<Path> profiles,
         Optional<Path> services,
-        boolean elasticLists) {
+        boolean elasticLists,
+        List<SimulatedGpu> products) {
+    public Scene {
+        products = List.copyOf(products);
+    }
+
+    /** A setting on nodes that are not known. */
+    public Scene(
+            DomainId domain,
+            Instant start,
+            long seed,
+            int trainingGpus,
+            int inferenceGpus,
+            Optional<Path> profiles,
+            Optional<Path> services,
+            boolean elasticLists) {
+        this(domain, start, seed, trainingGpus, inferenceGpus, profiles, services, elasticLists, List.of());
+    }
+
     public static Scene of(DomainId domain, long seed, int trainingGpus, int inferenceGpus) {
         return new Scene(
                 domain, Workload.EPOCH, seed, trainingGpus, inferenceGpus, Optional.empty(), Optional.empty(), false);
@@ -31,11 +53,20 @@ public record Scene(
 
     public Scene withProfiles(Path directory) {
         return new Scene(
-                domain, start, seed, trainingGpus, inferenceGpus, Optional.of(directory), services, elasticLists);
+                domain,
+                start,
+                seed,
+                trainingGpus,
+                inferenceGpus,
+                Optional.of(directory),
+                services,
+                elasticLists,
+                products);
     }
 
     public Scene withServices(Path file) {
-        return new Scene(domain, start, seed, trainingGpus, inferenceGpus, profiles, Optional.of(file), elasticLists);
+        return new Scene(
+                domain, start, seed, trainingGpus, inferenceGpus, profiles, Optional.of(file), elasticLists, products);
     }
 
     /**
@@ -54,6 +85,20 @@ public record Scene(
     }
 
     public Scene withElasticLists(boolean elastic) {
-        return new Scene(domain, start, seed, trainingGpus, inferenceGpus, profiles, services, elastic);
+        return new Scene(domain, start, seed, trainingGpus, inferenceGpus, profiles, services, elastic, products);
+    }
+
+    /** The same on nodes with GPUs of these products; lists may name no others. */
+    public Scene onNodesOf(Collection<SimulatedGpu> others) {
+        return new Scene(
+                domain,
+                start,
+                seed,
+                trainingGpus,
+                inferenceGpus,
+                profiles,
+                services,
+                elasticLists,
+                others.stream().distinct().sorted().toList());
     }
 }

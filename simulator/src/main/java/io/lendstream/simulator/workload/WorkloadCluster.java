@@ -36,10 +36,15 @@ public record WorkloadCluster(
         if (sum > 0 && nodes.filter(given -> given != sum).isPresent()) {
             throw row.bad("nodes", "%d, the sum of kinds, or no such field".formatted(sum));
         }
+        Optional<Integer> all = sum > 0 ? Optional.of(sum) : nodes;
+        Optional<Integer> training = count(row, "trainingNodes", 1);
+        if (all.isPresent() && training.filter(given -> given > all.get()).isPresent()) {
+            throw row.bad("trainingNodes", "a whole number from 1 to %d, the number of nodes".formatted(all.get()));
+        }
         return new WorkloadCluster(
-                sum > 0 ? Optional.of(sum) : nodes,
+                all,
                 count(row, "gpusPerNode", 1),
-                count(row, "trainingNodes", 0),
+                training,
                 kinds,
                 new SimulatedTopology(
                                 count(row, "nodesPerNvlinkDomain", 0).orElse(0),

@@ -25,25 +25,21 @@ final class YamlReader {
         sections.put(
                 CLUSTER,
                 new YamlSections.SectionFields(
-                        List.of(),
-                        List.of(
-                                "nodes",
-                                "gpusPerNode",
-                                "trainingNodes",
-                                "kinds",
-                                "nodesPerNvlinkDomain",
-                                "nodesPerRack",
-                                "cpusPerNode",
-                                "hostGibPerNode"),
+                        new ListColumns(
+                                List.of(),
+                                List.of(
+                                        "nodes",
+                                        "gpusPerNode",
+                                        "trainingNodes",
+                                        "kinds",
+                                        "nodesPerNvlinkDomain",
+                                        "nodesPerRack",
+                                        "cpusPerNode",
+                                        "hostGibPerNode")),
                         true));
-        sections.put(
-                QUEUES,
-                new YamlSections.SectionFields(QueueListReader.COLUMNS, QueueListReader.OPTIONAL_COLUMNS, false));
-        sections.put(
-                JOBS, new YamlSections.SectionFields(JobListReader.COLUMNS, JobListReader.OPTIONAL_COLUMNS, false));
-        sections.put(
-                SERVICES,
-                new YamlSections.SectionFields(RateServicesReader.COLUMNS, RateServicesReader.OPTIONAL_COLUMNS, false));
+        sections.put(QUEUES, new YamlSections.SectionFields(QueueListReader.COLUMNS, false));
+        sections.put(JOBS, new YamlSections.SectionFields(JobListReader.COLUMNS, false));
+        sections.put(SERVICES, new YamlSections.SectionFields(RateServicesReader.COLUMNS, false));
         return sections;
     }
 

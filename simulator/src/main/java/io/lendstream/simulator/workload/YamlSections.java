@@ -27,18 +27,12 @@ final class YamlSections {
     private final YAMLParser parser;
     private final Map<String, List<CsvRow>> rows = new LinkedHashMap<>();
 
-    /** The fields of a section; of these the required ones come first. */
-    record SectionFields(List<String> required, List<String> optional, boolean isOne) {
-        private boolean has(String name) {
-            return required.contains(name) || optional.contains(name);
-        }
-
-        private String inWords() {
-            List<String> all = new ArrayList<>(required);
-            all.addAll(optional);
-            return String.join(", ", all);
-        }
-    }
+    /**
+     * The fields of a section.
+     *
+     * @param isOne whether the section is one item, not a list of items
+     */
+    record SectionFields(ListColumns names, boolean isOne) {}
 
     private YamlSections(Path file, YAMLParser parser) {
         this.file = file;
@@ -115,7 +109,7 @@ final class YamlSections {
         }
         if (parser.currentToken() != JsonToken.START_ARRAY) {
             throw bad("section %s has no list of items, expected '- %s: ...' for each"
-                    .formatted(section, fields.required.get(0)));
+                    .formatted(section, fields.names.required().get(0)));
         }
         List<CsvRow> items = new ArrayList<>();
         while (parser.nextToken() != JsonToken.END_ARRAY) {
@@ -126,7 +120,7 @@ final class YamlSections {
 
     private CsvRow item(String section, SectionFields fields) throws IOException {
         if (parser.currentToken() != JsonToken.START_OBJECT) {
-            throw bad("an item of section %s has no fields, expected %s".formatted(section, fields.inWords()));
+            throw bad("an item of section %s has no fields, expected %s".formatted(section, fields.names.inWords()));
         }
         int line = line();
         List<String> names = new ArrayList<>();
@@ -134,15 +128,16 @@ final class YamlSections {
         List<Integer> lines = new ArrayList<>();
         while (parser.nextToken() != JsonToken.END_OBJECT) {
             String name = parser.currentName();
-            if (!fields.has(name)) {
-                throw bad("unknown field '%s' in section %s, expected %s".formatted(name, section, fields.inWords()));
+            if (!fields.names.has(name)) {
+                throw bad("unknown field '%s' in section %s, expected %s"
+                        .formatted(name, section, fields.names.inWords()));
             }
             names.add(name);
             lines.add(line());
             parser.nextToken();
             values.add(value(name));
         }
-        for (String required : fields.required) {
+        for (String required : fields.names.required()) {
             if (!names.contains(required)) {
                 throw new IllegalArgumentException(
                         "%s, line %d: no field '%s' in an item of section %s".formatted(file, line, required, section));

@@ -49,6 +49,9 @@ class QueuesReplayTest {
         assertThat(replayed.outcome().decisions())
                 .anyMatch(decision -> decision.reason().is(ReasonCode.QUOTA)
                         && decision.reason().numbers().containsKey("usedOfOther"));
+        assertThat(replayed.outcome().decisions())
+                .as("a job that gives up GPUs names its queue")
+                .anyMatch(decision -> decision.reason().text().contains("queue batch has no share left for "));
         Distribution waits = replayed.outcome().queueWaits().orElseThrow();
         assertThat(waits.count()).isGreaterThan(0);
         assertThat(waits.max()).isLessThanOrEqualTo((double)

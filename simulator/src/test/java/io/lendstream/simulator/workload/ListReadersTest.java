@@ -215,7 +215,22 @@ class ListReadersTest {
                 .extracting(task -> task.job().precedence().priority())
                 .containsExactly(7, 0);
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota,withinClusterQueue", "team-a,8,Sometimes"))
-                .hasMessageContaining("expected Never, LowerPriority or Any");
+                .hasMessageContaining("expected Never or LowerPriority");
+    }
+
+    @Test
+    void refusesColumnsThatOurListsDoNotHave() throws IOException {
+        assertThatThrownBy(() -> read(scene, "job,submitSeconds,gpus,runSeconds,kindz", "a,0,1,10,T4"))
+                .hasMessageContaining(
+                        "list.csv, line 1: unknown column 'kindz', expected job, submitSeconds, gpus, runSeconds, application");
+        assertThatThrownBy(() -> read(scene, "queue,nominalQuota,wait", "a,0,1"))
+                .hasMessageContaining("line 1: unknown column 'wait', expected queue, nominalQuota, kind");
+        assertThatThrownBy(() -> read(scene, "job,submitSeconds,gpus,runSeconds,queue,queue", "a,0,1,10,b,c"))
+                .hasMessageContaining("line 1: column 'queue' is there twice");
+        assertThat(read(scene, "timestamp,duration,num_gpus,gpu_time,cluster,more", "2017-10-09 07:01:55,66,1,66,a,b")
+                        .tasks())
+                .as("published formats may have other columns")
+                .hasSize(1);
     }
 
     @Test
@@ -223,7 +238,8 @@ class ListReadersTest {
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team-a,-1"))
                 .hasMessageEndingWith("line 2, column nominalQuota: found '-1', expected a number of at least 0");
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team-a,1", "team-a,2"))
-                .hasMessageContaining("queue team-a has two quotas for other kinds");
+                .hasMessageEndingWith(
+                        "line 3, column queue: found 'team-a', expected one quota of each queue for the kinds that it does not name, but line 2 has one too");
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota", "team a,1"))
                 .hasMessageContaining("line 2, column queue: found 'team a', expected a name");
         assertThatThrownBy(() -> read(scene, "queue,nominalQuota", ",1")).hasMessageContaining("expected a name");

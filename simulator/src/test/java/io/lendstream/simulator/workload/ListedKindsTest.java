@@ -11,6 +11,7 @@ import io.lendstream.core.simulated.SimulatedGpu;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +48,26 @@ class ListedKindsTest {
     void aLineWithoutThemMayUseAnyKind() throws IOException {
         assertThat(task(",,").job().kindNeeds()).isEqualTo(KindNeeds.ANY);
         assertThat(task("").speeds()).isEmpty();
+    }
+
+    /** The same on nodes with A100 and T4. */
+    private void onNodes(String cells) throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("jobs.csv"),
+                "job,submitSeconds,gpus,runSeconds,kinds,kindRatios,memoryGib\na,0,2,3600,%s\n".formatted(cells));
+        Workloads.load(
+                file.toString(),
+                Scene.of(new DomainId("test"), 1, 8, 8)
+                        .onNodesOf(List.of(SimulatedGpu.T4, SimulatedGpu.A100, SimulatedGpu.T4)));
+    }
+
+    @Test
+    void aKindThatNoNodeHasIsRefusedAlsoBesideOthers() throws IOException {
+        assertThatThrownBy(() -> onNodes("T4;A10,,"))
+                .hasMessageContaining(
+                        "line 2, column kinds: found 'T4;A10', expected only kinds of GPU that nodes have (A100, T4), but no node has A10;");
+        assertThatThrownBy(() -> onNodes(",A100:1;L4:0.5,")).hasMessageContaining("but no node has L4;");
+        onNodes("Tesla-T4-16GB;a100,T4:0.5,");
     }
 
     @Test

@@ -315,6 +315,22 @@ class WorkloadReadersTest {
     }
 
     @Test
+    void aServiceHasAllRolesOrNone() throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n600,120\n660,60\n");
+        Path services = folder.resolve("services.csv");
+        String header =
+                "service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale,replicaShapes\n";
+
+        Files.writeString(services, header + "llm,rates.csv,0.05,20,500,8,0.5,in:1x1:38:30:prefill\n");
+        assertThatThrownBy(() -> Workloads.load(services.toString(), scene))
+                .hasMessageContaining(
+                        "line 2, column replicaShapes: found 'in:1x1:38:30:prefill', expected a shape of role decode too");
+        Files.writeString(services, header + "llm,rates.csv,0.05,20,500,8,0.5,a:1x1:38:30;out:1x1:38:30:decode\n");
+        assertThatThrownBy(() -> Workloads.load(services.toString(), scene))
+                .hasMessageContaining("expected no shapes of role all beside shapes of other roles");
+    }
+
+    @Test
     void shapesOfReplicasMayHaveRoles() throws IOException {
         Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n600,120\n660,60\n");
         Path services = Files.writeString(folder.resolve("services.csv"), """

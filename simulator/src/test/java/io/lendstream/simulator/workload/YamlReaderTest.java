@@ -138,6 +138,10 @@ class YamlReaderTest {
                 "cluster:|  nodes: 3|  kinds: {T4: 2}; line 2, field nodes: found '3', expected 2, the sum of kinds",
                 "cluster:|  nodes: 3|  cpusPerNode: 1.5; line 3, field cpusPerNode: found '1.5', expected a whole number of at least 0",
                 "cluster:|  hostGibPerNode: 2000000; line 2, field hostGibPerNode: found '2000000', expected a whole number of at most 1000000",
+                "cluster:|  nodes: 3|  trainingNodes: 4; line 3, field trainingNodes: found '4', expected a whole number from 1 to 3, the number of nodes",
+                "queues:|- queue: a|  nominalQuota: 1|- queue: a|  nominalQuota: 2; line 4, field queue: found 'a', expected one quota of each queue for the kinds that it does not name, but line 2 has one too",
+                "queues:|- queue: a|  nominalQuota: 1|  withinClusterQueue: Any; week.yaml, line 4, field withinClusterQueue: found 'Any', expected Never or LowerPriority",
+                "services:|- {service: a, series: no.csv, secondsPerRequest: 1, replicaCapacityPerSecond: 1, sloMs: 1, warmUpSeconds: 1, scale: 1}; line 2, field series: found 'no.csv', expected a file with epoch_s,value",
                 "- a; line 1: found no section, expected cluster, queues, jobs, services",
                 "jobs: [; is not YAML: ",
                 "jobs: []|---|jobs: []; a second document, expected one"

@@ -1,0 +1,127 @@
+package io.lendstream.launcher;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.simulated.SimulatedGpu;
+import io.lendstream.core.simulated.SimulatedHost;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.core.simulated.SimulatedTopology;
+import io.lendstream.launcher.cli.UserError;
+import io.lendstream.simulator.workload.Scene;
+import io.lendstream.simulator.workload.Workloads;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What can never run is refused before the replay, with the numbers and the fields that they come from. */
+class WorkloadFitTest {
+    private static final DomainId DOMAIN = new DomainId("fit");
+
+    /** Two nodes with A100 and two with T4, in racks of two, one node of each kind for inference; 64 CPUs each. */
+    private static final SimulatedNodes.Layout LAYOUT = new SimulatedNodes.Layout(DOMAIN, 4, 4, 2, 1)
+            .withKinds(Map.of(SimulatedGpu.A100, 2, SimulatedGpu.T4, 2))
+            .with(new SimulatedTopology(0, 2).with(SimulatedHost.of(64, 512L << 30)));
+
+    @TempDir
+    private Path folder;
+
+    /** @param sections YAML in which a bar stands for a new line */
+    private void check(String sections, boolean lends) throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n0,10\n60,20\n");
+        Path file = Files.writeString(folder.resolve("week.yaml"), sections.replace("|", "\n") + "\n");
+        new WorkloadFit(Workloads.load(file.toString(), Scene.of(DOMAIN, 1, 8, 8)), LAYOUT, lends).check();
+    }
+
+    private static String job(String fields) {
+        return "jobs:|- {job: a, submitSeconds: 0, runSeconds: 60, %s}".formatted(fields);
+    }
+
+    private static String service(String shapes) {
+        return "services:|- {service: llm, series: rates.csv, secondsPerRequest: 1, replicaCapacityPerSecond: 1, sloMs: 500, warmUpSeconds: 1, scale: 1, replicaShapes: '%s'}"
+                .formatted(shapes);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '"',
+            value = {
+                "gpus: 16; a needs 16 GPUs of one kind, but training has 8 at most with lending on",
+                "gpus: 1, kinds: H100; a needs 1 GPU of one kind that it may use (kinds: H100-80GB-HBM3), but training has 0 at most",
+                "gpus: 12, kinds: T4; a needs 12 GPUs of one kind that it may use (kinds: Tesla-T4-16GB), but training has 8",
+                "gpus: 1, memoryGib: 100; a needs 1 GPU of one kind that it may use (memoryGib: 100), but training has 0",
+                "gpus: 8, topology: {rack: required}; it needs 8 GPUs in one rack (topology), and no rack has more than 4 of one kind",
+                "gpus: 3, wholeNodes: true; it needs 3 GPUs, its shape is whole nodes, and no number of GPUs fits both the shape and nodes with 4 GPUs each, 8 in all",
+                "gpus: 2, cpusPerGpu: 100; a needs 100 CPUs for each of 2 GPUs (cpusPerGpu), but a node has 64 CPUs (--cpus-per-node or cpusPerNode in the section cluster), so the nodes that it may use hold 0",
+                "gpus: 4, hostGibPerGpu: 512; a needs 512 GiB of host memory for each of 4 GPUs (hostGibPerGpu), but a node has 512 GiB of host memory (--host-gib-per-node or hostGibPerNode in the section cluster), so the nodes that it may use hold 2"
+            })
+    void aJobThatNoNodesHoldIsRefusedWithItsNumbers(String fields, String problem) {
+        assertThatThrownBy(() -> check(job(fields), true))
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining(problem);
+    }
+
+    @Test
+    void jobsAndServicesOfQueuesThatAreNotDeclaredAreRefused() throws IOException {
+        String queues = "queues:|- {queue: team-a, nominalQuota: 8}|- {queue: team-b, nominalQuota: 8}|";
+
+        assertThatThrownBy(() -> check(queues + job("gpus: 1, queue: team-c"), true))
+                .hasMessage(
+                        "job a is in queue team-c, but declared queues are team-a, team-b; correct the name, or declare the queue.");
+        assertThatThrownBy(() -> check(queues + service("one:1x1:1:1").replace("llm,", "llm, queue: team-x,"), true))
+                .hasMessageStartingWith("service llm is in queue team-x, but declared queues are team-a, team-b;");
+        check(job("gpus: 1, queue: team-c"), true);
+        check(queues + job("gpus: 1"), true);
+    }
+
+    @Test
+    void aJobThatItsQueueCanNeverHoldIsRefused() throws IOException {
+        String few = "queues:|- {queue: team-a, nominalQuota: 2, kind: T4, cohort: all}|";
+        String lends = few + "- {queue: team-b, nominalQuota: 6, kind: T4, cohort: all}|";
+        String ofOther = few + "- {queue: team-b, nominalQuota: 6, cohort: all}|";
+
+        assertThatThrownBy(() -> check(few + job("gpus: 4, queue: team-a"), true))
+                .hasMessage(
+                        "job a needs 4 GPUs, but its queue team-a may never use more than no GPU of kind A100 (no quota), and 2 GPUs of kind T4 (nominalQuota 2), with all that it can borrow; change the job, or the quotas of the queue.");
+        assertThatThrownBy(() -> check(ofOther + job("gpus: 4, queue: team-a"), true))
+                .as("quotas of other kinds lend nothing")
+                .hasMessageContaining("2 GPUs of kind T4 (nominalQuota 2)");
+        check(lends + job("gpus: 4, queue: team-a"), true);
+    }
+
+    @Test
+    void wholeNodesCountInQuotasAndHostsAsTheyAre() throws IOException {
+        assertThatThrownBy(() -> check(
+                        "queues:|- {queue: team-a, nominalQuota: 3}|" + job("gpus: 4, wholeNodes: true, queue: team-a"),
+                        true))
+                .hasMessageContaining("job a needs 4 GPUs, but its queue team-a may never use more than 3 GPUs");
+        assertThatThrownBy(() -> check(job("gpus: 4, wholeNodes: true, cpusPerGpu: 20"), true))
+                .hasMessageContaining("a node has 64 CPUs");
+        check(job("gpus: 4, wholeNodes: true, cpusPerGpu: 16"), true);
+        check(job("gpus: 6, cpusPerGpu: 20"), true);
+    }
+
+    @Test
+    void withoutLendingOnlyTrainingNodesCount() {
+        assertThatThrownBy(() -> check(job("gpus: 8"), false))
+                .hasMessageContaining("training has 4 at most with lending off");
+        assertThatCode(() -> check(job("gpus: 8"), true)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void aServiceNeedsAShapeThatInferenceNodesHold() throws IOException {
+        assertThatThrownBy(() -> check(service("tp8:8x1:20:90;wide:4x2:40:90"), true))
+                .hasMessage(
+                        "service llm never has a replica: tp8 needs 1 node with 8 GPUs, wide needs 2 nodes with 4 GPUs each, of one kind (replicaShapes), but inference has 1 node of kind A100, 1 node of kind T4 with 4 GPUs each; change the shapes, or the nodes (--nodes, --training-nodes or --gpus-per-node, or the section cluster).");
+        assertThatThrownBy(() -> check(service("in:1x1:20:90:prefill;out:8x1:40:90:decode"), true))
+                .hasMessageStartingWith("service llm never has a replica for decode: out needs 1 node with 8 GPUs");
+        check(service("tp8:8x1:20:90;tp4:4x1:40:90"), true);
+    }
+}

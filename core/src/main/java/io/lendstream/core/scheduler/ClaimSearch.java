@@ -94,9 +94,8 @@ final class ClaimSearch {
         Optional<QuotaClaim> best = allowed;
         boolean isNone = allowed.isEmpty();
         for (List<NodeId> area : areas.of(ask.job(), ask.kind(), units.nodes(ask.kind()))) {
-            Optional<QuotaClaim> there = ask.job().spec().shape().wholeNodes()
-                    ? ofWholeNodes(ask, area)
-                    : claim(ask, units.on(area));
+            Optional<QuotaClaim> there =
+                    ask.job().spec().shape().wholeNodes() ? ofWholeNodes(ask, area) : claim(ask, units.on(area));
             isNone &= there.isEmpty();
             if (there.isPresent() && isCheaper(there.get(), best) && mayHave(there.get())) {
                 best = there;

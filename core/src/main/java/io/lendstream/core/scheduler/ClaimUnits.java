@@ -8,6 +8,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -76,8 +77,8 @@ final class ClaimUnits {
 
     private List<QuotaVictims.Held> held(SortedMap<JobId, List<GpuId>> byJob) {
         List<QuotaVictims.Held> held = new ArrayList<>();
-        byJob.forEach((job, gpus) ->
-                held.add(new QuotaVictims.Held(builder.jobs().require(job), gpus)));
+        byJob.forEach(
+                (job, gpus) -> held.add(new QuotaVictims.Held(builder.jobs().require(job), gpus)));
         return held;
     }
 
@@ -93,7 +94,7 @@ final class ClaimUnits {
                 names.add(name);
             }
         });
-        names.sort(null);
+        Collections.sort(names);
         return names;
     }
 
@@ -111,10 +112,12 @@ final class ClaimUnits {
         for (QuotaVictims.Held some : QuotaVictims.all(builder)) {
             JobId job = some.job().spec().job();
             for (GpuId id : some.gpus()) {
-                builder.gpus().get(id).ifPresent(unit -> byNode.computeIfAbsent(unit.nodeId(), any -> new OnNode())
-                        .held()
-                        .computeIfAbsent(job, any -> new ArrayList<>())
-                        .add(id));
+                builder.gpus()
+                        .get(id)
+                        .ifPresent(unit -> byNode.computeIfAbsent(unit.nodeId(), any -> new OnNode())
+                                .held()
+                                .computeIfAbsent(job, any -> new ArrayList<>())
+                                .add(id));
             }
         }
         return byNode;

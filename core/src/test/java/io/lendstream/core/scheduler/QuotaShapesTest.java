@@ -171,8 +171,7 @@ class QuotaShapesTest {
         Scenario story = cluster(4, 4);
         for (int i = 0; i < 4; i++) {
             story.tell(story.jobRecord("b" + i, 2, false)
-                            .with(new TrainingJob.Precedence(
-                                    i == 2 ? 5 : 0, new QueueId("team-b"), Optional.empty())))
+                            .with(new TrainingJob.Precedence(i == 2 ? 5 : 0, new QueueId("team-b"), Optional.empty())))
                     .settled();
         }
         planned(story);

@@ -44,7 +44,17 @@ final class AbilityGuard {
 
     /** Whether a unit may get a new tenant. */
     boolean isUsable(GpuState unit) {
-        return !scopes.isDisputed(unit.nodeId());
+        return isUsable(unit.nodeId());
+    }
+
+    /** Whether units of a node may get new tenants. */
+    boolean isUsable(NodeId node) {
+        return !scopes.isDisputed(node);
+    }
+
+    /** Whether a job may have units of a node together with those of others. */
+    boolean spans(NodeId node) {
+        return scopes.abilities(node).spansNodes();
     }
 
     /** Why a unit gets no new tenant; empty if it may get one. */
@@ -151,6 +161,19 @@ final class AbilityGuard {
                         Abilities.GRANULARITY,
                         "%s is lent as a whole, and %s is not free"
                                 .formatted(bundles.of(unit).orElse("it"), unit.gpuId())));
+    }
+
+    /** Whether each node's actuator runs a job on several nodes. */
+    boolean spanAll() {
+        if (isOn()) {
+            for (Map.Entry<NodeId, Integer> node :
+                    builder.clusterIndex().trainingCapacity().nodes()) {
+                if (!spans(node.getKey())) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     /** Whether no node's actuator runs a job on several nodes. */

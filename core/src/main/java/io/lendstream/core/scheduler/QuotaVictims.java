@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Selects the jobs that give GPUs to a waiting tenant: those of the lowest priority first, then elastic ones,
@@ -34,6 +35,7 @@ final class QuotaVictims {
     private final StepBuilder builder;
     private final QueueLedger kept;
     private final Wanted wanted;
+    private final Supplier<List<Held>> held;
     private final Map<JobId, Integer> given = new LinkedHashMap<>();
     private final Map<JobId, Candidate> chosen = new HashMap<>();
     /** GPUs that each queue has beyond its nominal quota without those given. */
@@ -59,6 +61,9 @@ final class QuotaVictims {
         }
     }
 
+    /** GPUs of a job that may be asked for: all, or those on some nodes. */
+    record Held(JobState job, List<GpuId> gpus) {}
+
     /** GPUs that a job gives, and those that it goes on with. */
     record Loss(JobState job, List<GpuId> given, List<GpuId> left) {}
 
@@ -76,10 +81,26 @@ final class QuotaVictims {
         }
     }
 
+    /** Selects among all jobs. */
     QuotaVictims(StepBuilder builder, QueueLedger kept, Wanted wanted) {
+        this(builder, kept, wanted, () -> all(builder));
+    }
+
+    /** Selects among some jobs and GPUs of theirs. */
+    QuotaVictims(StepBuilder builder, QueueLedger kept, Wanted wanted, Supplier<List<Held>> held) {
         this.builder = builder;
         this.kept = kept;
         this.wanted = wanted;
+        this.held = held;
+    }
+
+    /** All jobs that have GPUs, with all of these. */
+    static List<Held> all(StepBuilder builder) {
+        List<Held> all = new ArrayList<>();
+        for (JobState job : builder.clusterIndex().jobs().holding().values()) {
+            all.add(new Held(job, job.allocation().gpus()));
+        }
+        return all;
     }
 
     /**
@@ -107,14 +128,14 @@ final class QuotaVictims {
 
     private List<Candidate> candidates(boolean own) {
         List<Candidate> candidates = new ArrayList<>();
-        for (JobState job : builder.clusterIndex().jobs().holding().values()) {
+        for (Held some : held.get()) {
+            JobState job = some.job();
             Optional<ClusterQueue> queue =
                     builder.entities().queueOf(new Tenant.Job(job.spec().job()));
             if (queue.isEmpty() || job.isOnSlice() || !mayGive(job, queue.get(), own)) {
                 continue;
             }
-            List<GpuId> units =
-                    job.allocation().gpus().stream().filter(this::isUsable).toList();
+            List<GpuId> units = some.gpus().stream().filter(this::isUsable).toList();
             if (!units.isEmpty()) {
                 candidates.add(new Candidate(
                         job, queue.get().queue(), units, builder.entities().priorityOf(job), own));
@@ -194,13 +215,25 @@ final class QuotaVictims {
     private void give(Candidate candidate, int gpus, Map<JobId, Integer> now) {
         if (gpus != 0) {
             JobId job = candidate.job().spec().job();
+            int before = lost(candidate);
             chosen.put(job, candidate);
             given.merge(job, gpus, Integer::sum);
             now.merge(job, gpus, Integer::sum);
             if (!candidate.isOwn()) {
-                excess.put(candidate.queue(), excess(candidate.queue()) - gpus);
+                excess.put(candidate.queue(), excess(candidate.queue()) - (lost(candidate) - before));
             }
         }
+    }
+
+    /** The GPUs that a job loses with those that it gives: all, if it does not go on. */
+    private int lost(Candidate candidate) {
+        int gpus = given(candidate);
+        JobState job = candidate.job();
+        return gpus == 0 || goesOn(job, job.gpus() - gpus) ? gpus : job.gpus();
+    }
+
+    private static boolean goesOn(JobState job, int gpus) {
+        return mayShrink(job) && JobChanges.goesOnWith(job, gpus);
     }
 
     /** Leaves GPUs that are not needed to the jobs chosen last; returns how many. */
@@ -230,8 +263,7 @@ final class QuotaVictims {
                 List<GpuId> rest = candidate.job().allocation().gpus().stream()
                         .filter(unit -> !units.contains(unit))
                         .toList();
-                boolean goesOn = mayShrink(candidate.job()) && JobChanges.goesOnWith(candidate.job(), rest.size());
-                losses.add(new Loss(candidate.job(), units, goesOn ? rest : List.of()));
+                losses.add(new Loss(candidate.job(), units, goesOn(candidate.job(), rest.size()) ? rest : List.of()));
             }
         });
         return losses;

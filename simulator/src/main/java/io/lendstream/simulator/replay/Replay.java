@@ -205,10 +205,7 @@ public final class Replay {
     }
 
     private Instant giveUp() {
-        return workload.lastTrainingArrival()
-                .filter(last -> last.isAfter(workload.demandEnd()))
-                .orElse(workload.demandEnd())
-                .plus(PATIENCE);
+        return workload.end().plus(PATIENCE);
     }
 
     private RunIdentity identity() {

@@ -3,6 +3,7 @@ package io.lendstream.simulator.report;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.simulator.OwnRequests;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -270,6 +271,7 @@ public record ReportedRun(
      * @param responseOverhead wait plus cold start
      * @param sloAttainment share of requests answered within their service's SLO; a fraction
      * @param services the same for each service; empty where it is not known
+     * @param own those up to the workload's own end, which are the same in each run, if they are known
      */
     public record Inference(
             long requests,
@@ -277,9 +279,21 @@ public record ReportedRun(
             Optional<Delays> startDelay,
             Optional<Delays> responseOverhead,
             Optional<Double> sloAttainment,
-            List<ServiceSlo> services) {
+            List<ServiceSlo> services,
+            Optional<OwnRequests> own) {
         public Inference {
             services = List.copyOf(services);
+        }
+
+        /** Requests of which it is not known how many are the workload's own. */
+        public Inference(
+                long requests,
+                Optional<Long> coldStarts,
+                Optional<Delays> startDelay,
+                Optional<Delays> responseOverhead,
+                Optional<Double> sloAttainment,
+                List<ServiceSlo> services) {
+            this(requests, coldStarts, startDelay, responseOverhead, sloAttainment, services, Optional.empty());
         }
 
         /** Requests of which the services are not known. */
@@ -290,6 +304,11 @@ public record ReportedRun(
                 Optional<Delays> responseOverhead,
                 Optional<Double> sloAttainment) {
             this(requests, coldStarts, startDelay, responseOverhead, sloAttainment, List.of());
+        }
+
+        /** The share of requests that runs are compared by: of the same requests in each run, where these are known. */
+        public Optional<Double> comparedMissShare() {
+            return sloAttainment.map(attained -> own.map(OwnRequests::missShare).orElse(1 - attained));
         }
 
         /** Share of requests that were not answered within their SLO. */

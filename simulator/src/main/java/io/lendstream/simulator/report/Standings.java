@@ -115,13 +115,13 @@ public final class Standings {
             return List.of();
         }
         Optional<Double> baseline =
-                facts.baseline().flatMap(run -> run.inference().missShare());
+                facts.baseline().flatMap(run -> run.inference().comparedMissShare());
         return table(facts, (name, run) -> {
             Inference requests = run.inference();
             return List.of(
                     name,
                     misses(requests),
-                    requests.missShare()
+                    requests.comparedMissShare()
                             .flatMap(share -> baseline.map(without -> against(share, without)))
                             .orElse(Text.NOTHING),
                     budget(requests),
@@ -188,6 +188,7 @@ public final class Standings {
             notes.add("Every run starts without replicas: the first requests of each service wait for a cold start."
                     + " The baseline has SLO misses from it, too.");
         }
+        ownRequests(facts).ifPresent(notes::add);
         if (facts.references().isPresent()) {
             notes.add("Oracle: a clairvoyant policy with lending that knows how much work each job has left."
                     + " It is a policy, not a bound.");
@@ -195,5 +196,17 @@ public final class Standings {
         notes.add(
                 "Resizes in place keep the processes of a running job (AFE); restarts start it again from a checkpoint.");
         return notes;
+    }
+
+    /** What is compared where runs have different numbers of requests. */
+    private static Optional<String> ownRequests(RunFacts facts) {
+        boolean different =
+                facts.shown().stream().map(run -> run.inference().requests()).distinct().count() > 1;
+        return facts.baseline()
+                .filter(any -> different)
+                .flatMap(run -> run.inference().own())
+                .map(own -> "Load repeats its last day until the last job ends, so longer runs have more requests."
+                        + " Misses against the baseline are of the %s requests up to the workload's own end."
+                                .formatted(count(own.requests())));
     }
 }

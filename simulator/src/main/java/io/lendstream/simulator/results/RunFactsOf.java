@@ -64,7 +64,8 @@ public final class RunFactsOf {
                 delays(summary.requests().startDelaySeconds()),
                 delays(summary.requests().overheadSeconds()),
                 summary.requests().sloAttainment(),
-                summary.requests().services());
+                summary.requests().services(),
+                Optional.of(summary.requests().own()));
     }
 
     static Optional<Delays> delays(Distribution sample) {

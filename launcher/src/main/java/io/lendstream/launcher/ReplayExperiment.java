@@ -14,6 +14,7 @@ import io.lendstream.simulator.replay.ReplayProgress;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.ReportedRun;
+import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.RunWarning;
 import io.lendstream.simulator.report.RunWarnings;
@@ -53,6 +54,9 @@ final class ReplayExperiment {
      */
     record Run(String policy, boolean lends, boolean onAllGpus) {
         static final Run BASELINE = new Run(ReplaySettings.NO_LENDING, false);
+        /** Gives the same as the baseline where there is nothing to lend. */
+        static final Run WITHOUT_EFFECT = new Run("deepboot", true);
+
         static final Run ORACLE = new Run("clairvoyant", true);
 
         /** A run with the GPUs of the options. */
@@ -122,13 +126,16 @@ final class ReplayExperiment {
     /** The no-lending baseline and the oracle; nothing if one of them cannot be played to its end. */
     List<Played> references(List<Played> asked) {
         boolean onAllGpus = !layout().equals(layoutOfBaseline());
-        Optional<Played> baseline = onAllGpus ? Optional.empty() : among(asked, Run::isBaseline);
+        Optional<Played> baseline = onAllGpus
+                ? Optional.empty()
+                : among(asked, Run::isBaseline)
+                        .or(() -> lends() ? Optional.empty() : among(asked, Run.WITHOUT_EFFECT::equals));
         Optional<Played> oracle = among(asked, Run.ORACLE::equals);
         int training = layoutOfBaseline().trainingNodes() * play.gpusPerNode();
         if (played.leastGpus() > training) {
             lines.notes.accept(
-                    "there is no baseline to compare with: a job needs %d GPUs, and training has %d without lending"
-                            .formatted(played.leastGpus(), training));
+                    "there is no baseline to compare with: a job needs %s, and training has %d without lending"
+                            .formatted(Text.plural(played.leastGpus(), "GPU"), training));
             return List.of();
         }
         if (baseline.isEmpty() || oracle.isEmpty()) {
@@ -146,6 +153,23 @@ final class ReplayExperiment {
         }
     }
 
+    /** The baseline and the oracle as what runs are measured by; nothing where they were not played. */
+    Optional<References> measure(List<Played> compared) {
+        return compared.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new References(
+                        compared.get(0).facts(),
+                        compared.get(1).facts(),
+                        lends(),
+                        layout().kinds().size() > 1));
+    }
+
+    /** Whether there are GPUs to lend: without inference services, all may be training's. */
+    private boolean lends() {
+        SimulatedNodes.Layout layout = layout();
+        return layout.trainingNodes() < layout.nodes();
+    }
+
     private static Optional<Played> among(List<Played> runs, Predicate<Run> wanted) {
         return runs.stream().filter(each -> wanted.test(each.run())).findFirst();
     }
@@ -154,10 +178,20 @@ final class ReplayExperiment {
     String baseline() {
         SimulatedNodes.Layout layout = layoutOfBaseline();
         int training = layout.trainingNodes() * layout.gpusPerNode();
+        String gpus = Text.plural(training, "GPU");
+        if (!lends()) {
+            return "deepboot on the same %s; no inference in this workload, so nothing can be lent".formatted(gpus);
+        }
         return played.loads().isEmpty()
-                ? "no lending: same %d GPUs, no inference in this workload".formatted(training)
-                : "no lending: training on its own %d GPUs, inference on the other %d"
-                        .formatted(training, layout.nodes() * layout.gpusPerNode() - training);
+                ? "no lending: same %s, no inference in this workload".formatted(gpus)
+                : "no lending: training on its own %s, inference on the other %s"
+                        .formatted(gpus, Text.number((long) layout.nodes() * layout.gpusPerNode() - training));
+    }
+
+    /** Training's nodes, which depend on the workload, for a report. */
+    RunFacts.Parameter trainingNodes() {
+        return new RunFacts.Parameter(
+                "training nodes", String.valueOf(layout().trainingNodes()));
     }
 
     /** The warning that is known before anything is played. */
@@ -247,10 +281,10 @@ final class ReplayExperiment {
                     .orElse(0);
             if (task.job().scaling().minGpus() > most) {
                 throw UserError.badUsage(
-                        "job %s needs %d GPUs%s, but training has %d at most with lending %s; give it more nodes."
+                        "job %s needs %s%s, but training has %d at most with lending %s; give it more nodes."
                                 .formatted(
                                         task.job().job(),
-                                        task.job().scaling().minGpus(),
+                                        Text.plural(task.job().scaling().minGpus(), "GPU"),
                                         task.job().kindNeeds().equals(KindNeeds.ANY)
                                                 ? layout.kinds().size() > 1 ? " of one kind" : ""
                                                 : " of one kind that it may use",

@@ -381,7 +381,8 @@ public final class World {
                 meter.computing(),
                 Math.min(meter.measureUntil(), seconds(workload.start(), now)),
                 lentGpuSeconds + stillLent,
-                meter.rescaling());
+                meter.rescaling(),
+                PlacedGpu.all(new GpuPlaces(nodes, kinds), pools));
     }
 
     private static double seconds(Instant from, Instant to) {

@@ -168,6 +168,8 @@ final class DemoSummary {
                     played.resolve("decisions.jsonl"),
                     files.part("decisions.jsonl"),
                     StandardCopyOption.REPLACE_EXISTING);
+            Files.copy(
+                    played.resolve(ResultFiles.GPUS), files.part(ResultFiles.GPUS), StandardCopyOption.REPLACE_EXISTING);
             files.publish();
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be written".formatted(options.out()), e);

@@ -164,8 +164,14 @@ public final class Replay {
         double wallSeconds = (System.nanoTime() - begun) / 1e9;
         Optional<Distribution> queueWaits =
                 Optional.of(waits.seconds(now)).filter(any -> !workload.queues().isEmpty());
-        RunOutcome outcome =
-                new RunOutcome(identity(), world.results(), decisions, wallSeconds, world.finished(), queueWaits);
+        RunOutcome outcome = new RunOutcome(
+                identity(),
+                world.results(),
+                decisions,
+                wallSeconds,
+                world.finished(),
+                queueWaits,
+                waits.byQueue(workload.queues()));
         return new Replayed(
                 outcome,
                 RunFactsOf.run(facts.facts(), outcome),

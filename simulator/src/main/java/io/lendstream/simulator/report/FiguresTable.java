@@ -137,7 +137,7 @@ final class FiguresTable {
                         "Restarts from a checkpoint",
                         Better.LESS,
                         run -> run.training().restarts().map(Integer::doubleValue)),
-                Figure.share("GPU utilization", run -> run.training().gpuUtilization()));
+                Figure.share("GPU utilization until the last job arrives", run -> run.training().gpuUtilization()));
     }
 
     private static Optional<Double> deadlines(ReportedRun run, Function<KeptDeadlines, Integer> count) {

@@ -168,7 +168,7 @@ public final class HtmlReport {
         Inference requests = subject.inference();
         Optional<Double> baseline = facts.baseline()
                 .filter(run -> !run.equals(subject))
-                .flatMap(run -> run.inference().missShare());
+                .flatMap(run -> run.inference().comparedMissShare());
         boolean missed = SloObjective.level(requests.sloAttainment().orElse(1.0)) != RunWarning.Level.NOTE;
         tile(
                 "SLO misses",
@@ -179,7 +179,9 @@ public final class HtmlReport {
                                 SloObjective.written(),
                                 baseline.map(without -> ", against the baseline: "
                                                 + Standings.against(
-                                                        requests.missShare().orElse(0.0), without))
+                                                        requests.comparedMissShare()
+                                                                .orElse(0.0),
+                                                        without))
                                         .orElse("")),
                 missed ? "bad" : "");
         requests.worstService()

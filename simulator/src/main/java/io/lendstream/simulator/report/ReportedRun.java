@@ -197,7 +197,8 @@ public record ReportedRun(
      * @param inPlace changes of the GPUs of running jobs in place, without a restart
      * @param longestWaitSeconds the longest time from submission to the first start
      * @param deadlines how many deadlines of jobs were met; empty if no job has one, or if that is not known
-     * @param gpuUtilization GPU-seconds spent computing over all GPU-seconds; a fraction
+     * @param gpuUtilization GPU-seconds spent computing over all GPU-seconds until the last job arrives; a fraction
+     * @param queueWaits how long each queue waited for its nominal quota; empty without queues, or if not known
      */
     public record Training(
             int submitted,
@@ -207,12 +208,14 @@ public record ReportedRun(
             Optional<Integer> inPlace,
             Optional<Double> longestWaitSeconds,
             Optional<KeptDeadlines> deadlines,
-            Optional<Double> gpuUtilization) {
+            Optional<Double> gpuUtilization,
+            List<QueueWait> queueWaits) {
         public Training {
+            queueWaits = List.copyOf(queueWaits);
             completionSeconds = completionSeconds.stream().sorted().toList();
         }
 
-        /** Jobs without deadlines. */
+        /** Jobs without deadlines and queues. */
         public Training(
                 int submitted,
                 int completed,
@@ -229,7 +232,8 @@ public record ReportedRun(
                     inPlace,
                     longestWaitSeconds,
                     Optional.empty(),
-                    gpuUtilization);
+                    gpuUtilization,
+                    List.of());
         }
 
         /** Jobs of which changes in place and waits are not known. */
@@ -285,17 +289,6 @@ public record ReportedRun(
             services = List.copyOf(services);
         }
 
-        /** Requests of which it is not known how many are the workload's own. */
-        public Inference(
-                long requests,
-                Optional<Long> coldStarts,
-                Optional<Delays> startDelay,
-                Optional<Delays> responseOverhead,
-                Optional<Double> sloAttainment,
-                List<ServiceSlo> services) {
-            this(requests, coldStarts, startDelay, responseOverhead, sloAttainment, services, Optional.empty());
-        }
-
         /** Requests of which the services are not known. */
         public Inference(
                 long requests,
@@ -303,7 +296,7 @@ public record ReportedRun(
                 Optional<Delays> startDelay,
                 Optional<Delays> responseOverhead,
                 Optional<Double> sloAttainment) {
-            this(requests, coldStarts, startDelay, responseOverhead, sloAttainment, List.of());
+            this(requests, coldStarts, startDelay, responseOverhead, sloAttainment, List.of(), Optional.empty());
         }
 
         /** The share of requests that runs are compared by: of the same requests in each run, where these are known. */

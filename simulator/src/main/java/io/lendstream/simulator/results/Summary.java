@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param complete whether the workload was played to its end
  * @param gpuHoursRescaling GPU hours that went into changes of the size of jobs
  * @param queueWaits how long queues waited for their nominal quota, in seconds; empty without queues
+ * @param waitsByQueue the same by queue
  */
 public record Summary(
         RunIdentity run,
@@ -39,6 +40,7 @@ public record Summary(
         double gpuUtilization,
         double gpuHoursRescaling,
         Optional<Distribution> queueWaits,
+        Map<String, Distribution> waitsByQueue,
         double wallSeconds) {
 
     /**
@@ -132,6 +134,7 @@ public record Summary(
                 results.gpuUtilization(),
                 results.rescalingGpuSeconds() / 3600,
                 outcome.queueWaits(),
+                outcome.waitsByQueue(),
                 outcome.wallSeconds());
     }
 
@@ -212,14 +215,21 @@ public record Summary(
         fields.put("gpuHoursLent", rounded(lending.gpuHours()));
         fields.put("gpuHoursRescaling", rounded(gpuHoursRescaling));
         queueWaits.ifPresent(waits -> {
-            Map<String, @Nullable Object> figures = new LinkedHashMap<>();
-            figures.put("asks", Math.round(waits.count()));
-            figures.put("max", rounded(waits.max()));
-            figures.put("p99", rounded(waits.quantile(.99)));
-            fields.put("queueWaits", figures);
+            Map<String, Object> byQueue = new LinkedHashMap<>();
+            waitsByQueue.forEach((queue, ofQueue) -> byQueue.put(queue, fields(ofQueue)));
+            fields.put("queueWaits", fields(waits));
+            fields.put("queueWaitsByQueue", byQueue);
         });
         fields.put("wallSeconds", rounded(wallSeconds));
         return fields;
+    }
+
+    private static Map<String, @Nullable Object> fields(Distribution waits) {
+        Map<String, @Nullable Object> figures = new LinkedHashMap<>();
+        figures.put("asks", Math.round(waits.count()));
+        figures.put("max", rounded(waits.max()));
+        figures.put("p99", rounded(waits.quantile(.99)));
+        return figures;
     }
 
     private void trainingFields(Map<String, @Nullable Object> fields) {

@@ -98,6 +98,29 @@ class StandingsTest {
         assertThat(Standings.against(.1, 0)).isEqualTo("baseline has none");
     }
 
+    @Test
+    void deadlinesAndQueuesHaveAColumnWhereThereAreSome() {
+        assertThat(Standings.gainColumns(new RunFacts("t", List.of(), List.of(HALFWAY))))
+                .doesNotContain("deadlines met", "longest wait for nominal quota");
+        Training training = new Training(
+                3,
+                0,
+                List.of(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(new KeptDeadlines(2, 1)),
+                Optional.empty(),
+                List.of(new QueueWait("team-a", 4, 20), new QueueWait("team-b", 1, 35), new QueueWait("team-c", 0, 0)));
+        ReportedRun queued = ReportedRun.ofFigures("tiresias", true, training, HALFWAY.inference(), true);
+
+        RunFacts facts = new RunFacts("t", List.of(), List.of(queued, HALFWAY));
+
+        assertThat(Standings.gainColumns(facts)).endsWith("deadlines met", "longest wait for nominal quota");
+        assertThat(Standings.gain(facts).get(0)).endsWith("2 of 3", "team-b: 35 s");
+        assertThat(Standings.gain(facts).get(1)).endsWith("–", "–");
+    }
+
     /** Both runs have the same 9 misses of 100 requests; then load repeats for different times. */
     @Test
     void missesAreComparedOverTheSameRequests() {
@@ -136,7 +159,8 @@ class StandingsTest {
                         Optional.empty(),
                         Optional.empty(),
                         Optional.of(.9),
-                        List.of(new ServiceSlo("chat", 50, 50, 0), new ServiceSlo("vision", 50, 40, 0))),
+                        List.of(new ServiceSlo("chat", 50, 50, 0), new ServiceSlo("vision", 50, 40, 0)),
+                        Optional.empty()),
                 true);
     }
 }

@@ -43,7 +43,8 @@ final class PlayOptions {
     @Option(
             names = "--services",
             paramLabel = "FILE",
-            description = "Makes request-rate series into services: a CSV with a line a service.")
+            description = "Makes request-rate series into services: a CSV with a line a service, also with kinds, or with replicas of "
+                    + "several GPUs.")
     private Optional<Path> services = Optional.empty();
 
     @Option(

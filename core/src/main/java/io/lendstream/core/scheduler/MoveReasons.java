@@ -9,7 +9,7 @@ import io.lendstream.core.state.JobState;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
@@ -54,8 +54,8 @@ record MoveReasons(StepBuilder builder) {
 
     /** The reason with the kinds of a job's GPUs, if they change. */
     private PlanReason withKinds(JobState job, PlanReason why) {
-        SortedSet<KindId> before = kinds(job.allocation().gpus());
-        SortedSet<KindId> after = kinds(job.target());
+        Set<KindId> before = kinds(job.allocation().gpus());
+        Set<KindId> after = kinds(job.target());
         return before.isEmpty() || after.isEmpty() || before.equals(after)
                 ? why
                 : new PlanReason(
@@ -63,15 +63,15 @@ record MoveReasons(StepBuilder builder) {
                         why.numbers());
     }
 
-    private SortedSet<KindId> kinds(List<GpuId> gpus) {
-        SortedSet<KindId> kinds = new TreeSet<>();
+    private Set<KindId> kinds(List<GpuId> gpus) {
+        Set<KindId> kinds = new TreeSet<>();
         for (GpuId gpu : gpus) {
             builder.gpus().get(gpu).flatMap(GpuState::kind).ifPresent(kinds::add);
         }
         return kinds;
     }
 
-    private static String inWords(SortedSet<KindId> kinds) {
+    private static String inWords(Set<KindId> kinds) {
         return kinds.stream().map(KindId::value).collect(Collectors.joining(" and "));
     }
 

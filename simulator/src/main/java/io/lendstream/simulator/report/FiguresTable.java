@@ -137,7 +137,9 @@ final class FiguresTable {
                         "Restarts from a checkpoint",
                         Better.LESS,
                         run -> run.training().restarts().map(Integer::doubleValue)),
-                Figure.share("GPU utilization until the last job arrives", run -> run.training().gpuUtilization()));
+                Figure.share(
+                        "GPU utilization until the last job arrives",
+                        run -> run.training().gpuUtilization()));
     }
 
     private static Optional<Double> deadlines(ReportedRun run, Function<KeptDeadlines, Integer> count) {
@@ -165,10 +167,7 @@ final class FiguresTable {
     }
 
     private static Optional<Double> own(ReportedRun run, ToDoubleFunction<OwnRequests> count) {
-        return run.inference()
-                .own()
-                .filter(own -> own.requests() > 0)
-                .map(own -> Math.rint(count.applyAsDouble(own)));
+        return run.inference().own().filter(own -> own.requests() > 0).map(own -> Math.rint(count.applyAsDouble(own)));
     }
 
     private static List<Figure> inferenceFigures() {

@@ -66,13 +66,15 @@ public final class Standings {
         Optional<ReportedRun> oracle = facts.references().map(References::oracle);
         List<T> rows = new ArrayList<>();
         facts.references()
-                .ifPresent(each -> rows.add(row.apply(each.ofBaseline() + each.baseline().name(), each.baseline())));
+                .ifPresent(each ->
+                        rows.add(row.apply(each.ofBaseline() + each.baseline().name(), each.baseline())));
         facts.runs().stream()
                 .filter(run ->
                         Stream.of(baseline, oracle).flatMap(Optional::stream).noneMatch(run::equals))
                 .forEach(run -> rows.add(row.apply(run.name(), run)));
         facts.references()
-                .ifPresent(each -> rows.add(row.apply(each.ofOracle() + each.oracle().name(), each.oracle())));
+                .ifPresent(each ->
+                        rows.add(row.apply(each.ofOracle() + each.oracle().name(), each.oracle())));
         return rows;
     }
 
@@ -122,7 +124,8 @@ public final class Standings {
     }
 
     private static boolean hasQueues(RunFacts facts) {
-        return facts.shown().stream().anyMatch(run -> !run.training().queueWaits().isEmpty());
+        return facts.shown().stream()
+                .anyMatch(run -> !run.training().queueWaits().isEmpty());
     }
 
     /** The queue that waited longest: {@code team-b: 35.0 s}. */
@@ -255,8 +258,11 @@ public final class Standings {
 
     /** What is compared where runs have different numbers of requests. */
     private static Optional<String> ownRequests(RunFacts facts) {
-        boolean different =
-                facts.shown().stream().map(run -> run.inference().requests()).distinct().count() > 1;
+        boolean different = facts.shown().stream()
+                        .map(run -> run.inference().requests())
+                        .distinct()
+                        .count()
+                > 1;
         return facts.baseline()
                 .filter(any -> different)
                 .flatMap(run -> run.inference().own())

@@ -107,8 +107,11 @@ public record InferenceNeed(
                 to,
                 Duration.ofMillis(beyond * bin),
                 Duration.ofMillis(longestExcess(bins.excess) * bin),
-                workload.loads().stream().anyMatch(load -> load.service().plain().hasGroups()),
-                workload.loads().stream().anyMatch(load -> WholeReplicas.differByKind(load.service().plain())));
+                workload.loads().stream()
+                        .anyMatch(load -> load.service().plain().hasGroups()),
+                workload.loads().stream()
+                        .anyMatch(load ->
+                                WholeReplicas.differByKind(load.service().plain())));
     }
 
     /** The most consecutive bins in which a need is beyond the GPUs. */

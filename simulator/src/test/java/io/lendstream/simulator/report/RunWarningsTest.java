@@ -88,18 +88,7 @@ class RunWarningsTest {
     void wholeReplicasAndKindsAreNamed() {
         InferenceNeed plain = need(9, .01, .02);
         InferenceNeed grouped = new InferenceNeed(
-                1,
-                1,
-                2,
-                2,
-                .01,
-                .02,
-                plain.from(),
-                plain.to(),
-                plain.length(),
-                plain.longestExcess(),
-                true,
-                true);
+                1, 1, 2, 2, .01, .02, plain.from(), plain.to(), plain.length(), plain.longestExcess(), true, true);
 
         assertThat(RunWarnings.overload(grouped).orElseThrow().line())
                 .startsWith("ALARM: services need up to 2 GPUs in whole replicas, 1 inference GPU exists")

@@ -126,14 +126,14 @@ class StandingsTest {
     void missesAreComparedOverTheSameRequests() {
         ReportedRun shorter = longer("no-lending, lending off", 110);
         ReportedRun longer = longer("deepboot, lending on", 150);
-        RunFacts facts =
-                new RunFacts("t", List.of(), List.of(longer), Optional.of(new References(shorter, longer)));
+        RunFacts facts = new RunFacts("t", List.of(), List.of(longer), Optional.of(new References(shorter, longer)));
 
         assertThat(Standings.cost(facts)).extracting(row -> row.get(2)).containsOnly("same");
         assertThat(Standings.lines(facts))
                 .contains("Load repeats its last day until the last job ends, so longer runs have more requests."
                         + " Misses against the baseline are of the 100 requests up to the workload's own end.");
-        assertThat(HtmlReport.render(facts)).contains("Requests up to the workload&#39;s own end", "SLO misses of these");
+        assertThat(HtmlReport.render(facts))
+                .contains("Requests up to the workload&#39;s own end", "SLO misses of these");
     }
 
     private static ReportedRun longer(String name, int requests) {

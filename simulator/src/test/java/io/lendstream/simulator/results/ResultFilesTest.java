@@ -355,7 +355,8 @@ class ResultFilesTest {
         waits.add(4);
         waits.add(30);
 
-        RunOutcome queued = new RunOutcome(plain.run(), plain.results(), List.of(), 1, true, Optional.of(waits), Map.of("a", waits));
+        RunOutcome queued = new RunOutcome(
+                plain.run(), plain.results(), List.of(), 1, true, Optional.of(waits), Map.of("a", waits));
 
         assertThat(Summary.of(plain).fields()).doesNotContainKey("queueWaits");
         assertThat(Summary.of(queued).fields().get("queueWaits"))

@@ -44,7 +44,8 @@ final class KindOptions {
             paramLabel = "KIND:NODES[,...]",
             description = {
                 "Nodes of several kinds of GPU, such as A100:4,T4:8, spread evenly over training and inference. Kinds: A100, "
-                        + "H100, L4, RTX6000, T4, V100. Jobs without speeds of their own, and replicas, are as fast on each of them.",
+                        + "H100, L4, RTX6000, T4, V100. Jobs without kindRatios, and services without kindCapacities, are as fast on each of "
+                        + "them.",
                 "Default: A100 on all nodes, but three kinds with the preset hetero."
             })
     private Optional<String> kinds = Optional.empty();

@@ -6,11 +6,14 @@ import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.simulated.SimulatedTopology;
 import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
+import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.WorkloadCluster;
 import io.lendstream.simulator.workload.Workloads;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -41,7 +44,8 @@ final class PlayOptions {
     @Option(
             names = "--services",
             paramLabel = "FILE",
-            description = "Makes request-rate series into services: a CSV with a line a service.")
+            description = "Makes request-rate series into services: a CSV with a line a service, also with kinds, or with replicas of "
+                    + "several GPUs.")
     private Optional<Path> services = Optional.empty();
 
     @Option(
@@ -140,10 +144,6 @@ final class PlayOptions {
         return profiles;
     }
 
-    String listJobs() {
-        return listJobs;
-    }
-
     long seed() {
         return seed;
     }
@@ -173,6 +173,20 @@ final class PlayOptions {
         return new SimulatedNodes.Layout(new DomainId(domain), nodes, gpusPerNode, training, ownSeed)
                 .withKinds(kinds)
                 .with(topology);
+    }
+
+    /** The options of a report: four of the cluster, and those that say how files become a workload. */
+    List<RunFacts.Parameter> parameters(String workload, String afe) {
+        List<RunFacts.Parameter> parameters = new ArrayList<>(List.of(
+                new RunFacts.Parameter("workload", workload),
+                new RunFacts.Parameter("nodes", String.valueOf(nodes)),
+                new RunFacts.Parameter("GPUs per node", String.valueOf(gpusPerNode)),
+                new RunFacts.Parameter("AFE", afe)));
+        services.ifPresent(file -> parameters.add(new RunFacts.Parameter("services", String.valueOf(file.getFileName()))));
+        profiles.ifPresent(
+                folder -> parameters.add(new RunFacts.Parameter("profiles", String.valueOf(folder.getFileName()))));
+        parameters.add(new RunFacts.Parameter("jobs of lists", listJobs));
+        return parameters;
     }
 
     Workload load(String workload, String domain) {

@@ -88,4 +88,14 @@ final class PublishedExperiment {
         }
         return replay -> replay.run(list);
     }
+
+    /** A published simulator by its name. */
+    static PublishedSettings.Timing timing(String name) {
+        return switch (name) {
+            case "deepboot" -> PublishedSettings.Timing.DEEPBOOT;
+            case "pollux" -> PublishedSettings.Timing.POLLUX;
+            default ->
+                throw UserError.badUsage("--published-timing is '%s', but must be deepboot or pollux.".formatted(name));
+        };
+    }
 }

@@ -9,7 +9,6 @@ import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.Marks;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.settings.Units;
-import io.lendstream.simulator.published.PublishedSettings;
 import io.lendstream.simulator.replay.Outages;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.report.PngPlots;
@@ -66,7 +65,11 @@ final class ReplayCommand implements Callable<Integer> {
             names = "--workload",
             paramLabel = "W[,W...]",
             required = true,
-            description = "Presets by name ('lendstream presets' lists them), or files in a published format.")
+            description = {
+                "Presets by name ('lendstream presets' lists them), and files: lists of jobs, services or queues, lists in "
+                        + "published formats, or a YAML file with all of them.",
+                "The header tells formats apart. The section 'cluster' of a YAML file sets the nodes, unless options do."
+            })
     private String workload = "";
 
     @Option(
@@ -206,12 +209,12 @@ final class ReplayCommand implements Callable<Integer> {
         List<Played> asked = runs.stream().map(experiment::replay).toList();
         List<Played> compared =
                 referenced.orElseGet(() -> experiment.isQuick(asked)) ? experiment.references(asked) : List.of();
-        Optional<References> measure = SeedExperiment.references(compared);
+        Optional<References> measure = experiment.measure(compared);
         List<RunWarning> warnings = experiment.warnings(asked, measure);
         new ResultFiles(out).write(asked.stream().map(Played::outcome).toList(), measure, warnings);
         List<ReportedRun> facts = asked.stream().map(Played::facts).toList();
         report(
-                List.of(new RunFacts.Parameter("seed", String.valueOf(play.seed()))),
+                List.of(new RunFacts.Parameter("seed", String.valueOf(play.seed())), experiment.trainingNodes()),
                 facts,
                 measure,
                 remarks(
@@ -232,12 +235,13 @@ final class ReplayCommand implements Callable<Integer> {
                         first.asked().stream().map(Played::outcome).toList(),
                         result.summaries(),
                         Optional.of(result.figures()));
-        Optional<References> measure = SeedExperiment.references(first.references());
+        Optional<References> measure = first.measure();
         List<ReportedRun> facts = first.asked().stream().map(Played::facts).toList();
         report(
                 List.of(
                         new RunFacts.Parameter("seeds", seeds.orElse("")),
-                        new RunFacts.Parameter("single runs", "seed " + first.seed())),
+                        new RunFacts.Parameter("single runs", "seed " + first.seed()),
+                        first.trainingNodes()),
                 facts,
                 measure,
                 remarks(result.warnings(), measure.map(any -> first.baseline()), Optional.of(result.facts())));
@@ -279,11 +283,13 @@ final class ReplayCommand implements Callable<Integer> {
                     "--references is 'on', but --published-timing has none; name the policies to compare in --policy.");
         }
         Bounds.checkOut(out);
-        var experiment = new PublishedExperiment(workload, play, timing(timing), inPlace, this::say);
+        var experiment = new PublishedExperiment(workload, play, PublishedExperiment.timing(timing), inPlace, this::say);
         List<RunOutcome> outcomes = experiment.replay(runs);
         new ResultFiles(out).write(outcomes);
         report(
-                List.of(new RunFacts.Parameter("seed", String.valueOf(play.seed()))),
+                List.of(
+                        new RunFacts.Parameter("seed", String.valueOf(play.seed())),
+                        new RunFacts.Parameter("training nodes", String.valueOf(play.trainingNodes()))),
                 outcomes.stream().map(RunFactsOf::figures).toList(),
                 Optional.empty(),
                 Remarks.NONE);
@@ -299,15 +305,6 @@ final class ReplayCommand implements Callable<Integer> {
             asked.forEach(lends -> runs.add(new Run(policy, lends)));
         }
         return runs;
-    }
-
-    private static PublishedSettings.Timing timing(String name) {
-        return switch (name) {
-            case "deepboot" -> PublishedSettings.Timing.DEEPBOOT;
-            case "pollux" -> PublishedSettings.Timing.POLLUX;
-            default ->
-                throw UserError.badUsage("--published-timing is '%s', but must be deepboot or pollux.".formatted(name));
-        };
     }
 
     private Outages outages() {
@@ -342,14 +339,8 @@ final class ReplayCommand implements Callable<Integer> {
 
     private void report(
             List<RunFacts.Parameter> own, List<ReportedRun> runs, Optional<References> measure, Remarks remarks) {
-        List<RunFacts.Parameter> parameters = new ArrayList<>(List.of(
-                new RunFacts.Parameter("workload", Workloads.title(workload)),
-                new RunFacts.Parameter("nodes", String.valueOf(play.nodes())),
-                new RunFacts.Parameter("GPUs per node", String.valueOf(play.gpusPerNode())),
-                new RunFacts.Parameter("AFE", afe)));
-        parameters.addAll(kinds.parameters());
-        parameters.addAll(own);
-        parameters.add(new RunFacts.Parameter("jobs of lists", play.listJobs()));
+        List<RunFacts.Parameter> parameters = play.parameters(Workloads.title(workload), afe);
+        parameters.addAll(4, Stream.concat(kinds.parameters().stream(), own.stream()).toList());
         RunFacts facts =
                 new RunFacts("Lendstream replay: " + Workloads.title(workload), parameters, runs, measure, remarks);
         Report.write(facts, out, painter).ifPresent(this::say);

@@ -13,6 +13,7 @@ import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.replay.UnfinishedReplayException;
 import io.lendstream.simulator.report.ReportedRun;
+import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.RunWarning;
 import io.lendstream.simulator.report.RunWarnings;
@@ -50,6 +51,9 @@ final class ReplayExperiment {
      */
     record Run(String policy, boolean lends, boolean onAllGpus) {
         static final Run BASELINE = new Run(ReplaySettings.NO_LENDING, false);
+        /** Gives the same as the baseline where there is nothing to lend. */
+        static final Run WITHOUT_EFFECT = new Run("deepboot", true);
+
         static final Run ORACLE = new Run("clairvoyant", true);
 
         /** A run with the GPUs of the options. */
@@ -119,13 +123,16 @@ final class ReplayExperiment {
     /** The no-lending baseline and the oracle; nothing if one of them cannot be played to its end. */
     List<Played> references(List<Played> asked) {
         boolean onAllGpus = !layout().equals(layoutOfBaseline());
-        Optional<Played> baseline = onAllGpus ? Optional.empty() : among(asked, Run::isBaseline);
+        Optional<Played> baseline = onAllGpus
+                ? Optional.empty()
+                : among(asked, Run::isBaseline)
+                        .or(() -> lends() ? Optional.empty() : among(asked, Run.WITHOUT_EFFECT::equals));
         Optional<Played> oracle = among(asked, Run.ORACLE::equals);
         int training = layoutOfBaseline().trainingNodes() * play.gpusPerNode();
         if (played.leastGpus() > training) {
             lines.notes.accept(
-                    "there is no baseline to compare with: a job needs %d GPUs, and training has %d without lending"
-                            .formatted(played.leastGpus(), training));
+                    "there is no baseline to compare with: a job needs %s, and training has %d without lending"
+                            .formatted(Text.plural(played.leastGpus(), "GPU"), training));
             return List.of();
         }
         if (baseline.isEmpty() || oracle.isEmpty()) {
@@ -143,6 +150,23 @@ final class ReplayExperiment {
         }
     }
 
+    /** The baseline and the oracle as what runs are measured by; nothing where they were not played. */
+    Optional<References> measure(List<Played> compared) {
+        return compared.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new References(
+                        compared.get(0).facts(),
+                        compared.get(1).facts(),
+                        lends(),
+                        layout().kinds().size() > 1));
+    }
+
+    /** Whether there are GPUs to lend: without inference services, all may be training's. */
+    private boolean lends() {
+        SimulatedNodes.Layout layout = layout();
+        return layout.trainingNodes() < layout.nodes();
+    }
+
     private static Optional<Played> among(List<Played> runs, Predicate<Run> wanted) {
         return runs.stream().filter(each -> wanted.test(each.run())).findFirst();
     }
@@ -151,10 +175,20 @@ final class ReplayExperiment {
     String baseline() {
         SimulatedNodes.Layout layout = layoutOfBaseline();
         int training = layout.trainingNodes() * layout.gpusPerNode();
+        String gpus = Text.plural(training, "GPU");
+        if (!lends()) {
+            return "deepboot on the same %s; no inference in this workload, so nothing can be lent".formatted(gpus);
+        }
         return played.loads().isEmpty()
-                ? "no lending: same %d GPUs, no inference in this workload".formatted(training)
-                : "no lending: training on its own %d GPUs, inference on the other %d"
-                        .formatted(training, layout.nodes() * layout.gpusPerNode() - training);
+                ? "no lending: same %s, no inference in this workload".formatted(gpus)
+                : "no lending: training on its own %s, inference on the other %s"
+                        .formatted(gpus, Text.number((long) layout.nodes() * layout.gpusPerNode() - training));
+    }
+
+    /** Training's nodes, which depend on the workload, for a report. */
+    RunFacts.Parameter trainingNodes() {
+        return new RunFacts.Parameter(
+                "training nodes", String.valueOf(layout().trainingNodes()));
     }
 
     /** The warning that is known before anything is played. */

@@ -4,6 +4,7 @@ import io.lendstream.launcher.ReplayExperiment.Lines;
 import io.lendstream.launcher.ReplayExperiment.Played;
 import io.lendstream.launcher.ReplayExperiment.Run;
 import io.lendstream.simulator.report.ReportedRun;
+import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.RunWarning;
 import io.lendstream.simulator.report.RunWarnings;
@@ -65,10 +66,17 @@ final class SeedExperiment {
      *
      * @param rank place of the seed among all seeds
      * @param asked the runs that were asked for
-     * @param references the baseline and the oracle; nothing where they were not played
+     * @param measure the baseline and the oracle; nothing where they were not played
      * @param baseline a description of the baseline
+     * @param trainingNodes training's nodes, for a report
      */
-    record Details(long seed, int rank, List<Played> asked, List<Played> references, String baseline) {}
+    record Details(
+            long seed,
+            int rank,
+            List<Played> asked,
+            Optional<References> measure,
+            String baseline,
+            RunFacts.Parameter trainingNodes) {}
 
     /**
      * The results of all seeds.
@@ -144,7 +152,7 @@ final class SeedExperiment {
         var experiment = new ReplayExperiment(played, play, conditions, seed, lines);
         List<Played> runs = asked.stream().map(experiment::replay).toList();
         List<Played> compared = referenced ? experiment.references(runs) : List.of();
-        Optional<References> references = references(compared);
+        Optional<References> references = experiment.measure(compared);
         List<RunWarning> general = experiment.warnings(runs, references);
         Map<Run, SeedFigures> figures = new LinkedHashMap<>();
         List<Map<String, @Nullable Object>> summaries = new ArrayList<>();
@@ -154,7 +162,7 @@ final class SeedExperiment {
             fields.put("role", role(run, compared));
             summaries.add(fields);
         }
-        keep(new Details(seed, rank, runs, compared, experiment.baseline()));
+        keep(new Details(seed, rank, runs, references, experiment.baseline(), experiment.trainingNodes()));
         return new OfSeed(
                 figures,
                 summaries,
@@ -185,13 +193,6 @@ final class SeedExperiment {
         judged.forEach((title, run) ->
                 RunWarnings.slo(run).ifPresent(warning -> warnings.add(new SeedWarning(seed, title, warning))));
         return warnings;
-    }
-
-    static Optional<References> references(List<Played> compared) {
-        return compared.isEmpty()
-                ? Optional.empty()
-                : Optional.of(
-                        new References(compared.get(0).facts(), compared.get(1).facts()));
     }
 
     /** The figures of a run, measured against the references of the same seed where these were played. */
@@ -232,7 +233,10 @@ final class SeedExperiment {
         byRun.forEach((run, figures) -> {
             boolean isBaseline = baseline.filter(run::equals).isPresent();
             boolean isOracle = baseline.isPresent() && run.equals(Run.ORACLE);
-            String role = isBaseline ? "no-lending baseline: " : isOracle ? "oracle: " : "";
+            Optional<References> measure = kept().measure;
+            String role = isBaseline
+                    ? measure.map(References::ofBaseline).orElse("")
+                    : isOracle ? measure.map(References::ofOracle).orElse("") : "";
             rows.add(SeedRow.of(role + run.title(), figures, isBaseline, isOracle));
             byName.put(run.title(), figures);
         });

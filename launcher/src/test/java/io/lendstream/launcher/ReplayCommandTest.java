@@ -37,8 +37,28 @@ class ReplayCommandTest {
 
         assertThat(run.get("floorAvgJctSeconds").asDouble())
                 .isEqualTo(run.get("avgJctSeconds").asDouble());
-        assertThat(out.toString()).contains("Baseline: no lending: same 4 GPUs, no inference in this workload.");
-        assertThat(report()).contains("Baseline: no lending: same 4 GPUs, no inference in this workload.");
+        String same = "Baseline: deepboot on the same 4 GPUs; no inference in this workload, so nothing can be lent.";
+        assertThat(out.toString())
+                .contains(same, "No share of the possible gain (–): there are no inference GPUs")
+                .doesNotContain("no-lending baseline", "no-lending, lending off: ");
+        assertThat(out.toString().lines().map(line -> line.replaceAll("   .*", "")))
+                .contains("baseline: deepboot, lending on", "oracle: clairvoyant, lending on")
+                .doesNotContain("deepboot, lending on");
+        assertThat(run.get("gapClosed").isNull()).isTrue();
+        assertThat(report()).contains(same);
+    }
+
+    @Test
+    void theReportNamesItsFilesAndNodes() throws IOException {
+        replay("--policy", "deepboot", "--references", "off", "--services", services("1", "0.4"));
+
+        assertThat(report())
+                .contains("services.csv", "training nodes", "GPU utilization until the last job arrives");
+        assertThat(Files.readAllLines(directory.resolve("out").resolve("gpus.csv")))
+                .startsWith("gpu,node,kind,pool")
+                .hasSize(5)
+                .filteredOn(line -> line.endsWith("A100-SXM4-80GB,inference"))
+                .hasSize(2);
     }
 
     @Test
@@ -258,6 +278,9 @@ class ReplayCommandTest {
 
         assertThat(out.toString()).contains("every promise was kept");
         assertThat(report()).contains("A100:1,T4:1");
+        assertThat(out.toString())
+                .contains("oracle without choice of kinds: clairvoyant, lending on")
+                .contains("The oracle does not choose the kind of GPU of a job");
     }
 
     @Test

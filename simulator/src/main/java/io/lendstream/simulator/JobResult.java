@@ -2,8 +2,10 @@ package io.lendstream.simulator;
 
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -18,6 +20,7 @@ import java.util.Optional;
  * @param done share of its work that is done
  * @param phase how it ended, or where it stands
  * @param deadline when its owner needed it done, if there was such a time
+ * @param kinds the kinds of GPU that it had, by name; empty where they are not known
  */
 public record JobResult(
         JobId job,
@@ -30,7 +33,12 @@ public record JobResult(
         double gpuSeconds,
         double done,
         JobPhase phase,
-        Optional<Instant> deadline) {
+        Optional<Instant> deadline,
+        List<KindId> kinds) {
+    public JobResult {
+        kinds = List.copyOf(kinds);
+    }
+
     /** A job without changes in place and without a deadline. */
     public JobResult(
             JobId job,
@@ -43,6 +51,34 @@ public record JobResult(
             double done,
             JobPhase phase) {
         this(job, application, submitted, started, completed, restarts, 0, gpuSeconds, done, phase, Optional.empty());
+    }
+
+    /** A job on GPUs whose kinds are not known. */
+    public JobResult(
+            JobId job,
+            String application,
+            Instant submitted,
+            Optional<Instant> started,
+            Optional<Instant> completed,
+            int restarts,
+            int inPlace,
+            double gpuSeconds,
+            double done,
+            JobPhase phase,
+            Optional<Instant> deadline) {
+        this(
+                job,
+                application,
+                submitted,
+                started,
+                completed,
+                restarts,
+                inPlace,
+                gpuSeconds,
+                done,
+                phase,
+                deadline,
+                List.of());
     }
 
     /** Whether it finished by its deadline. */

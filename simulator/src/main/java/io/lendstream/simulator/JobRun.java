@@ -47,7 +47,6 @@ final class JobRun {
     private double doneAt = Double.POSITIVE_INFINITY;
     /** When it trains again after a crash; infinite usually. */
     private double upAgainAt = Double.POSITIVE_INFINITY;
-
     /** From when its owner withdraws it if it has no GPUs: its hard deadline. */
     private final double withdrawnAt;
 
@@ -62,7 +61,7 @@ final class JobRun {
     /** @param meter what the time of GPUs is added to */
     JobRun(TrainingTask task, GpuPlaces places, GpuMeter meter, WorldSettings settings, Instant origin) {
         this.task = task;
-        this.units = new JobUnits(task.job());
+        this.units = new JobUnits(task.job(), places.kinds());
         this.truth = task.truth();
         this.crashesAt = task.fate().crashesAt().map(share -> share * truth.totalProgress());
         this.places = places;
@@ -252,7 +251,8 @@ final class JobRun {
                 gpuSeconds,
                 Math.min(1, progress / truth.totalProgress()),
                 phase,
-                task.job().precedence().deadline());
+                task.job().precedence().deadline(),
+                units.used());
     }
 
     JobId name() {

@@ -3,9 +3,12 @@ package io.lendstream.simulator;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
@@ -20,8 +23,18 @@ final class JobUnits {
     /** Those that came up; followed for gangs only. */
     private final Set<GpuId> up = new HashSet<>();
 
-    JobUnits(TrainingJob job) {
+    private final Map<GpuId, KindId> kinds;
+    private final TreeSet<KindId> used = new TreeSet<>();
+
+    /** @param kinds of all GPUs */
+    JobUnits(TrainingJob job, Map<GpuId, KindId> kinds) {
         this.job = job;
+        this.kinds = kinds;
+    }
+
+    /** The kinds of the GPUs that it has or had. */
+    List<KindId> used() {
+        return List.copyOf(used);
     }
 
     Set<GpuId> held() {
@@ -34,6 +47,7 @@ final class JobUnits {
 
     void gain(Collection<GpuId> gpus) {
         held.addAll(gpus);
+        gpus.forEach(gpu -> Optional.ofNullable(kinds.get(gpu)).ifPresent(used::add));
     }
 
     void cameUp(Collection<GpuId> gpus) {

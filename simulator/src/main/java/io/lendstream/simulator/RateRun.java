@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -37,6 +38,9 @@ final class RateRun extends ServiceRun {
     private final long seed;
     private final GpuMeter meter;
     private final Instant origin;
+    /** The first slot that is not the workload's own, but a repetition of its last day. */
+    private final double ownEnd;
+
     private final Deque<Waiting> queue = new ArrayDeque<>();
     private final Distribution delays = new Distribution();
     private Distribution latencySeconds = new Distribution();
@@ -48,6 +52,8 @@ final class RateRun extends ServiceRun {
     private boolean reportedEarly;
     /** Up to when the fluid has flowed, in seconds since the start. */
     private double clock;
+    /** The requests up to the workload's own end; empty until then. */
+    private Optional<OwnRequests> own = Optional.empty();
 
     private final long[] drawnSlots = new long[DRAWN];
     private final long[] drawnCounts = new long[DRAWN];
@@ -55,18 +61,21 @@ final class RateRun extends ServiceRun {
     /** Requests that arrived around a moment. */
     private record Waiting(double at, double requests) {}
 
+    /** @param end the workload's own end, after which the demand repeats until all jobs are done */
     RateRun(
             InferenceService service,
             Demand.Rates demand,
             WorldSettings settings,
             GpuPlaces places,
             GpuMeter meter,
-            Instant start) {
+            Instant start,
+            Instant end) {
         super(service, settings, places, start);
         this.demand = demand;
         this.seed = settings.seed() * 31 + service.service().value().hashCode();
         this.meter = meter;
         this.origin = start;
+        this.ownEnd = Math.ceil(offset(end) / SLOT_SECONDS) * SLOT_SECONDS;
     }
 
     @Override
@@ -176,6 +185,13 @@ final class RateRun extends ServiceRun {
             use(possible - left, to);
         }
         clock = to;
+        if (own.isEmpty() && clock >= ownEnd - ROUNDING) {
+            own = Optional.of(soFar());
+        }
+    }
+
+    private OwnRequests soFar() {
+        return new OwnRequests(served + waiting, withinSlo);
     }
 
     private void answer(double requests, double delaySeconds) {
@@ -232,6 +248,13 @@ final class RateRun extends ServiceRun {
     @Override
     ServiceResult result() {
         return new ServiceResult(
-                service().service(), Math.rint(served), coldStarts, withinSlo, waiting, delays, delays);
+                service().service(),
+                Math.rint(served),
+                coldStarts,
+                withinSlo,
+                waiting,
+                delays,
+                delays,
+                own.orElseGet(this::soFar));
     }
 }

@@ -12,6 +12,7 @@ import io.lendstream.core.id.ServiceId;
  * @param unanswered requests still waiting or being computed
  * @param startDelaySeconds waits for a GPU
  * @param overheadSeconds waits for a GPU and for a replica to come up
+ * @param own those of the workload up to its own end
  */
 public record ServiceResult(
         ServiceId service,
@@ -20,4 +21,25 @@ public record ServiceResult(
         double withinSlo,
         double unanswered,
         Distribution startDelaySeconds,
-        Distribution overheadSeconds) {}
+        Distribution overheadSeconds,
+        OwnRequests own) {
+    /** A service whose requests do not go on after the workload's own end. */
+    public ServiceResult(
+            ServiceId service,
+            double requests,
+            long coldStarts,
+            double withinSlo,
+            double unanswered,
+            Distribution startDelaySeconds,
+            Distribution overheadSeconds) {
+        this(
+                service,
+                requests,
+                coldStarts,
+                withinSlo,
+                unanswered,
+                startDelaySeconds,
+                overheadSeconds,
+                new OwnRequests(requests + unanswered, withinSlo));
+    }
+}

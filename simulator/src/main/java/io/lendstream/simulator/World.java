@@ -88,7 +88,8 @@ public final class World {
         if (load.demand() instanceof Demand.Requests some) {
             return new RequestRun(load.service(), some.requests(), settings, places, meter, start);
         }
-        return new RateRun(load.service(), (Demand.Rates) load.demand(), settings, places, meter, start);
+        Demand.Rates rates = (Demand.Rates) load.demand();
+        return new RateRun(load.service(), rates, settings, places, meter, start, workload.end());
     }
 
     public Instant now() {
@@ -380,7 +381,8 @@ public final class World {
                 meter.computing(),
                 Math.min(meter.measureUntil(), seconds(workload.start(), now)),
                 lentGpuSeconds + stillLent,
-                meter.rescaling());
+                meter.rescaling(),
+                PlacedGpu.all(new GpuPlaces(nodes, kinds), pools));
     }
 
     private static double seconds(Instant from, Instant to) {

@@ -10,6 +10,7 @@ import java.util.List;
  * @param requests single answered requests, by completion; services of which only rates are known have none
  * @param computingGpuSeconds GPU time in which jobs trained or replicas computed, until {@code measuredUntilSeconds}
  * @param measuredUntilSeconds from the start to the last training arrival, or to the end where no job arrives
+ * @param places the units there were, by node; empty where they have no names
  */
 public record WorldResults(
         Instant start,
@@ -21,11 +22,39 @@ public record WorldResults(
         double computingGpuSeconds,
         double measuredUntilSeconds,
         double lentGpuSeconds,
-        double rescalingGpuSeconds) {
+        double rescalingGpuSeconds,
+        List<PlacedGpu> places) {
     public WorldResults {
         jobs = List.copyOf(jobs);
         requests = List.copyOf(requests);
         services = List.copyOf(services);
+        places = List.copyOf(places);
+    }
+
+    /** The results of a workload on GPUs without names. */
+    public WorldResults(
+            Instant start,
+            Instant now,
+            List<JobResult> jobs,
+            List<RequestResult> requests,
+            List<ServiceResult> services,
+            int gpus,
+            double computingGpuSeconds,
+            double measuredUntilSeconds,
+            double lentGpuSeconds,
+            double rescalingGpuSeconds) {
+        this(
+                start,
+                now,
+                jobs,
+                requests,
+                services,
+                gpus,
+                computingGpuSeconds,
+                measuredUntilSeconds,
+                lentGpuSeconds,
+                rescalingGpuSeconds,
+                List.of());
     }
 
     /** Share of all GPU time until the last training arrival in which GPUs computed. */

@@ -48,7 +48,8 @@ class GroupReplicasTest {
                 WorldSettings.of(1),
                 PLACES,
                 new GpuMeter(1000),
-                START);
+                START,
+                START.plusSeconds(600));
     }
 
     private static Instant at(int second) {

@@ -108,8 +108,14 @@ class MixedReplicasTest {
     @Test
     void ratesAreAnsweredByTheSumOfCapacities() {
         Demand.Rates demand = new Demand.Rates(START, Duration.ofMinutes(1), Collections.nCopies(10, 25.0), 0, 0.05);
-        RateRun run =
-                new RateRun(service(Optional.empty()), demand, WorldSettings.of(1), PLACES, new GpuMeter(1000), START);
+        RateRun run = new RateRun(
+                service(Optional.empty()),
+                demand,
+                WorldSettings.of(1),
+                PLACES,
+                new GpuMeter(1000),
+                START,
+                demand.end());
 
         run.bound(List.of(SMALL), at(0));
         assertThat(run.capacityPerSecond()).as("a ratio counts in full").isEqualTo(10);

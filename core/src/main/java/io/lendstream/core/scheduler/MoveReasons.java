@@ -2,19 +2,22 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /** The reasons for moves of jobs towards a plan. */
 record MoveReasons(StepBuilder builder) {
     /** The reason for a move, by the plan if it is new. */
     PlanReason of(JobState job, Optional<PlanReason> planned, List<GpuId> gained) {
-        return withLosses(job, because(job, planned, gained));
+        return withKinds(job, withLosses(job, because(job, planned, gained)));
     }
 
     /** The reason for the release of all GPUs of a job that is over. */
@@ -47,6 +50,29 @@ record MoveReasons(StepBuilder builder) {
         }
         String others = Reason.counted(gained.size(), "other GPU");
         return new PlanReason(why.text() + "; it gets " + others, why.numbers());
+    }
+
+    /** The reason with the kinds of a job's GPUs, if they change. */
+    private PlanReason withKinds(JobState job, PlanReason why) {
+        Set<KindId> before = kinds(job.allocation().gpus());
+        Set<KindId> after = kinds(job.target());
+        return before.isEmpty() || after.isEmpty() || before.equals(after)
+                ? why
+                : new PlanReason(
+                        "%s; its GPUs change from %s to %s".formatted(why.text(), inWords(before), inWords(after)),
+                        why.numbers());
+    }
+
+    private Set<KindId> kinds(List<GpuId> gpus) {
+        Set<KindId> kinds = new TreeSet<>();
+        for (GpuId gpu : gpus) {
+            builder.gpus().get(gpu).flatMap(GpuState::kind).ifPresent(kinds::add);
+        }
+        return kinds;
+    }
+
+    private static String inWords(Set<KindId> kinds) {
+        return kinds.stream().map(KindId::value).collect(Collectors.joining(" and "));
     }
 
     /** The reason with the nodes that are not ready, if the job loses GPUs there. */

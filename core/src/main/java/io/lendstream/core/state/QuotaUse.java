@@ -72,10 +72,11 @@ public record QuotaUse(
 
     /** For example {@code 6 of at most 8 GPUs of A100-SXM4-80GB (nominal quota 4)}. */
     public String inWords() {
-        return "%s of at most %s GPUs%s (nominal quota %s%s)"
+        return "%s of at most %s %s%s (nominal quota %s%s)"
                 .formatted(
                         text(used),
                         text(limit),
+                        text(limit).equals("1") ? "GPU" : "GPUs",
                         kind.map(of -> " of " + of).orElse(""),
                         text(nominal),
                         leaving > ROUNDING ? ", " + text(leaving) + " being released" : "");

@@ -176,6 +176,12 @@ class KindAwareTest {
                         .map(change -> change.allocation().mechanism())
                         .findFirst())
                 .contains(Mechanism.RESTART);
+        assertThat(story.decisions().subList(before, story.decisions().size()))
+                .extracting(decision -> decision.reason().text())
+                .anyMatch(text -> text.startsWith("fast ")
+                        && text.contains("; its GPUs change from Tesla-T4-16GB to A100-SXM4-80GB"));
+        assertThat(story.decisions().subList(0, before))
+                .noneMatch(decision -> decision.reason().text().contains("its GPUs change"));
         assertThat(story.verdict().violations()).isEmpty();
     }
 

@@ -166,7 +166,7 @@ class QuotaGuardTest {
         assertThat(hold.action())
                 .isEqualTo(new Action.Hold(Optional.empty(), Optional.of(new ServiceId("chat")), Optional.of(TEAM)));
         assertThat(hold.reason().text())
-                .isEqualTo("2 more GPUs for chat are refused: queue team-a uses 1 of at most 1 GPUs (nominal quota 1)");
+                .isEqualTo("2 more GPUs for chat are refused: queue team-a uses 1 of at most 1 GPU (nominal quota 1)");
         assertThat(story.count("binding")).isEqualTo(1);
 
         story.settled().rate("chat", 25);
@@ -372,7 +372,7 @@ class QuotaGuardTest {
 
         assertThat(reviews).anySatisfy(review -> {
             assertThat(review.cause()).isEqualTo(UnitReview.Cause.LIMIT);
-            assertThat(review.reason()).contains("queue team-a uses 1 of at most 1 GPUs (nominal quota 1)");
+            assertThat(review.reason()).contains("queue team-a uses 1 of at most 1 GPU (nominal quota 1)");
         });
     }
 }

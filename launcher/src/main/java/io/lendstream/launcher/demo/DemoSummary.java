@@ -11,6 +11,7 @@ import io.lendstream.core.history.Verdict;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.launcher.cli.Marks;
 import io.lendstream.service.text.Printable;
+import io.lendstream.simulator.OwnRequests;
 import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
@@ -167,6 +168,8 @@ final class DemoSummary {
                     played.resolve("decisions.jsonl"),
                     files.part("decisions.jsonl"),
                     StandardCopyOption.REPLACE_EXISTING);
+            Files.copy(
+                    played.resolve(ResultFiles.GPUS), files.part(ResultFiles.GPUS), StandardCopyOption.REPLACE_EXISTING);
             files.publish();
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be written".formatted(options.out()), e);
@@ -200,9 +203,15 @@ final class DemoSummary {
                 delays(demo, "responseOverhead", DelayCurves.read(curves, "responseOverhead")),
                 number(demo, "errorBudgetUsed")
                         .map(any -> demo.get("sloAttainment").asDouble()),
-                services);
+                services,
+                Optional.of(own(demo)));
         return seen.withTruth(training, inference, demo.get("complete").asBoolean())
                 .withGpuHoursLent(demo.get("gpuHoursLent").asDouble());
+    }
+
+    private static OwnRequests own(JsonNode demo) {
+        double requests = demo.get("ownRequests").asDouble();
+        return new OwnRequests(requests, requests - demo.get("ownSloMisses").asDouble());
     }
 
     private static Optional<Double> number(JsonNode run, String field) {

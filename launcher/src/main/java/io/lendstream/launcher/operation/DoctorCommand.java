@@ -16,6 +16,9 @@ import picocli.CommandLine.Option;
         name = "doctor",
         description = {
             "Check a deployment: broker, registry, topics, schemas, clocks, and whether every service is alive.",
+            "It also names what is declared but cannot work: kinds that the domain does not have, tenants without a quota, "
+                    + "quotas that no GPU counts in, nodes that two actuators claim (scopes), and services with replicas of several GPUs "
+                    + "in domains whose actuators have not described themselves.",
             "With the --config of an actuator it also checks this machine for the needs of its driver.",
             "Prints a line for each check: ok, warn or FAIL, the finding and the remedy. Exits with 1 on any FAIL.",
             "To compare clocks it creates a topic with one record and deletes it again."

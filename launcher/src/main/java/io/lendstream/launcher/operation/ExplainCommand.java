@@ -34,7 +34,9 @@ import picocli.CommandLine.Parameters;
         description = {
             "Explain why a decision was made and its outcome, why a GPU is not lent, or which advice stands.",
             "Replays the domain's log up to the decision and compares the result with the record. For a GPU it replays the whole log"
-                    + " to find what the scheduler would do with the GPU now; for advice, to find what can be approved."
+                    + " to find what the scheduler would do with the GPU now; for advice, to find what can be approved.",
+            "Reasons name queues with their quotas, kinds, what actuators cannot do, and parts of replicas and of gangs. It needs a deployment "
+                    + "or a demo; a replay's decisions have their reasons in report.html and decisions.jsonl."
         },
         footer = {
             "Example: lendstream explain default/1/17 --bootstrap-server broker:9092",

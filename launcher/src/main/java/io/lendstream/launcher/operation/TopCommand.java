@@ -24,7 +24,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "top",
         description = {
-            "Show alarms, services with their needs, jobs, the last decisions and the owner of each GPU.",
+            "Show alarms, services with their needs, jobs, queues with their use, the last decisions and the owner of each GPU.",
+            "Replicas of several GPUs show their roles, and a GPU of one, or of a gang that starts, shows what it is a part of.",
             "A terminal is redrawn every second; other output is printed every ten seconds, until Ctrl-C."
         },
         footer = "Example: lendstream top --once --bootstrap-server broker:9092")

@@ -176,7 +176,7 @@ class OverviewTest {
                     .contains(
                             "QUEUES",
                             "  team-a               uses 2 of at most 2 GPUs (nominal quota 1); borrows 1; weighted share 0.50 of cohort all",
-                            "  team-b               uses 0 of at most 1 GPUs (nominal quota 1); weighted share 0.00 of cohort all",
+                            "  team-b               uses 0 of at most 1 GPU (nominal quota 1); weighted share 0.00 of cohort all",
                             "  service code names queue team-z, which is not declared: it has no quota");
             JsonNode json = overview.json(queued.now());
             assertThat(json.at("/queues/0/queue").asText()).isEqualTo("team-a");
@@ -198,7 +198,7 @@ class OverviewTest {
 
         assertThat(overview.lines(queued.now(), false))
                 .contains(
-                        "  team-a               uses 0 of at most 1 GPUs (nominal quota 1)",
+                        "  team-a               uses 0 of at most 1 GPU (nominal quota 1)",
                         "  service chat names queue team-a of domain east, but is in domain test: it has no quota");
 
         overview.tell(new ClusterQueue(
@@ -206,8 +206,8 @@ class OverviewTest {
 
         assertThat(overview.lines(queued.now(), false))
                 .contains(
-                        "  team-a (east)        uses 0 of at most 1 GPUs (nominal quota 1)",
-                        "  team-a (test)        uses 1 of at most 1 GPUs (nominal quota 1)");
+                        "  team-a (east)        uses 0 of at most 1 GPU (nominal quota 1)",
+                        "  team-a (test)        uses 1 of at most 1 GPU (nominal quota 1)");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.lendstream.simulator.replay;
 
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.QueueId;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Measures how long queues wait for their nominal quota: for each waiting job whose fewest GPUs fit in what its queue
@@ -33,7 +35,11 @@ final class QueueWaits {
 
     private final Duration notice;
     private final Distribution seconds = new Distribution();
-    private final Map<JobId, Instant> since = new HashMap<>();
+    private final Map<String, Distribution> byQueue = new TreeMap<>();
+    private final Map<JobId, Ask> since = new HashMap<>();
+
+    /** A job waits for the nominal quota of its queue. */
+    private record Ask(QueueId queue, Instant since) {}
 
     QueueWaits(Duration notice) {
         this.notice = notice;
@@ -66,8 +72,13 @@ final class QueueWaits {
 
     private void end(JobId job, Instant now) {
         Optional.ofNullable(since.remove(job))
-                .filter(from -> from.isBefore(now))
-                .ifPresent(from -> seconds.add(Limits.millis(Duration.between(from, now)) / 1000.0));
+                .filter(ask -> ask.since.isBefore(now))
+                .ifPresent(ask -> add(ask.queue, Limits.millis(Duration.between(ask.since, now)) / 1000.0));
+    }
+
+    private void add(QueueId queue, double wait) {
+        seconds.add(wait);
+        byQueue.computeIfAbsent(queue.value(), any -> new Distribution()).add(wait);
     }
 
     private void ask(ClusterState state, List<JobState> waiting) {
@@ -91,7 +102,8 @@ final class QueueWaits {
                     .orElse(List.of());
             boolean asks = takes(left, job.spec().scaling().least());
             if (asks) {
-                since.putIfAbsent(job.spec().job(), asksFrom(job, state.now()));
+                Ask ask = new Ask(job.spec().queue().orElseThrow(), asksFrom(job, state.now()));
+                since.putIfAbsent(job.spec().job(), ask);
             } else {
                 since.remove(job.spec().job());
             }
@@ -121,5 +133,11 @@ final class QueueWaits {
     Distribution seconds(Instant endOfRun) {
         List.copyOf(since.keySet()).forEach(job -> end(job, endOfRun));
         return seconds;
+    }
+
+    /** The same by queue, for all queues of a workload. */
+    Map<String, Distribution> byQueue(List<ClusterQueue> queues) {
+        queues.forEach(queue -> byQueue.computeIfAbsent(queue.queue().value(), any -> new Distribution()));
+        return byQueue;
     }
 }

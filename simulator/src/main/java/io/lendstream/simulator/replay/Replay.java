@@ -166,8 +166,14 @@ public final class Replay {
         double wallSeconds = (System.nanoTime() - begun) / 1e9;
         Optional<Distribution> queueWaits =
                 Optional.of(waits.seconds(now)).filter(any -> !workload.queues().isEmpty());
-        RunOutcome outcome =
-                new RunOutcome(identity(), world.results(), decisions, wallSeconds, world.finished(), queueWaits);
+        RunOutcome outcome = new RunOutcome(
+                identity(),
+                world.results(),
+                decisions,
+                wallSeconds,
+                world.finished(),
+                queueWaits,
+                waits.byQueue(workload.queues()));
         return new Replayed(
                 outcome,
                 RunFactsOf.run(facts.facts(), outcome),
@@ -207,10 +213,7 @@ public final class Replay {
     }
 
     private Instant giveUp() {
-        return workload.lastTrainingArrival()
-                .filter(last -> last.isAfter(workload.demandEnd()))
-                .orElse(workload.demandEnd())
-                .plus(PATIENCE);
+        return workload.end().plus(PATIENCE);
     }
 
     private RunIdentity identity() {

@@ -3,10 +3,12 @@ package io.lendstream.simulator.report;
 import static io.lendstream.simulator.report.Text.escape;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.simulator.OwnRequests;
 import io.lendstream.simulator.report.Text.DurationUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
 /** The headline figures of all runs side by side, and the changes against the baseline. */
@@ -135,7 +137,9 @@ final class FiguresTable {
                         "Restarts from a checkpoint",
                         Better.LESS,
                         run -> run.training().restarts().map(Integer::doubleValue)),
-                Figure.share("GPU utilization", run -> run.training().gpuUtilization()));
+                Figure.share(
+                        "GPU utilization until the last job arrives",
+                        run -> run.training().gpuUtilization()));
     }
 
     private static Optional<Double> deadlines(ReportedRun run, Function<KeptDeadlines, Integer> count) {
@@ -162,6 +166,10 @@ final class FiguresTable {
                         run -> known(run.decisions().total(), run.decisions().count(Decision.RELEASE))));
     }
 
+    private static Optional<Double> own(ReportedRun run, ToDoubleFunction<OwnRequests> count) {
+        return run.inference().own().filter(own -> own.requests() > 0).map(own -> Math.rint(count.applyAsDouble(own)));
+    }
+
     private static List<Figure> inferenceFigures() {
         Function<ReportedRun, Optional<Delays>> start = run -> run.inference().startDelay();
         Function<ReportedRun, Optional<Delays>> overhead =
@@ -183,8 +191,13 @@ final class FiguresTable {
                 Figure.share("SLO attainment", run -> run.inference().sloAttainment()),
                 Figure.number(
                         "SLO misses",
-                        Better.LESS,
+                        Better.NEITHER,
                         run -> run.inference().misses().map(Math::rint)),
+                Figure.number(
+                        "Requests up to the workload's own end",
+                        Better.NEITHER,
+                        run -> own(run, OwnRequests::requests)),
+                Figure.number("SLO misses of these", Better.LESS, run -> own(run, OwnRequests::misses)),
                 new Figure(
                         "Error budget of %s used".formatted(SloObjective.written()),
                         Unit.SHARE,

@@ -113,9 +113,9 @@ public final class HtmlReport {
         tile(
                 "GPU-hours lent",
                 Text.number(subject.loans().gpuHours()),
-                "%s loans ended, %s on average"
+                "%s ended, %s on average"
                         .formatted(
-                                Text.number(subject.loans().ended()),
+                                Text.plural(subject.loans().ended(), "loan"),
                                 Text.duration(subject.loans().meanSeconds())),
                 "");
         requestsTile(subject);
@@ -126,7 +126,9 @@ public final class HtmlReport {
     private void completionTile(ReportedRun subject) {
         Text.DurationUnit unit = Standings.unit(facts);
         Optional<Double> mean = subject.training().meanSeconds();
-        Optional<Double> before = facts.baseline().flatMap(run -> run.training().meanSeconds());
+        Optional<Double> before = facts.baseline()
+                .filter(run -> !run.equals(subject))
+                .flatMap(run -> run.training().meanSeconds());
         Optional<Double> shareOfGain = facts.references().flatMap(each -> each.shareOfPossibleGain(subject.training()));
         tile(
                 "Average job completion time",
@@ -168,7 +170,7 @@ public final class HtmlReport {
         Inference requests = subject.inference();
         Optional<Double> baseline = facts.baseline()
                 .filter(run -> !run.equals(subject))
-                .flatMap(run -> run.inference().missShare());
+                .flatMap(run -> run.inference().comparedMissShare());
         boolean missed = SloObjective.level(requests.sloAttainment().orElse(1.0)) != RunWarning.Level.NOTE;
         tile(
                 "SLO misses",
@@ -179,7 +181,9 @@ public final class HtmlReport {
                                 SloObjective.written(),
                                 baseline.map(without -> ", against the baseline: "
                                                 + Standings.against(
-                                                        requests.missShare().orElse(0.0), without))
+                                                        requests.comparedMissShare()
+                                                                .orElse(0.0),
+                                                        without))
                                         .orElse("")),
                 missed ? "bad" : "");
         requests.worstService()

@@ -100,20 +100,22 @@ final class LoansChart {
     }
 
     private String inWords(Bar bar, double from) {
-        return "after %s\nlent: %d GPUs\nreclaimed: %d GPUs"
+        return "after %s\nlent: %s\nreclaimed: %s"
                 .formatted(
-                        Text.elapsed(run.from(), run.from().plusMillis((long) (from * 1000))), bar.lent, bar.reclaimed);
+                        Text.elapsed(run.from(), run.from().plusMillis((long) (from * 1000))),
+                        Text.plural(bar.lent, "GPU"),
+                        Text.plural(bar.reclaimed, "GPU"));
     }
 
     private static String loansInWords(ReportedRun run) {
         ReportedRun.Loans loans = run.loans();
-        return "%s GPU-hours lent. %s loans ended, after %s on average and %s at most; %d GPUs lent at the end."
+        return "%s GPU-hours lent. %s ended, after %s on average and %s at most; %s lent at the end."
                 .formatted(
                         Text.number(loans.gpuHours()),
-                        Text.number(loans.ended()),
+                        Text.plural(loans.ended(), "loan"),
                         Text.duration(loans.meanSeconds()),
                         Text.duration(loans.longestSeconds()),
-                        loans.open());
+                        Text.plural(loans.open(), "GPU"));
     }
 
     /** A whole number of sample bins, so that no bar gets more bins than its neighbours. */

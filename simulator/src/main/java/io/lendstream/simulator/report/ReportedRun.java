@@ -3,6 +3,7 @@ package io.lendstream.simulator.report;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.simulator.OwnRequests;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -196,7 +197,8 @@ public record ReportedRun(
      * @param inPlace changes of the GPUs of running jobs in place, without a restart
      * @param longestWaitSeconds the longest time from submission to the first start
      * @param deadlines how many deadlines of jobs were met; empty if no job has one, or if that is not known
-     * @param gpuUtilization GPU-seconds spent computing over all GPU-seconds; a fraction
+     * @param gpuUtilization GPU-seconds spent computing over all GPU-seconds until the last job arrives; a fraction
+     * @param queueWaits how long each queue waited for its nominal quota; empty without queues, or if not known
      */
     public record Training(
             int submitted,
@@ -206,12 +208,14 @@ public record ReportedRun(
             Optional<Integer> inPlace,
             Optional<Double> longestWaitSeconds,
             Optional<KeptDeadlines> deadlines,
-            Optional<Double> gpuUtilization) {
+            Optional<Double> gpuUtilization,
+            List<QueueWait> queueWaits) {
         public Training {
+            queueWaits = List.copyOf(queueWaits);
             completionSeconds = completionSeconds.stream().sorted().toList();
         }
 
-        /** Jobs without deadlines. */
+        /** Jobs without deadlines and queues. */
         public Training(
                 int submitted,
                 int completed,
@@ -228,7 +232,8 @@ public record ReportedRun(
                     inPlace,
                     longestWaitSeconds,
                     Optional.empty(),
-                    gpuUtilization);
+                    gpuUtilization,
+                    List.of());
         }
 
         /** Jobs of which changes in place and waits are not known. */
@@ -270,6 +275,7 @@ public record ReportedRun(
      * @param responseOverhead wait plus cold start
      * @param sloAttainment share of requests answered within their service's SLO; a fraction
      * @param services the same for each service; empty where it is not known
+     * @param own those up to the workload's own end, which are the same in each run, if they are known
      */
     public record Inference(
             long requests,
@@ -277,7 +283,8 @@ public record ReportedRun(
             Optional<Delays> startDelay,
             Optional<Delays> responseOverhead,
             Optional<Double> sloAttainment,
-            List<ServiceSlo> services) {
+            List<ServiceSlo> services,
+            Optional<OwnRequests> own) {
         public Inference {
             services = List.copyOf(services);
         }
@@ -289,7 +296,12 @@ public record ReportedRun(
                 Optional<Delays> startDelay,
                 Optional<Delays> responseOverhead,
                 Optional<Double> sloAttainment) {
-            this(requests, coldStarts, startDelay, responseOverhead, sloAttainment, List.of());
+            this(requests, coldStarts, startDelay, responseOverhead, sloAttainment, List.of(), Optional.empty());
+        }
+
+        /** The share of requests that runs are compared by: of the same requests in each run, where these are known. */
+        public Optional<Double> comparedMissShare() {
+            return sloAttainment.map(attained -> own.map(OwnRequests::missShare).orElse(1 - attained));
         }
 
         /** Share of requests that were not answered within their SLO. */

@@ -63,10 +63,27 @@ public record RunFacts(
      *
      * @param baseline the no-lending baseline
      * @param oracle a policy with lending that knows how much work jobs have left (clairvoyant)
+     * @param lends whether there are inference GPUs to lend; if not, there is no gain of lending to have a share of
+     * @param ofSeveralKinds whether there are several kinds of GPU, among which the oracle does not choose
      */
-    public record References(ReportedRun baseline, ReportedRun oracle) {
+    public record References(ReportedRun baseline, ReportedRun oracle, boolean lends, boolean ofSeveralKinds) {
         /** The possible gain below which a share of it is noise, and is not given. */
         public static final double LEAST_POSSIBLE_GAIN = 0.01;
+
+        /** References on GPUs of one kind, some of which may be lent. */
+        public References(ReportedRun baseline, ReportedRun oracle) {
+            this(baseline, oracle, true, false);
+        }
+
+        /** How the name of the baseline is introduced. */
+        public String ofBaseline() {
+            return baseline.lending() ? "baseline: " : "no-lending baseline: ";
+        }
+
+        /** How the name of the oracle is introduced. */
+        public String ofOracle() {
+            return ofSeveralKinds ? "oracle without choice of kinds: " : "oracle: ";
+        }
 
         Stream<ReportedRun> runs() {
             return Stream.of(baseline, oracle);
@@ -86,7 +103,8 @@ public record RunFacts(
 
         /** The gain of a run over the gain of the oracle; empty where the possible gain is too small for a share. */
         public Optional<Double> shareOfPossibleGain(Training run) {
-            return allDone(run, baseline.training(), oracle.training())
+            return lends
+                            && allDone(run, baseline.training(), oracle.training())
                             && possibleGain()
                                     .filter(possible -> possible >= LEAST_POSSIBLE_GAIN)
                                     .isPresent()

@@ -40,16 +40,20 @@ public final class RunWarnings {
         return Optional.of(new RunWarning(
                 level,
                 "demand-beyond-gpus",
-                "services need up to %s GPUs, %s (from %s to %s, %s in all): %s"
+                "services need up to %s%s, %s (from %s to %s, %s in all): %s%s"
                         .formatted(
-                                Text.number(need.peak()),
+                                Text.plural(need.peak(), "GPU"),
+                                need.hasGroups() ? " in whole replicas" : "",
                                 need.gpus() == 1
                                         ? "1 inference GPU exists"
                                         : Text.number((long) need.gpus()) + " inference GPUs exist",
                                 Text.minute(need.from()),
                                 Text.minute(need.to()),
                                 Text.duration(need.length().toMillis() / 1000.0),
-                                overload(need, level))));
+                                overload(need, level),
+                                need.onBestKinds()
+                                        ? " Counted are GPUs of all kinds, and replicas on the kind where each answers most."
+                                        : "")));
     }
 
     private static boolean isBeyondBudget(InferenceNeed need) {

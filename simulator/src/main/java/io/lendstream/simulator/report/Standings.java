@@ -5,6 +5,7 @@ import io.lendstream.simulator.report.ReportedRun.Training;
 import io.lendstream.simulator.report.RunFacts.References;
 import io.lendstream.simulator.report.Text.DurationUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
@@ -33,7 +34,7 @@ public final class Standings {
 
     /** Both tables in characters, with their notes; the second only if there is any request. */
     public static List<String> lines(RunFacts facts) {
-        List<String> lines = new ArrayList<>(TextTable.lines(GAIN, gain(facts)));
+        List<String> lines = new ArrayList<>(TextTable.lines(gainColumns(facts), gain(facts)));
         List<List<String>> cost = cost(facts);
         if (!cost.isEmpty()) {
             lines.add("");
@@ -50,7 +51,7 @@ public final class Standings {
     /** Both tables of the page. */
     static String html(RunFacts facts) {
         StringBuilder page = new StringBuilder("<section><h2>Gain and cost</h2>\n");
-        page.append(TextTable.html(GAIN, gain(facts)));
+        page.append(TextTable.html(gainColumns(facts), gain(facts)));
         List<List<String>> cost = cost(facts);
         if (!cost.isEmpty()) {
             page.append(TextTable.html(COST, cost));
@@ -64,12 +65,16 @@ public final class Standings {
         Optional<ReportedRun> baseline = facts.references().map(References::baseline);
         Optional<ReportedRun> oracle = facts.references().map(References::oracle);
         List<T> rows = new ArrayList<>();
-        baseline.ifPresent(run -> rows.add(row.apply("no-lending baseline: " + run.name(), run)));
+        facts.references()
+                .ifPresent(each ->
+                        rows.add(row.apply(each.ofBaseline() + each.baseline().name(), each.baseline())));
         facts.runs().stream()
                 .filter(run ->
                         Stream.of(baseline, oracle).flatMap(Optional::stream).noneMatch(run::equals))
                 .forEach(run -> rows.add(row.apply(run.name(), run)));
-        oracle.ifPresent(run -> rows.add(row.apply("oracle: " + run.name(), run)));
+        facts.references()
+                .ifPresent(each ->
+                        rows.add(row.apply(each.ofOracle() + each.oracle().name(), each.oracle())));
         return rows;
     }
 
@@ -77,7 +82,7 @@ public final class Standings {
         DurationUnit unit = unit(facts);
         return table(facts, (name, run) -> {
             Training training = run.training();
-            return List.of(
+            List<String> row = new ArrayList<>(List.of(
                     name,
                     "%s of %s".formatted(Text.number(training.completed()), Text.number(training.submitted())),
                     training.meanSeconds()
@@ -87,8 +92,51 @@ public final class Standings {
                     share(facts, training, References::shareOfPossibleGain),
                     Text.number(run.loans().gpuHours()),
                     training.inPlace().map(Text::number).orElse(Text.NOTHING),
-                    training.restarts().map(Text::number).orElse(Text.NOTHING));
+                    training.restarts().map(Text::number).orElse(Text.NOTHING)));
+            if (hasDeadlines(facts)) {
+                row.add(training.deadlines()
+                        .map(kept -> "%s of %s"
+                                .formatted(
+                                        Text.number((long) kept.met()), Text.number((long) kept.met() + kept.missed())))
+                        .orElse(Text.NOTHING));
+            }
+            if (hasQueues(facts)) {
+                row.add(longestQueueWait(training));
+            }
+            return row;
         });
+    }
+
+    /** The columns of the first table; some are there only where a job has a deadline, or a queue is declared. */
+    static List<String> gainColumns(RunFacts facts) {
+        List<String> columns = new ArrayList<>(GAIN);
+        if (hasDeadlines(facts)) {
+            columns.add("deadlines met");
+        }
+        if (hasQueues(facts)) {
+            columns.add("longest wait for nominal quota");
+        }
+        return columns;
+    }
+
+    private static boolean hasDeadlines(RunFacts facts) {
+        return facts.shown().stream().anyMatch(run -> run.training().deadlines().isPresent());
+    }
+
+    private static boolean hasQueues(RunFacts facts) {
+        return facts.shown().stream()
+                .anyMatch(run -> !run.training().queueWaits().isEmpty());
+    }
+
+    /** The queue that waited longest: {@code team-b: 35.0 s}. */
+    private static String longestQueueWait(Training training) {
+        return training.queueWaits().isEmpty()
+                ? Text.NOTHING
+                : training.queueWaits().stream()
+                        .filter(wait -> wait.asks() > 0)
+                        .max(Comparator.comparingDouble(QueueWait::longestSeconds))
+                        .map(wait -> "%s: %s".formatted(wait.queue(), Text.duration(wait.longestSeconds())))
+                        .orElse("none");
     }
 
     /** The unit of average completion times, by the longest of all runs. */
@@ -115,13 +163,13 @@ public final class Standings {
             return List.of();
         }
         Optional<Double> baseline =
-                facts.baseline().flatMap(run -> run.inference().missShare());
+                facts.baseline().flatMap(run -> run.inference().comparedMissShare());
         return table(facts, (name, run) -> {
             Inference requests = run.inference();
             return List.of(
                     name,
                     misses(requests),
-                    requests.missShare()
+                    requests.comparedMissShare()
                             .flatMap(share -> baseline.map(without -> against(share, without)))
                             .orElse(Text.NOTHING),
                     budget(requests),
@@ -176,6 +224,12 @@ public final class Standings {
         List<String> notes = new ArrayList<>();
         facts.remarks().baseline().ifPresent(text -> notes.add("Baseline: " + text + "."));
         facts.references()
+                .filter(each -> !each.lends())
+                .ifPresent(any -> notes.add(
+                        "No share of the possible gain (%s): there are no inference GPUs, so nothing can be lent."
+                                .formatted(Text.NOTHING)));
+        facts.references()
+                .filter(References::lends)
                 .flatMap(References::possibleGain)
                 .filter(possible -> possible < References.LEAST_POSSIBLE_GAIN)
                 .ifPresent(possible -> notes.add(
@@ -188,12 +242,32 @@ public final class Standings {
             notes.add("Every run starts without replicas: the first requests of each service wait for a cold start."
                     + " The baseline has SLO misses from it, too.");
         }
+        ownRequests(facts).ifPresent(notes::add);
         if (facts.references().isPresent()) {
             notes.add("Oracle: a clairvoyant policy with lending that knows how much work each job has left."
                     + " It is a policy, not a bound.");
+            facts.references()
+                    .filter(References::ofSeveralKinds)
+                    .ifPresent(any -> notes.add(
+                            "The oracle does not choose the kind of GPU of a job, so policies that do may be better."));
         }
         notes.add(
                 "Resizes in place keep the processes of a running job (AFE); restarts start it again from a checkpoint.");
         return notes;
+    }
+
+    /** What is compared where runs have different numbers of requests. */
+    private static Optional<String> ownRequests(RunFacts facts) {
+        boolean different = facts.shown().stream()
+                        .map(run -> run.inference().requests())
+                        .distinct()
+                        .count()
+                > 1;
+        return facts.baseline()
+                .filter(any -> different)
+                .flatMap(run -> run.inference().own())
+                .map(own -> "Load repeats its last day until the last job ends, so longer runs have more requests."
+                        + " Misses against the baseline are of the %s requests up to the workload's own end."
+                                .formatted(count(own.requests())));
     }
 }

@@ -6,7 +6,9 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.simulator.JobResult;
+import io.lendstream.simulator.PlacedGpu;
 import io.lendstream.simulator.RequestResult;
 import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts.References;
@@ -22,21 +24,27 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the results of runs: {@code summary.json}, {@code jobs.csv}, {@code inference.csv}, {@code delays.csv} and
- * {@code decisions.jsonl}. Their fields are a contract with the tools that read them. Times in the tables are seconds
+ * Writes the results of runs: {@code summary.json}, {@code jobs.csv}, {@code gpus.csv}, {@code inference.csv},
+ * {@code delays.csv} and {@code decisions.jsonl}. Their fields are a contract with the tools that read them. Times in the tables are seconds
  * since the workload's start. A number that is not finite is an empty cell in a table, and null in JSON.
  *
  * <p>Services of which only rates are known have no lines in {@code inference.csv}; they count in the summary and in
  * the distributions of {@code delays.csv}.
  */
 public final class ResultFiles {
+    /** The file that says where the GPUs of decisions are, and of what kind. */
+    public static final String GPUS = "gpus.csv";
+
     private static final ObjectMapper LINES = Json.lines();
     private static final ObjectMapper PAGES = Json.pages();
 
@@ -95,6 +103,7 @@ public final class ResultFiles {
             try {
                 Files.createDirectories(directory);
                 writeJobs(files, detailed);
+                writeGpus(files, detailed);
                 writeRequests(files, detailed);
                 DelayCurves.write(files, detailed);
                 writeDecisions(files, detailed);
@@ -157,7 +166,7 @@ public final class ResultFiles {
 
     private static void writeJobs(WholeFiles files, List<RunOutcome> outcomes) throws IOException {
         try (BufferedWriter out = files.writer("jobs.csv")) {
-            out.write("policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds,outcome\n");
+            out.write("policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds,outcome,kinds\n");
             for (RunOutcome outcome : outcomes) {
                 Instant zero = outcome.results().start();
                 for (JobResult job : outcome.results().jobs()) {
@@ -171,9 +180,28 @@ public final class ResultFiles {
                             job.completionTime().map(ResultFiles::seconds).orElse(""),
                             Integer.toString(job.restarts()),
                             gpuSeconds(job),
-                            outcome(job.phase())));
+                            outcome(job.phase()),
+                            Csv.name(job.kinds().stream().map(KindId::value).collect(Collectors.joining(";")))));
                     out.write('\n');
                 }
+            }
+        }
+    }
+
+    /** Runs that are compared have the same nodes; a unit that only some of them cut is there, too. */
+    private static void writeGpus(WholeFiles files, List<RunOutcome> outcomes) throws IOException {
+        Set<PlacedGpu> units = new LinkedHashSet<>();
+        outcomes.forEach(outcome -> units.addAll(outcome.results().places()));
+        try (BufferedWriter out = files.writer(GPUS)) {
+            out.write("gpu,node,kind,pool\n");
+            for (PlacedGpu unit : units) {
+                out.write(String.join(
+                        ",",
+                        Csv.name(unit.gpu().value()),
+                        Csv.name(unit.node().value()),
+                        Csv.name(unit.kind().value()),
+                        unit.pool().name().toLowerCase(Locale.ROOT)));
+                out.write('\n');
             }
         }
     }

@@ -4,10 +4,12 @@ import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.report.Delays;
+import io.lendstream.simulator.report.QueueWait;
 import io.lendstream.simulator.report.ReportedRun;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Makes the facts of a report from a run whose true figures are known. */
@@ -54,7 +56,17 @@ public final class RunFactsOf {
                         .max(Duration::compareTo)
                         .map(wait -> Limits.millis(wait) / 1000.0),
                 Summary.deadlines(outcome.results()),
-                Optional.of(outcome.results().gpuUtilization()));
+                Optional.of(outcome.results().gpuUtilization()),
+                outcome.waitsByQueue().entrySet().stream()
+                        .map(RunFactsOf::queueWait)
+                        .toList());
+    }
+
+    private static QueueWait queueWait(Map.Entry<String, Distribution> queue) {
+        return new QueueWait(
+                queue.getKey(),
+                Math.round(queue.getValue().count()),
+                queue.getValue().max());
     }
 
     private static ReportedRun.Inference inference(Summary summary) {
@@ -64,7 +76,8 @@ public final class RunFactsOf {
                 delays(summary.requests().startDelaySeconds()),
                 delays(summary.requests().overheadSeconds()),
                 summary.requests().sloAttainment(),
-                summary.requests().services());
+                summary.requests().services(),
+                Optional.of(summary.requests().own()));
     }
 
     static Optional<Delays> delays(Distribution sample) {

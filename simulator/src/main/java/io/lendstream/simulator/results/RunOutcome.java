@@ -5,7 +5,9 @@ import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.WorldResults;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * The outcome of a run.
@@ -15,6 +17,7 @@ import java.util.Optional;
  * @param complete whether the workload was played to its end; else the figures are up to the time when it was broken
  *     off
  * @param queueWaits how long queues waited for their nominal quota, in seconds; empty without queues
+ * @param waitsByQueue the same by the name of the queue; those that never waited too
  */
 public record RunOutcome(
         RunIdentity run,
@@ -22,15 +25,17 @@ public record RunOutcome(
         List<Decision> decisions,
         double wallSeconds,
         boolean complete,
-        Optional<Distribution> queueWaits) {
+        Optional<Distribution> queueWaits,
+        Map<String, Distribution> waitsByQueue) {
     public RunOutcome {
         decisions = Collections.unmodifiableList(decisions);
+        waitsByQueue = Collections.unmodifiableMap(new TreeMap<>(waitsByQueue));
     }
 
     /** A run without queues. */
     public RunOutcome(
             RunIdentity run, WorldResults results, List<Decision> decisions, double wallSeconds, boolean complete) {
-        this(run, results, decisions, wallSeconds, complete, Optional.empty());
+        this(run, results, decisions, wallSeconds, complete, Optional.empty(), Map.of());
     }
 
     /** A run that was played to its end. */

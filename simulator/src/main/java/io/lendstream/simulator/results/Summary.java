@@ -5,6 +5,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
+import io.lendstream.simulator.OwnRequests;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.report.KeptDeadlines;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param complete whether the workload was played to its end
  * @param gpuHoursRescaling GPU hours that went into changes of the size of jobs
  * @param queueWaits how long queues waited for their nominal quota, in seconds; empty without queues
+ * @param waitsByQueue the same by queue
  */
 public record Summary(
         RunIdentity run,
@@ -38,6 +40,7 @@ public record Summary(
         double gpuUtilization,
         double gpuHoursRescaling,
         Optional<Distribution> queueWaits,
+        Map<String, Distribution> waitsByQueue,
         double wallSeconds) {
 
     /**
@@ -70,6 +73,7 @@ public record Summary(
      * @param overheadSeconds waits of requests for a GPU and for a replica to come up
      * @param sloAttainment share of all requests that were answered within their service's SLO
      * @param services the same for each service
+     * @param own those up to the workload's own end, which are the same in each run
      */
     public record Requests(
             long offered,
@@ -77,7 +81,8 @@ public record Summary(
             Distribution startDelaySeconds,
             Distribution overheadSeconds,
             Optional<Double> sloAttainment,
-            List<ServiceSlo> services) {
+            List<ServiceSlo> services,
+            OwnRequests own) {
         double misses() {
             return services.stream().mapToDouble(ServiceSlo::misses).sum();
         }
@@ -103,6 +108,7 @@ public record Summary(
         double inTime = 0;
         long coldStarts = 0;
         List<ServiceSlo> services = new ArrayList<>();
+        OwnRequests own = OwnRequests.NONE;
         for (ServiceResult service : results.services()) {
             delays.addAll(service.startDelaySeconds());
             overheads.addAll(service.overheadSeconds());
@@ -110,6 +116,7 @@ public record Summary(
             inTime += service.withinSlo();
             coldStarts += service.coldStarts();
             services.add(slo(service));
+            own = own.plus(service.own());
         }
         return new Summary(
                 outcome.run(),
@@ -121,11 +128,13 @@ public record Summary(
                         delays,
                         overheads,
                         offered > 0 ? Optional.of(Math.min(1, inTime / offered)) : Optional.empty(),
-                        services),
+                        services,
+                        own),
                 lending(outcome),
                 results.gpuUtilization(),
                 results.rescalingGpuSeconds() / 3600,
                 outcome.queueWaits(),
+                outcome.waitsByQueue(),
                 outcome.wallSeconds());
     }
 
@@ -206,14 +215,21 @@ public record Summary(
         fields.put("gpuHoursLent", rounded(lending.gpuHours()));
         fields.put("gpuHoursRescaling", rounded(gpuHoursRescaling));
         queueWaits.ifPresent(waits -> {
-            Map<String, @Nullable Object> figures = new LinkedHashMap<>();
-            figures.put("asks", Math.round(waits.count()));
-            figures.put("max", rounded(waits.max()));
-            figures.put("p99", rounded(waits.quantile(.99)));
-            fields.put("queueWaits", figures);
+            Map<String, Object> byQueue = new LinkedHashMap<>();
+            waitsByQueue.forEach((queue, ofQueue) -> byQueue.put(queue, fields(ofQueue)));
+            fields.put("queueWaits", fields(waits));
+            fields.put("queueWaitsByQueue", byQueue);
         });
         fields.put("wallSeconds", rounded(wallSeconds));
         return fields;
+    }
+
+    private static Map<String, @Nullable Object> fields(Distribution waits) {
+        Map<String, @Nullable Object> figures = new LinkedHashMap<>();
+        figures.put("asks", Math.round(waits.count()));
+        figures.put("max", rounded(waits.max()));
+        figures.put("p99", rounded(waits.quantile(.99)));
+        return figures;
     }
 
     private void trainingFields(Map<String, @Nullable Object> fields) {
@@ -256,8 +272,9 @@ public record Summary(
         fields.put(
                 "responseOverheadMaxSeconds", rounded(requests.overheadSeconds().max()));
         fields.put("sloAttainment", rounded(requests.sloAttainment().orElse(1.0)));
-        double misses = requests.misses();
-        fields.put("sloMisses", Double.isFinite(misses) ? Math.round(misses) : null);
+        fields.put("sloMisses", count(requests.misses()));
+        fields.put("ownRequests", count(requests.own().requests()));
+        fields.put("ownSloMisses", count(requests.own().misses()));
         fields.put("errorBudgetUsed", rounded(requests.sloAttainment().map(SloObjective::budgetUsed)));
         Optional<ServiceSlo> worst = ServiceSlo.worst(requests.services());
         fields.put("worstService", worst.isEmpty() ? null : worst.get().service());
@@ -272,6 +289,10 @@ public record Summary(
         fields.put("sloAttainment", rounded(service.attainment()));
         fields.put("coldStarts", service.coldStarts());
         return fields;
+    }
+
+    private static @Nullable Long count(double number) {
+        return Double.isFinite(number) ? Math.round(number) : null;
     }
 
     /** As many digits as mean something; null where there is no such number. */

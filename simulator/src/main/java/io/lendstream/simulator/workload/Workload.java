@@ -108,6 +108,12 @@ public record Workload(
                 .orElse(start);
     }
 
+    /** Its own end: of its demand, or the last training arrival if that is later. Runs go on until all jobs are done. */
+    public Instant end() {
+        Instant demandEnd = demandEnd();
+        return lastTrainingArrival().filter(last -> last.isAfter(demandEnd)).orElse(demandEnd);
+    }
+
     public Instant at(Duration sinceStart) {
         return start.plus(sinceStart);
     }

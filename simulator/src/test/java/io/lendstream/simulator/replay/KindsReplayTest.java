@@ -6,9 +6,11 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.simulated.SimulatedGpu;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.simulator.JobResult;
+import io.lendstream.simulator.PlacedGpu;
 import io.lendstream.simulator.workload.Presets;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
@@ -67,6 +69,14 @@ class KindsReplayTest {
 
         assertThat(ran(replayed, "usual")).isBetween(Duration.ofHours(1), Duration.ofMinutes(61));
         assertThat(ran(replayed, "slow")).isBetween(Duration.ofHours(2), Duration.ofMinutes(121));
+        assertThat(replayed.outcome().results().jobs())
+                .extracting(JobResult::kinds)
+                .containsExactlyInAnyOrder(List.of(SimulatedGpu.T4.kind()), List.of(SimulatedGpu.V100.kind()));
+        assertThat(replayed.outcome().results().places())
+                .hasSize(4)
+                .allMatch(unit -> unit.pool() == Pool.TRAINING)
+                .extracting(PlacedGpu::kind)
+                .containsOnly(SimulatedGpu.T4.kind(), SimulatedGpu.V100.kind());
     }
 
     @Test

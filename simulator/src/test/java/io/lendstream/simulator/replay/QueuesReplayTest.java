@@ -8,6 +8,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.simulator.Distribution;
+import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.workload.Presets;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,17 +65,20 @@ class QueuesReplayTest {
         Path jobs = Files.writeString(
                 folder.resolve("jobs.csv"),
                 "job,submitSeconds,gpus,runSeconds,queue\nlong,0,16,90000,\nown,120,4,60,team-a\n");
-        Path queues = Files.writeString(folder.resolve("queues.csv"), "queue,nominalQuota\nteam-a,8\n");
+        Path queues = Files.writeString(folder.resolve("queues.csv"), "queue,nominalQuota\nteam-a,8\nteam-b,4\n");
         Workload workload = Workloads.load(jobs + "," + queues, Scene.of(DOMAIN, 1, 16, 0));
         ReplaySettings settings = ReplaySettings.of(
                         "deepboot", true, true, new SimulatedNodes.Layout(DOMAIN, 4, 4, 4, 1))
                 .until(workload.start().plusSeconds(123));
 
-        Distribution waits =
-                Replay.run(workload, settings).outcome().queueWaits().orElseThrow();
+        RunOutcome outcome = Replay.run(workload, settings).outcome();
+        Distribution waits = outcome.queueWaits().orElseThrow();
+        Map<String, Distribution> byQueue = outcome.waitsByQueue();
 
         assertThat(waits.count()).isEqualTo(1);
         assertThat(waits.max()).isEqualTo(3);
+        assertThat(byQueue.get("team-a").max()).isEqualTo(3);
+        assertThat(byQueue.get("team-b").count()).isZero();
     }
 
     @Test

@@ -183,7 +183,8 @@ class HtmlReportTest {
                 Optional.empty(),
                 Delays.of(List.of(0.0, 5.0)),
                 Optional.of(.9989),
-                List.of(new ServiceSlo("chat", 500, 499, 1), new ServiceSlo("vision", 500, 499.9, 2)));
+                List.of(new ServiceSlo("chat", 500, 499, 1), new ServiceSlo("vision", 500, 499.9, 2)),
+                Optional.empty());
         ReportedRun run = ReportedRun.ofFigures("deepboot, lending on", true, completions(250.0), requests, true);
 
         String page = HtmlReport.render(new RunFacts("one", List.of(), List.of(run)));

@@ -84,6 +84,18 @@ class RunWarningsTest {
                 .level();
     }
 
+    @Test
+    void wholeReplicasAndKindsAreNamed() {
+        InferenceNeed plain = need(9, .01, .02);
+        InferenceNeed grouped = new InferenceNeed(
+                1, 1, 2, 2, .01, .02, plain.from(), plain.to(), plain.length(), plain.longestExcess(), true, true);
+
+        assertThat(RunWarnings.overload(grouped).orElseThrow().line())
+                .startsWith("ALARM: services need up to 2 GPUs in whole replicas, 1 inference GPU exists")
+                .endsWith(" Counted are GPUs of all kinds, and replicas on the kind where each answers most.");
+        assertThat(RunWarnings.overload(plain).orElseThrow().line()).doesNotContain("whole replicas", "kind");
+    }
+
     /** A need of three services. */
     private static InferenceNeed need(int peak, double excessShare, double wholeExcessShare) {
         return need(3, peak, peak - .5, excessShare, wholeExcessShare);
@@ -112,7 +124,9 @@ class RunWarningsTest {
                 START.plusSeconds(3600),
                 START.plusSeconds(7200),
                 Duration.ofHours(1),
-                longestExcess);
+                longestExcess,
+                false,
+                false);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.lendstream.simulator.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.simulator.OwnRequests;
 import io.lendstream.simulator.report.ReportedRun.Inference;
 import io.lendstream.simulator.report.ReportedRun.Training;
 import io.lendstream.simulator.report.RunFacts.References;
@@ -97,6 +98,56 @@ class StandingsTest {
         assertThat(Standings.against(.1, 0)).isEqualTo("baseline has none");
     }
 
+    @Test
+    void deadlinesAndQueuesHaveAColumnWhereThereAreSome() {
+        assertThat(Standings.gainColumns(new RunFacts("t", List.of(), List.of(HALFWAY))))
+                .doesNotContain("deadlines met", "longest wait for nominal quota");
+        Training training = new Training(
+                3,
+                0,
+                List.of(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(new KeptDeadlines(2, 1)),
+                Optional.empty(),
+                List.of(new QueueWait("team-a", 4, 20), new QueueWait("team-b", 1, 35), new QueueWait("team-c", 0, 0)));
+        ReportedRun queued = ReportedRun.ofFigures("tiresias", true, training, HALFWAY.inference(), true);
+
+        RunFacts facts = new RunFacts("t", List.of(), List.of(queued, HALFWAY));
+
+        assertThat(Standings.gainColumns(facts)).endsWith("deadlines met", "longest wait for nominal quota");
+        assertThat(Standings.gain(facts).get(0)).endsWith("2 of 3", "team-b: 35 s");
+        assertThat(Standings.gain(facts).get(1)).endsWith("–", "–");
+    }
+
+    /** Both runs have the same 9 misses of 100 requests; then load repeats for different times. */
+    @Test
+    void missesAreComparedOverTheSameRequests() {
+        ReportedRun shorter = longer("no-lending, lending off", 110);
+        ReportedRun longer = longer("deepboot, lending on", 150);
+        RunFacts facts = new RunFacts("t", List.of(), List.of(longer), Optional.of(new References(shorter, longer)));
+
+        assertThat(Standings.cost(facts)).extracting(row -> row.get(2)).containsOnly("same");
+        assertThat(Standings.lines(facts))
+                .contains("Load repeats its last day until the last job ends, so longer runs have more requests."
+                        + " Misses against the baseline are of the 100 requests up to the workload's own end.");
+        assertThat(HtmlReport.render(facts))
+                .contains("Requests up to the workload&#39;s own end", "SLO misses of these");
+    }
+
+    private static ReportedRun longer(String name, int requests) {
+        Inference inference = new Inference(
+                requests,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(1 - 9.0 / requests),
+                List.of(new ServiceSlo("chat", requests, requests - 9, 0)),
+                Optional.of(new OwnRequests(100, 91)));
+        return ReportedRun.ofFigures(name, name.endsWith("on"), BASELINE.training(), inference, true);
+    }
+
     private static ReportedRun run(String name, int submitted, Double... seconds) {
         return ReportedRun.ofFigures(
                 name,
@@ -108,7 +159,8 @@ class StandingsTest {
                         Optional.empty(),
                         Optional.empty(),
                         Optional.of(.9),
-                        List.of(new ServiceSlo("chat", 50, 50, 0), new ServiceSlo("vision", 50, 40, 0))),
+                        List.of(new ServiceSlo("chat", 50, 50, 0), new ServiceSlo("vision", 50, 40, 0)),
+                        Optional.empty()),
                 true);
     }
 }

@@ -15,9 +15,13 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
+import io.lendstream.simulator.PlacedGpu;
 import io.lendstream.simulator.RequestResult;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
@@ -269,13 +273,54 @@ class ResultFilesTest {
 
         assertThat(Files.readAllLines(folder.resolve("jobs.csv")))
                 .containsExactly(
-                        "policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds,outcome",
-                        "deepboot,on,a,100,110,300,200,2,1234.5,completed",
-                        "deepboot,on,b,150,160,450,300,2,1234.5,completed",
-                        "deepboot,on,c,400,,,,0,0,");
+                        "policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds,outcome,kinds",
+                        "deepboot,on,a,100,110,300,200,2,1234.5,completed,",
+                        "deepboot,on,b,150,160,450,300,2,1234.5,completed,",
+                        "deepboot,on,c,400,,,,0,0,,");
         assertThat(Files.readAllLines(folder.resolve("inference.csv")))
                 .containsExactly(
                         "policy,lending,name,submit,start,completion,coldStart", "deepboot,on,r1,10,11.5,24.5,true");
+    }
+
+    @Test
+    void writesWhereGpusAreAndTheKindsThatJobsHad() throws IOException {
+        RunOutcome plain = outcome();
+        KindId small = new KindId("Tesla-T4-16GB");
+        JobResult job = new JobResult(
+                new JobId("a"),
+                "vision",
+                START,
+                Optional.of(START),
+                Optional.empty(),
+                1,
+                0,
+                7,
+                .5,
+                JobPhase.RUNNING,
+                Optional.empty(),
+                List.of(new KindId("A100-SXM4-80GB"), small));
+        WorldResults results = new WorldResults(
+                START,
+                START.plusSeconds(60),
+                List.of(job),
+                List.of(),
+                List.of(),
+                1,
+                0,
+                60,
+                0,
+                0,
+                List.of(new PlacedGpu(new GpuId("g1"), new NodeId("n1"), small, Pool.TRAINING)));
+
+        new ResultFiles(folder)
+                .write(List.of(
+                        new RunOutcome(plain.run(), results, List.of(), 1),
+                        new RunOutcome(plain.run(), results, List.of(), 1)));
+
+        assertThat(Files.readAllLines(folder.resolve("gpus.csv")))
+                .containsExactly("gpu,node,kind,pool", "g1,n1,Tesla-T4-16GB,training");
+        assertThat(Files.readAllLines(folder.resolve("jobs.csv")))
+                .contains("deepboot,on,a,0,0,,,1,7,,A100-SXM4-80GB;Tesla-T4-16GB");
     }
 
     @Test
@@ -310,11 +355,15 @@ class ResultFilesTest {
         waits.add(4);
         waits.add(30);
 
-        RunOutcome queued = new RunOutcome(plain.run(), plain.results(), List.of(), 1, true, Optional.of(waits));
+        RunOutcome queued = new RunOutcome(
+                plain.run(), plain.results(), List.of(), 1, true, Optional.of(waits), Map.of("a", waits));
 
         assertThat(Summary.of(plain).fields()).doesNotContainKey("queueWaits");
         assertThat(Summary.of(queued).fields().get("queueWaits"))
                 .isEqualTo(Map.of("asks", 2L, "max", 30.0, "p99", 29.74));
+        assertThat(Summary.of(plain).fields()).doesNotContainKey("queueWaitsByQueue");
+        assertThat(Summary.of(queued).fields().get("queueWaitsByQueue"))
+                .isEqualTo(Map.of("a", Map.of("asks", 2L, "max", 30.0, "p99", 29.74)));
     }
 
     private static Decision decision(Reason reason) {

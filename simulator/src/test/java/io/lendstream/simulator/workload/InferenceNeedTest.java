@@ -3,8 +3,10 @@ package io.lendstream.simulator.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
@@ -74,6 +76,64 @@ class InferenceNeedTest {
         assertThat(InferenceNeed.of(workload(new ServiceLoad(onKinds, alike.demand())), 1)
                         .peak())
                 .isEqualTo(2);
+    }
+
+    /** A replica of three GPUs answers 20 requests per second: four GPUs have room for one of the two that are needed. */
+    @Test
+    void replicasOfSeveralGpusAreCountedWhole() {
+        ServiceLoad load = shaped(List.of(27.5, 10.0), ReplicaShape.of("tp3", 3, 1, 20, Duration.ofSeconds(10)));
+
+        InferenceNeed need = InferenceNeed.of(workload(load), 4);
+
+        assertThat(need.hasGroups()).isTrue();
+        assertThat(need.peak()).isEqualTo(6);
+        assertThat(need.excessShare()).as("of 37.5 requests per second").isCloseTo(7.5 / 37.5, within(1e-6));
+        assertThat(need.longestExcess()).isEqualTo(Duration.ofHours(1));
+        assertThat(need.queuesUp()).isTrue();
+        assertThat(InferenceNeed.of(workload(load), 6).exceeds()).isFalse();
+        assertThat(InferenceNeed.of(workload(load), 6).excessShare()).isZero();
+    }
+
+    @Test
+    void theShapesThatNeedTheFewestGpusTogetherAreCounted() {
+        ServiceLoad load = shaped(
+                List.of(35.0, 3500.0),
+                ReplicaShape.of("one", 1, 1, 10, Duration.ofSeconds(10)),
+                ReplicaShape.of("two", 2, 1, 25, Duration.ofSeconds(10)));
+
+        assertThat(WholeReplicas.of(load.service(), 8).gpus(35 / 12.5)).isEqualTo(3);
+        assertThat(InferenceNeed.of(workload(load), 300).peak()).isEqualTo(280);
+        assertThat(InferenceNeed.of(workload(load), 8).peak()).isEqualTo(280);
+    }
+
+    @Test
+    void eachRoleHasItsOwnReplicas() {
+        ServiceLoad load = shaped(
+                List.of(30.0),
+                ReplicaShape.of("in", 1, 1, 38, Duration.ofSeconds(10)).as(ReplicaRole.PREFILL),
+                ReplicaShape.of("out", 2, 1, 25, Duration.ofSeconds(10)).as(ReplicaRole.DECODE));
+
+        assertThat(InferenceNeed.of(workload(load), 4).peak()).isEqualTo(5);
+        assertThat(InferenceNeed.of(workload(load), 4).excessShare()).isCloseTo(5 / 30.0, within(1e-6));
+    }
+
+    @Test
+    void itIsKnownWhetherReplicasDifferByKind() {
+        ServiceLoad alike = rates("chat", 10, List.of(40.0));
+        InferenceService onKinds = alike.service()
+                .onKinds(List.of(
+                        KindCapacity.of(new KindId("Tesla-T4-16GB"), 5),
+                        KindCapacity.of(new KindId("A100-SXM4-80GB"), 20)));
+
+        assertThat(InferenceNeed.of(workload(alike), 1).onBestKinds()).isFalse();
+        assertThat(InferenceNeed.of(workload(new ServiceLoad(onKinds, alike.demand())), 1)
+                        .onBestKinds())
+                .isTrue();
+    }
+
+    private static ServiceLoad shaped(List<Double> perSecond, ReplicaShape... shapes) {
+        ServiceLoad plain = rates("chat", 10, perSecond);
+        return new ServiceLoad(plain.service().inShapes(List.of(shapes)), plain.demand());
     }
 
     @Test

@@ -145,7 +145,8 @@ final class GroupSupply {
                 Optional<UnitSet> set = source.compareTo(most) > 0
                         ? Optional.empty()
                         : search.find(shape, source, unit -> isFor(need, shape, unit));
-                if (set.filter(found -> isWithinQuota(service, role, found, waits)).isPresent()) {
+                if (set.filter(found -> isWithinQuota(service, role, found, waits))
+                        .isPresent()) {
                     return set;
                 }
             }

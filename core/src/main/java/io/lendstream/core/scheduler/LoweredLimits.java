@@ -54,7 +54,8 @@ final class LoweredLimits {
         return service.isPresent()
                 && before.services()
                         .get(service.get().service())
-                        .filter(known -> !known.spec().queue().equals(service.get().queue()))
+                        .filter(known ->
+                                !known.spec().queue().equals(service.get().queue()))
                         .isPresent();
     }
 }

@@ -203,12 +203,14 @@ final class QueuePools {
                     isFitted = false;
                 } else {
                     Misfit misfit = new Misfit(i, most, held > most, asker.nominal());
-                    last = last.filter(other -> Misfit.ORDER.compare(other, misfit) < 0).or(() -> Optional.of(misfit));
+                    last = last.filter(other -> Misfit.ORDER.compare(other, misfit) < 0)
+                            .or(() -> Optional.of(misfit));
                 }
             }
             if (isFitted && last.isPresent()) {
                 askers.set(
-                        last.get().asker(), askers.get(last.get().asker()).using(last.get().most()));
+                        last.get().asker(),
+                        askers.get(last.get().asker()).using(last.get().most()));
                 isFitted = false;
             }
             if (isFitted) {

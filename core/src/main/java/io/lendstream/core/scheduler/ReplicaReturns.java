@@ -101,7 +101,8 @@ final class ReplicaReturns {
                 WarmReplicas warm = WarmReplicas.of(builder.clusterIndex(), service.spec());
                 List<WarmReplica> all = new ArrayList<>(warm.all());
                 all.removeIf(replica -> !stage.has(replica) || !isTakeable(use, replica));
-                all.sort(Comparator.comparing((WarmReplica replica) -> replica.first().since())
+                all.sort(Comparator.comparing(
+                                (WarmReplica replica) -> replica.first().since())
                         .reversed()
                         .thenComparing(replica -> replica.first().gpuId()));
                 for (WarmReplica replica : all) {

@@ -43,9 +43,7 @@ public final class LimitExcess {
 
     /** Whether a unit counts in a quota of a queue, or is of the kind for which the queue has none. */
     public static boolean counts(ClusterQueue queue, QuotaUse use, Optional<KindId> unit) {
-        return queue.quota(unit)
-                .map(quota -> quota.kind().equals(use.kind()))
-                .orElseGet(() -> unit.equals(use.kind()));
+        return queue.quota(unit).map(quota -> quota.kind().equals(use.kind())).orElseGet(() -> unit.equals(use.kind()));
     }
 
     /** GPUs of queues that have no quota for their kind. */

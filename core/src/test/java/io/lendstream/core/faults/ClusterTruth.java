@@ -509,7 +509,8 @@ final class ClusterTruth {
             if (first.plus(LONGEST_CLAIM).isBefore(now)) {
                 broken(
                         "excess kept",
-                        "%s uses more than %s GPUs since %s, and could never have more".formatted(account, most, first));
+                        "%s uses more than %s GPUs since %s, and could never have more"
+                                .formatted(account, most, first));
             }
         });
     }
@@ -592,10 +593,11 @@ final class ClusterTruth {
     /** Whole replicas only: by unit, or by the number of units where drivers choose them. */
     private void checkReplicas(ClusterState state, Map<GpuId, Tenant> known, Set<String> unclear) {
         for (Together all : new HashSet<>(together.values())) {
-            boolean isChanging = all.units().stream().anyMatch(unit -> state.gpus()
-                    .get(unit)
-                    .filter(now -> now.owner().isInTransfer())
-                    .isPresent());
+            boolean isChanging = all.units().stream()
+                    .anyMatch(unit -> state.gpus()
+                            .get(unit)
+                            .filter(now -> now.owner().isInTransfer())
+                            .isPresent());
             if (!all.isReplica() || isChanging || all.units().stream().anyMatch(this::isOfSlots)) {
                 continue;
             }

@@ -403,9 +403,7 @@ class LimitReturnsTest {
                 .isEqualTo(new Action.Hold(Optional.empty(), Optional.of(new ServiceId("chat")), Optional.of(TEAM)));
         assertThat(holds.get(0).reason().text())
                 .isEqualTo("2 more GPUs for chat are refused: queue team-a uses 2 of at most 3 GPUs (nominal quota 3)");
-        assertThat(holds.get(0).reason().numbers())
-                .containsEntry("asked", 2.0)
-                .containsEntry("limit", 3.0);
+        assertThat(holds.get(0).reason().numbers()).containsEntry("asked", 2.0).containsEntry("limit", 3.0);
         assertThat(story.state().queues().require(TEAM).refusedInShapes()).contains(2);
 
         story.rate("chat", 15).after(ofSeconds(30)).rate("chat", 15).settled();

@@ -38,9 +38,7 @@ class QueuePoolsTest {
     @ParameterizedTest
     @ValueSource(strings = {"deepboot", "tiresias", "afs", "optimus", "lyra", "pollux"})
     void oneOfTwoJobsThatNeedAllGpusGoesOn(String policy) {
-        Scenario story = Scenario.of(policy)
-                .node("one", Pool.TRAINING, 4)
-                .node("two", Pool.TRAINING, 4);
+        Scenario story = Scenario.of(policy).node("one", Pool.TRAINING, 4).node("two", Pool.TRAINING, 4);
         queue(story, "a", 4);
         queue(story, "b", 4);
         queue(story, "c", 0);
@@ -49,7 +47,8 @@ class QueuePoolsTest {
         story.rigidJob("c1", 1, "c").settled();
         changes(story);
 
-        story.tell(new NodeLeft(new NodeId("two"), Scenario.DOMAIN, story.now())).settled();
+        story.tell(new NodeLeft(new NodeId("two"), Scenario.DOMAIN, story.now()))
+                .settled();
         story.after(ofSeconds(61)).settled();
 
         assertThat(changes(story)).isZero();

@@ -43,8 +43,9 @@ final class PlayOptions {
     @Option(
             names = "--services",
             paramLabel = "FILE",
-            description = "Makes request-rate series into services: a CSV with a line a service, also with kinds, or with replicas of "
-                    + "several GPUs.")
+            description =
+                    "Makes request-rate series into services: a CSV with a line a service, also with kinds, or with replicas of "
+                            + "several GPUs.")
     private Optional<Path> services = Optional.empty();
 
     @Option(
@@ -172,7 +173,8 @@ final class PlayOptions {
                 new RunFacts.Parameter("nodes", String.valueOf(nodes)),
                 new RunFacts.Parameter("GPUs per node", String.valueOf(gpusPerNode)),
                 new RunFacts.Parameter("AFE", afe)));
-        services.ifPresent(file -> parameters.add(new RunFacts.Parameter("services", String.valueOf(file.getFileName()))));
+        services.ifPresent(
+                file -> parameters.add(new RunFacts.Parameter("services", String.valueOf(file.getFileName()))));
         profiles.ifPresent(
                 folder -> parameters.add(new RunFacts.Parameter("profiles", String.valueOf(folder.getFileName()))));
         parameters.add(new RunFacts.Parameter("jobs of lists", listJobs));

@@ -283,7 +283,8 @@ final class ReplayCommand implements Callable<Integer> {
                     "--references is 'on', but --published-timing has none; name the policies to compare in --policy.");
         }
         Bounds.checkOut(out);
-        var experiment = new PublishedExperiment(workload, play, PublishedExperiment.timing(timing), inPlace, this::say);
+        var experiment =
+                new PublishedExperiment(workload, play, PublishedExperiment.timing(timing), inPlace, this::say);
         List<RunOutcome> outcomes = experiment.replay(runs);
         new ResultFiles(out).write(outcomes);
         report(
@@ -340,7 +341,8 @@ final class ReplayCommand implements Callable<Integer> {
     private void report(
             List<RunFacts.Parameter> own, List<ReportedRun> runs, Optional<References> measure, Remarks remarks) {
         List<RunFacts.Parameter> parameters = play.parameters(Workloads.title(workload), afe);
-        parameters.addAll(4, Stream.concat(kinds.parameters().stream(), own.stream()).toList());
+        parameters.addAll(
+                4, Stream.concat(kinds.parameters().stream(), own.stream()).toList());
         RunFacts facts =
                 new RunFacts("Lendstream replay: " + Workloads.title(workload), parameters, runs, measure, remarks);
         Report.write(facts, out, painter).ifPresent(this::say);

@@ -190,8 +190,7 @@ final class ReplayExperiment {
 
     /** Training's nodes, which depend on the workload, for a report. */
     RunFacts.Parameter trainingNodes() {
-        return new RunFacts.Parameter(
-                "training nodes", String.valueOf(layout().trainingNodes()));
+        return new RunFacts.Parameter("training nodes", String.valueOf(layout().trainingNodes()));
     }
 
     /** The warning that is known before anything is played. */

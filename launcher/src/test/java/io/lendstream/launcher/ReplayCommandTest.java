@@ -52,8 +52,7 @@ class ReplayCommandTest {
     void theReportNamesItsFilesAndNodes() throws IOException {
         replay("--policy", "deepboot", "--references", "off", "--services", services("1", "0.4"));
 
-        assertThat(report())
-                .contains("services.csv", "training nodes", "GPU utilization until the last job arrives");
+        assertThat(report()).contains("services.csv", "training nodes", "GPU utilization until the last job arrives");
         assertThat(Files.readAllLines(directory.resolve("out").resolve("gpus.csv")))
                 .startsWith("gpu,node,kind,pool")
                 .hasSize(5)

@@ -169,7 +169,9 @@ final class DemoSummary {
                     files.part("decisions.jsonl"),
                     StandardCopyOption.REPLACE_EXISTING);
             Files.copy(
-                    played.resolve(ResultFiles.GPUS), files.part(ResultFiles.GPUS), StandardCopyOption.REPLACE_EXISTING);
+                    played.resolve(ResultFiles.GPUS),
+                    files.part(ResultFiles.GPUS),
+                    StandardCopyOption.REPLACE_EXISTING);
             files.publish();
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be written".formatted(options.out()), e);

@@ -137,7 +137,9 @@ final class ReplayExperiment {
         }
         if (baseline.isEmpty() || oracle.isEmpty()) {
             lines.progress.accept(
-                    "for comparison the no-lending baseline and the oracle (clairvoyant); --references off leaves them out:");
+                    baseline.isEmpty()
+                            ? "for comparison the no-lending baseline and the oracle (clairvoyant); --references off leaves them out:"
+                            : "for comparison the oracle (clairvoyant); --references off leaves it out:");
         }
         try {
             return List.of(

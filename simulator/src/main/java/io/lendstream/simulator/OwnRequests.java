@@ -1,8 +1,8 @@
 package io.lendstream.simulator;
 
 /**
- * The requests of a workload up to its own end, as they stood then. A run goes on until its last job ends, and series of
- * rates go on with it; these figures are of the same requests in each run, however long it takes.
+ * The requests of a workload up to its own end, as they stood then. A run goes on until its last job ends, and series
+ * of rates go on with it; these figures are of the same requests in each run, however long it takes.
  *
  * @param requests requests offered, the unanswered included
  * @param withinSlo requests answered within the SLO

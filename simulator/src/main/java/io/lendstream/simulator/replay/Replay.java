@@ -164,16 +164,7 @@ public final class Replay {
             }
         }
         double wallSeconds = (System.nanoTime() - begun) / 1e9;
-        Optional<Distribution> queueWaits =
-                Optional.of(waits.seconds(now)).filter(any -> !workload.queues().isEmpty());
-        RunOutcome outcome = new RunOutcome(
-                identity(),
-                world.results(),
-                decisions,
-                wallSeconds,
-                world.finished(),
-                queueWaits,
-                waits.byQueue(workload.queues()));
+        RunOutcome outcome = outcome(wallSeconds);
         return new Replayed(
                 outcome,
                 RunFactsOf.run(facts.facts(), outcome),
@@ -182,6 +173,19 @@ public final class Replay {
                 leases.values().stream()
                         .sorted(Comparator.comparing(Lease::gpuId))
                         .toList());
+    }
+
+    private RunOutcome outcome(double wallSeconds) {
+        Optional<Distribution> queueWaits =
+                Optional.of(waits.seconds(now)).filter(any -> !workload.queues().isEmpty());
+        return new RunOutcome(
+                identity(),
+                world.results(),
+                decisions,
+                wallSeconds,
+                world.finished(),
+                queueWaits,
+                waits.byQueue(workload.queues()));
     }
 
     private String unfinished() {

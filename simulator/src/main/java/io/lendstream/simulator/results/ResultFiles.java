@@ -35,14 +35,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the results of runs: {@code summary.json}, {@code jobs.csv}, {@code gpus.csv}, {@code inference.csv},
- * {@code delays.csv} and {@code decisions.jsonl}. Their fields are a contract with the tools that read them. Times in the tables are seconds
- * since the workload's start. A number that is not finite is an empty cell in a table, and null in JSON.
+ * {@code delays.csv} and {@code decisions.jsonl}. Their fields are a contract with the tools that read them. Times in
+ * the tables are seconds since the workload's start. A number that is not finite is an empty cell in a table, and null
+ * in JSON.
  *
  * <p>Services of which only rates are known have no lines in {@code inference.csv}; they count in the summary and in
  * the distributions of {@code delays.csv}.
  */
 public final class ResultFiles {
-    /** The file that says where the GPUs of decisions are, and of what kind. */
+    /** The file that says where the GPUs of decisions are, and what kind they have. */
     public static final String GPUS = "gpus.csv";
 
     private static final ObjectMapper LINES = Json.lines();

@@ -9,7 +9,7 @@ import java.time.Instant;
  * @param services how many services there are
  * @param gpus inference GPUs
  * @param peak most GPUs that the services need at once, in whole replicas
- * @param peakShare the same if services could share GPUs; where whole replicas have no place, with the GPUs that are missing
+ * @param peakShare the same if services could share GPUs; where whole replicas have no place, with the missing GPUs
  * @param excessShare the part of all demand over time that is beyond the GPUs even if services could share them, so
  *     that no policy can answer it in time; a fraction
  * @param wholeExcessShare the same for whole GPUs: the GPU time beyond those that exist, of all GPU time needed
@@ -70,8 +70,8 @@ public record InferenceNeed(
      *
      * @param share GPUs if services could share them
      * @param whole GPUs in whole replicas
-     * @param excess GPUs beyond those that exist: what all services would need if they shared them, or what services need
-     *     beyond all whole replicas that have a place
+     * @param excess GPUs beyond those that exist: what all services would need if they shared them, or what services
+     *     need beyond all whole replicas that have a place
      * @param millis length of a bin
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared

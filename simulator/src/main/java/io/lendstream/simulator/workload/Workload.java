@@ -108,7 +108,7 @@ public record Workload(
                 .orElse(start);
     }
 
-    /** Its own end: of its demand, or the last training arrival if that is later. Runs go on until all jobs are done. */
+    /** Its own end: of its demand, or the last training arrival if that is later. A run ends when all jobs are done. */
     public Instant end() {
         Instant demandEnd = demandEnd();
         return lastTrainingArrival().filter(last -> last.isAfter(demandEnd)).orElse(demandEnd);

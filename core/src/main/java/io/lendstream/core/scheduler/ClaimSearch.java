@@ -22,8 +22,8 @@ import java.util.TreeMap;
 
 /**
  * Finds the GPUs that jobs may claim. A job that needs whole nodes, one topology domain, or one node, as its actuator
- * does not run it on several, claims GPUs of the area that costs others the least: jobs of the lowest priority, then the
- * fewest GPUs.
+ * does not run it on several, claims GPUs of the area that costs others the least: jobs of the lowest priority, then
+ * the fewest GPUs.
  */
 final class ClaimSearch {
     private static final double ROUNDING = 1e-6;

@@ -1,5 +1,6 @@
 package io.lendstream.core.policy;
 
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import java.time.Duration;
@@ -29,6 +30,13 @@ public interface Policy {
     /** Whether a job gets the GPUs that it asked for or none, also if it could start with fewer. */
     default boolean givesAllAskedFor() {
         return false;
+    }
+
+    /** The GPUs with which a job starts: its fewest, or all that it asked for; 0 if its shape allows none. */
+    default int fewest(TrainingJob job) {
+        int least = job.shape().atLeast(job.scaling().least());
+        int asked = givesAllAskedFor() ? job.scaling().requestedGpus() : 0;
+        return Math.max(least, job.shape().atMost(asked));
     }
 
     /** Chooses kinds of GPU for jobs; empty if the policy does not know kinds. */

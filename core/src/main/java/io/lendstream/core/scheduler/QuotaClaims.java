@@ -39,18 +39,11 @@ final class QuotaClaims {
         this.search = new ClaimSearch(builder, settings, guard, kept, lendable);
     }
 
-    /** The GPUs with which a policy starts a job: its fewest, or all that it asked for; 0 if its shape allows none. */
-    private int least(JobState job) {
-        int least = job.spec().shape().atLeast(job.spec().scaling().least());
-        int asked = policy.givesAllAskedFor() ? job.spec().scaling().requestedGpus() : 0;
-        return Math.max(least, job.spec().shape().atMost(asked));
-    }
-
     /** Takes and promises the GPUs of a job on the kind that costs others the fewest GPUs, if it may have them. */
     void ask(JobState job) {
         ClusterQueue queue =
                 builder.entities().queueOf(new Tenant.Job(job.spec().job())).orElseThrow();
-        int least = least(job);
+        int least = policy.fewest(job.spec());
         if (least == 0) {
             return;
         }

@@ -4,6 +4,7 @@ import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.QueueId;
+import io.lendstream.core.policy.Policy;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
@@ -25,14 +26,15 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Measures how long queues wait for their nominal quota: for each waiting job whose fewest GPUs fit in what its queue
- * has left of its nominal quota, the time until a decision binds GPUs to it. Jobs of a higher priority, then earlier
+ * Measures how long queues wait for their nominal quota: for each waiting job whose first GPUs under the policy fit in
+ * what its queue has left of its nominal quota, the time until a decision binds GPUs to it. Jobs of a higher priority, then earlier
  * ones, count first. A job that lost its GPUs asks a notice later, as in the scheduler. Asks that are met at once do
  * not count. An ask that is not met waits until the end of the run.
  */
 final class QueueWaits {
     private static final double ROUNDING = 1e-6;
 
+    private final Policy policy;
     private final Duration notice;
     private final Distribution seconds = new Distribution();
     private final Map<String, Distribution> byQueue = new TreeMap<>();
@@ -41,7 +43,8 @@ final class QueueWaits {
     /** A job waits for the nominal quota of its queue. */
     private record Ask(QueueId queue, Instant since) {}
 
-    QueueWaits(Duration notice) {
+    QueueWaits(Policy policy, Duration notice) {
+        this.policy = policy;
         this.notice = notice;
     }
 
@@ -100,7 +103,7 @@ final class QueueWaits {
                     .queue()
                     .flatMap(queue -> Optional.ofNullable(rooms.get(queue)))
                     .orElse(List.of());
-            boolean asks = takes(left, job.spec().scaling().least());
+            boolean asks = takes(left, policy.fewest(job.spec()));
             if (asks) {
                 Ask ask = new Ask(job.spec().queue().orElseThrow(), asksFrom(job, state.now()));
                 since.putIfAbsent(job.spec().job(), ask);

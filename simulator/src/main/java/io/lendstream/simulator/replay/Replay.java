@@ -46,7 +46,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -91,8 +90,8 @@ public final class Replay {
         this.workload = workload;
         this.settings = settings;
         this.deadlines = new DeadlineArrivals(workload);
-        this.waits = new QueueWaits(settings.scheduler().notice());
         this.scheduler = new Scheduler(Policies.parse(settings.policy()), settings.scheduler());
+        this.waits = new QueueWaits(scheduler.policy(), settings.scheduler().notice());
         this.nodes = new SimulatedNodes(settings.layout(), workload.start(), settings.samplePeriod(), "replay");
         WorldSettings world = WorldSettings.of(settings.layout().seed());
         this.world =
@@ -155,7 +154,7 @@ public final class Replay {
                 break;
             }
             if (now.isAfter(giveUp)) {
-                throw new UnfinishedReplayException(unfinished());
+                throw UnfinishedReplayException.of(workload, settings, PATIENCE, world.progress(), state);
             }
             moment();
             if (turns % LOOK_AT_THE_CLOCK_EVERY == 0 && System.nanoTime() - told > PROGRESS_EVERY.toNanos()) {
@@ -186,21 +185,6 @@ public final class Replay {
                 world.finished(),
                 queueWaits,
                 waits.byQueue(workload.queues()));
-    }
-
-    private String unfinished() {
-        String refused = state.clusterIndex().jobs().refused().stream()
-                .map(job -> job.spec().job().value())
-                .collect(Collectors.joining(", "));
-        return "the replay of %s with %s is not over %d days after its last arrival (%s): a job needs longer, or more GPUs than ever are free at once, or nodes are lost too often; more nodes, or none lost, may help%s"
-                .formatted(
-                        workload.name(),
-                        settings.policyName(),
-                        PATIENCE.toDays(),
-                        world.progress(),
-                        refused.isEmpty()
-                                ? ""
-                                : "; refused, because their queue or the nodes can never hold them: " + refused);
     }
 
     /**

@@ -593,12 +593,13 @@ final class ClusterTruth {
     /** Whole replicas only: by unit, or by the number of units where drivers choose them. */
     private void checkReplicas(ClusterState state, Map<GpuId, Tenant> known, Set<String> unclear) {
         for (Together all : new HashSet<>(together.values())) {
-            boolean isChanging = all.units().stream()
-                    .anyMatch(unit -> state.gpus()
+            boolean isLeaving = all.units().stream()
+                    .filter(unit -> all.tenant().equals(known.get(unit)))
+                    .allMatch(unit -> state.gpus()
                             .get(unit)
-                            .filter(now -> now.owner().isInTransfer())
+                            .filter(now -> now.owner().isReleasing())
                             .isPresent());
-            if (!all.isReplica() || isChanging || all.units().stream().anyMatch(this::isOfSlots)) {
+            if (!all.isReplica() || isLeaving || all.units().stream().anyMatch(this::isOfSlots)) {
                 continue;
             }
             long here = all.units().stream()

@@ -81,7 +81,7 @@ class LimitReturnsTest {
         Decision decision = taken(story).get(0);
         assertThat(decision.reason().text())
                 .isEqualTo(
-                        "a gives 3 GPUs back and goes on with 1 GPU: queue team-a uses 4 of at most 1 GPUs (nominal quota 1), because its limit was lowered");
+                        "a gives 3 GPUs back and goes on with 1 GPU: queue team-a uses 4 of at most 1 GPU (nominal quota 1), because its limit was lowered");
         assertThat(decision.reason().numbers())
                 .containsEntry("nominal", 1.0)
                 .containsEntry("used", 4.0)

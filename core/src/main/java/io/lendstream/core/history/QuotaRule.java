@@ -114,25 +114,21 @@ final class QuotaRule implements HistoryRule {
     }
 
     /**
-     * The tenants that units are taken for: those that have a promise of one of them. Units may also be taken only to
-     * free quota; then it is any tenant that got a promise or a unit for its quota by this event.
+     * The tenants that units may be taken for: those that have a promise of one of them, and those that got a promise or
+     * a unit for their quota by this event. Units may be taken only to free quota, and a tenant may get another one.
      */
     private Set<Tenant> gaining(ReplayedEvent replayed, List<GpuState> released) {
         Set<GpuId> units = released.stream().map(GpuState::gpuId).collect(Collectors.toSet());
-        Set<Tenant> ofUnits = new HashSet<>();
-        Set<Tenant> ofEvent = new HashSet<>();
+        Set<Tenant> gaining = new HashSet<>();
         for (Promise promise : replayed.state().promises()) {
-            if (units.contains(promise.unit())) {
-                ofUnits.add(promise.tenant());
-            }
-            if (!promised.contains(promise)) {
-                ofEvent.add(promise.tenant());
+            if (units.contains(promise.unit()) || !promised.contains(promise)) {
+                gaining.add(promise.tenant());
             }
         }
         for (GpuState unit : bound(replayed, decision -> decision.reason().is(ReasonCode.QUOTA))) {
-            unit.owner().holder().ifPresent(ofEvent::add);
+            unit.owner().holder().ifPresent(gaining::add);
         }
-        return ofUnits.isEmpty() ? ofEvent : ofUnits;
+        return gaining;
     }
 
     /** Whether a service of a queue has fewer replicas than its floor: floors come before jobs. */

@@ -89,7 +89,7 @@ final class QueuePools {
                 Seen planned = planner.apply(part);
                 seen.add(planned);
                 plans.add(units.taken(group, planned.plan(), pool));
-                pool = pool.after(useful(group));
+                pool = pool.after(fitting(group, pool.share() - pool.higher()));
             }
             shares.set(queue, units.release(queue));
         }

@@ -114,8 +114,8 @@ final class QuotaRule implements HistoryRule {
     }
 
     /**
-     * The tenants that units may be taken for: those that have a promise of one of them, and those that got a promise or
-     * a unit for their quota by this event. Units may be taken only to free quota, and a tenant may get another one.
+     * The tenants that units may be taken for: those that have a promise of one of them, and those that got a promise
+     * or a unit for their quota by this event. Units may be taken only to free quota, and a tenant may get another one.
      */
     private Set<Tenant> gaining(ReplayedEvent replayed, List<GpuState> released) {
         Set<GpuId> units = released.stream().map(GpuState::gpuId).collect(Collectors.toSet());

@@ -27,9 +27,9 @@ import java.util.TreeMap;
 
 /**
  * Measures how long queues wait for their nominal quota: for each waiting job whose first GPUs under the policy fit in
- * what its queue has left of its nominal quota, the time until a decision binds GPUs to it. Jobs of a higher priority, then earlier
- * ones, count first. A job that lost its GPUs asks a notice later, as in the scheduler. Asks that are met at once do
- * not count. An ask that is not met waits until the end of the run.
+ * what its queue has left of its nominal quota, the time until a decision binds GPUs to it. Jobs of a higher priority,
+ * then earlier ones, count first. A job that lost its GPUs asks a notice later, as in the scheduler. Asks that are met
+ * at once do not count. An ask that is not met waits until the end of the run.
  */
 final class QueueWaits {
     private static final double ROUNDING = 1e-6;

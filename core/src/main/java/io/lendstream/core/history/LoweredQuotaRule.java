@@ -1,7 +1,5 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.NodeStatus;
@@ -21,13 +19,10 @@ import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.WarmReplica;
 import io.lendstream.core.state.WarmReplicas;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * What the declaration of a queue leaves above limits is taken back within a notice, also if no tenant asks for it. The
@@ -73,7 +68,7 @@ final class LoweredQuotaRule implements HistoryRule {
             return;
         }
         Map<OwedQuota, QuotaUse> over = over(replayed.state().entities());
-        List<GpuState> gained = gained(replayed);
+        List<GpuState> gained = replayed.bound(any -> true);
         for (OwedQuota quota : List.copyOf(debts.keySet())) {
             Optional<QuotaUse> use = Optional.ofNullable(over.get(quota));
             Optional<Debt> debt = Optional.ofNullable(debts.remove(quota));
@@ -187,25 +182,5 @@ final class LoweredQuotaRule implements HistoryRule {
             gpus += isOfOther ? QueueLedger.gpus(entities, unit) : 0;
         }
         return gpus;
-    }
-
-    /** The units that the event's decisions bind. */
-    private static List<GpuState> gained(ReplayedEvent replayed) {
-        Set<DecisionId> decisions = new HashSet<>();
-        for (Decision decision : replayed.decisions()) {
-            decisions.add(decision.id());
-        }
-        List<GpuState> gained = new ArrayList<>();
-        for (GpuId id : replayed.changed().owners()) {
-            replayed.state()
-                    .gpus()
-                    .get(id)
-                    .filter(unit -> unit.owner()
-                            .asBinding()
-                            .filter(binding -> decisions.contains(binding.decision()))
-                            .isPresent())
-                    .ifPresent(gained::add);
-        }
-        return gained;
     }
 }

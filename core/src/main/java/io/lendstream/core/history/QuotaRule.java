@@ -1,7 +1,6 @@
 package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DomainEvent;
@@ -24,7 +23,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -125,7 +123,7 @@ final class QuotaRule implements HistoryRule {
                 gaining.add(promise.tenant());
             }
         }
-        for (GpuState unit : bound(replayed, decision -> decision.reason().is(ReasonCode.QUOTA))) {
+        for (GpuState unit : replayed.bound(decision -> decision.reason().is(ReasonCode.QUOTA))) {
             unit.owner().holder().ifPresent(gaining::add);
         }
         return gaining;
@@ -229,7 +227,7 @@ final class QuotaRule implements HistoryRule {
     /** The units that the event's decisions gave to tenants of each queue. */
     private static SortedMap<QueueId, List<GpuState>> gained(ReplayedEvent replayed, ClusterEntities entities) {
         SortedMap<QueueId, List<GpuState>> gained = new TreeMap<>();
-        for (GpuState unit : bound(replayed, decision -> true)) {
+        for (GpuState unit : replayed.bound(decision -> true)) {
             unit.owner()
                     .holder()
                     .flatMap(entities::queueOf)
@@ -237,24 +235,6 @@ final class QuotaRule implements HistoryRule {
                             .add(unit));
         }
         return gained;
-    }
-
-    /** The units that some of the event's decisions bind. */
-    private static List<GpuState> bound(ReplayedEvent replayed, Predicate<Decision> which) {
-        Set<DecisionId> decisions =
-                replayed.decisions().stream().filter(which).map(Decision::id).collect(Collectors.toSet());
-        List<GpuState> bound = new ArrayList<>();
-        for (GpuId id : replayed.changed().owners()) {
-            replayed.state()
-                    .gpus()
-                    .get(id)
-                    .filter(unit -> unit.owner()
-                            .asBinding()
-                            .filter(binding -> decisions.contains(binding.decision()))
-                            .isPresent())
-                    .ifPresent(bound::add);
-        }
-        return bound;
     }
 
     private void report(QueueLedger ledger, QueueId queue, List<GpuState> units, long event) {

@@ -14,6 +14,7 @@ import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.fixtures.ClusterStates;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Tenant;
@@ -127,7 +128,7 @@ enum ClusterBug {
                     actuator.nodes(),
                     abilities));
         }
-        Step step = scheduler.step(with(state, seen), event);
+        Step step = scheduler.step(ClusterStates.with(state, seen), event);
         ClusterEntities after = step.state().entities();
         for (ActuatorDescription actuator : state.entities().actuators().values()) {
             if (!event.event().equals(after.actuators().require(actuator.actuator()))) {
@@ -143,7 +144,7 @@ enum ClusterBug {
         for (QueueState queue : state.entities().queues().values()) {
             seen = seen.with(queue.describedBy(other.apply(queue.spec())));
         }
-        Step step = scheduler.step(with(state, seen), event);
+        Step step = scheduler.step(ClusterStates.with(state, seen), event);
         ClusterEntities after = step.state().entities();
         for (QueueState queue : state.entities().queues().values()) {
             QueueState next = after.queues().require(queue.spec().queue());
@@ -226,7 +227,7 @@ enum ClusterBug {
         for (GpuState unit : state.gpus().values()) {
             seen = seen.with(unit.of(first));
         }
-        Step step = scheduler.step(with(state, seen), event);
+        Step step = scheduler.step(ClusterStates.with(state, seen), event);
         ClusterEntities after = step.state().entities();
         for (GpuState unit : state.gpus().values()) {
             Optional<GpuState> next = after.gpus().get(unit.gpuId());
@@ -242,7 +243,7 @@ enum ClusterBug {
         for (ServiceState service : state.entities().services().values()) {
             seen = seen.with(service.describedBy(withoutFloor(service.spec())));
         }
-        Step step = scheduler.step(with(state, seen), event);
+        Step step = scheduler.step(ClusterStates.with(state, seen), event);
         ClusterEntities after = step.state().entities();
         for (ServiceState service : state.entities().services().values()) {
             ServiceState next = after.services().require(service.spec().service());
@@ -275,7 +276,7 @@ enum ClusterBug {
         Optional<JobState> job =
                 applied.flatMap(ActuationReport::tenant).flatMap(Tenant::jobId).flatMap(state.jobs()::get);
         return job.filter(known -> !known.change().awaited().isEmpty())
-                .map(known -> with(
+                .map(known -> ClusterStates.with(
                         state,
                         state.entities()
                                 .with(known.awaiting(
@@ -291,7 +292,7 @@ enum ClusterBug {
                 seen = seen.with(unit.in(unit.part().get().arrived()));
             }
         }
-        Step step = scheduler.step(with(state, seen), event);
+        Step step = scheduler.step(ClusterStates.with(state, seen), event);
         ClusterEntities after = step.state().entities();
         List<GpuId> bound = event.event()
                 .asReport()
@@ -455,21 +456,7 @@ enum ClusterBug {
                 .orElse(event);
     }
 
-    private static ClusterState with(ClusterState state, ClusterEntities entities) {
-        return new ClusterState(
-                state.domain(),
-                state.position(),
-                state.nextPlanAt(),
-                state.mode(),
-                state.pacing(),
-                state.slices(),
-                state.advice(),
-                state.promises(),
-                state.loanStarts(),
-                entities);
-    }
-
     private static Step with(Step step, ClusterEntities entities) {
-        return new Step(with(step.state(), entities), step.decisions(), step.changed());
+        return new Step(ClusterStates.with(step.state(), entities), step.decisions(), step.changed());
     }
 }

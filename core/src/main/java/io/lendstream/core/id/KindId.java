@@ -3,6 +3,7 @@ package io.lendstream.core.id;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** The name of a kind of GPU, such as {@code A100-SXM4-80GB}. GPUs of one kind are alike in speed and memory. */
 public record KindId(String value) implements Comparable<KindId> {
@@ -27,9 +28,20 @@ public record KindId(String value) implements Comparable<KindId> {
         return memoryBytes().filter(memory -> memory < bytes).isEmpty();
     }
 
+    /** Written out: it is asked very often, and the generated one is slow before a long warm-up. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof KindId id && value.equals(id.value);
+    }
+
+    @Override
+    public int hashCode() {
+        return value.hashCode();
+    }
+
     @Override
     public int compareTo(KindId other) {
-        return value.compareTo(other.value);
+        return this == other ? 0 : value.compareTo(other.value);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.lendstream.core.persistent;
 
 import java.util.AbstractMap.SimpleImmutableEntry;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.NoSuchElementException;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An immutable map in key order. A change makes a new map in O(log n) that shares all but one path with the old one.
+ * Many look-ups in a row are faster in a {@linkplain #hashed() hashed} map.
  *
  * @see <a href="https://doi.org/10.1017/S0956796811000104">Balancing weight-balanced trees, JFP 2011</a>, with its
  *     parameters (3, 2)
@@ -26,12 +28,33 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
 
     private final @Nullable Tree<K, V> root;
 
-    private PersistentMap(@Nullable Tree<K, V> root) {
+    /** The values by key in the newest of the maps that follow from a hashed one; else look-ups search the tree. */
+    private @Nullable Map<K, V> table;
+
+    private PersistentMap(@Nullable Tree<K, V> root, @Nullable Map<K, V> table) {
         this.root = root;
+        this.table = table;
     }
 
     public static <K extends Comparable<? super K>, V> PersistentMap<K, V> empty() {
-        return new PersistentMap<>(null);
+        return new PersistentMap<>(null, null);
+    }
+
+    /**
+     * The same entries with a table for look-ups. Changes pass the table on to the next map, so this map and those that
+     * follow from it are for one thread, until {@link #shared()}.
+     */
+    public PersistentMap<K, V> hashed() {
+        Map<K, V> values = new HashMap<>(2 * size());
+        for (Map.Entry<K, V> entry : this) {
+            values.put(entry.getKey(), entry.getValue());
+        }
+        return new PersistentMap<>(root, values);
+    }
+
+    /** The same entries without a table, for any thread. */
+    public PersistentMap<K, V> shared() {
+        return table == null ? this : new PersistentMap<>(root, null);
     }
 
     public int size() {
@@ -43,16 +66,18 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
     }
 
     public Optional<V> get(K key) {
-        Tree<K, V> tree = find(key);
-        return tree == null ? Optional.empty() : Optional.of(tree.value);
+        return Optional.ofNullable(find(key));
     }
 
-    private @Nullable Tree<K, V> find(K key) {
+    private @Nullable V find(K key) {
+        if (table != null) {
+            return table.get(key);
+        }
         Tree<K, V> tree = root;
         while (tree != null) {
             int order = key.compareTo(tree.key);
             if (order == 0) {
-                return tree;
+                return tree.value;
             }
             tree = order < 0 ? tree.left : tree.right;
         }
@@ -61,11 +86,11 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
 
     /** The value of a key that has to be there. */
     public V require(K key) {
-        Tree<K, V> tree = find(key);
-        if (tree == null) {
+        V value = find(key);
+        if (value == null) {
             throw new NoSuchElementException("no entry for " + key);
         }
-        return tree.value;
+        return value;
     }
 
     public boolean contains(K key) {
@@ -73,7 +98,12 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
     }
 
     public PersistentMap<K, V> put(K key, V value) {
-        return new PersistentMap<>(put(root, key, value));
+        Map<K, V> next = table;
+        if (next != null) {
+            next.put(key, value);
+            table = null;
+        }
+        return new PersistentMap<>(put(root, key, value), next);
     }
 
     public PersistentMap<K, V> update(K key, UnaryOperator<V> change) {
@@ -81,7 +111,15 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
     }
 
     public PersistentMap<K, V> remove(K key) {
-        return contains(key) ? new PersistentMap<>(remove(root, key)) : this;
+        if (!contains(key)) {
+            return this;
+        }
+        Map<K, V> next = table;
+        if (next != null) {
+            next.remove(key);
+            table = null;
+        }
+        return new PersistentMap<>(remove(root, key), next);
     }
 
     /** The first key in key order. */
@@ -254,9 +292,16 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
         if (order == 0) {
             return new Tree<>(key, value, tree.left, tree.right, tree.size);
         }
-        return order < 0
-                ? balance(tree.key, tree.value, put(tree.left, key, value), tree.right)
-                : balance(tree.key, tree.value, tree.left, put(tree.right, key, value));
+        if (order < 0) {
+            Tree<K, V> left = put(tree.left, key, value);
+            return left.size == size(tree.left)
+                    ? new Tree<>(tree.key, tree.value, left, tree.right, tree.size)
+                    : balance(tree.key, tree.value, left, tree.right);
+        }
+        Tree<K, V> right = put(tree.right, key, value);
+        return right.size == size(tree.right)
+                ? new Tree<>(tree.key, tree.value, tree.left, right, tree.size)
+                : balance(tree.key, tree.value, tree.left, right);
     }
 
     private static <K extends Comparable<? super K>, V> @Nullable Tree<K, V> remove(@Nullable Tree<K, V> tree, K key) {

@@ -13,7 +13,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -93,10 +93,8 @@ final class PoolUnits {
      */
     void keep(int queue, List<JobView> jobs, int more) {
         int left = more;
-        for (JobView job : byRank(jobs)) {
-            if (kept.containsKey(job.job())) {
-                continue;
-            }
+        for (Rank rank : byRank(jobs)) {
+            JobView job = rank.job();
             List<GpuId> all = job.gpus().stream().filter(byId::containsKey).toList();
             List<GpuId> here = all.stream().filter(this::isLeft).toList();
             boolean isFixed = whole.fixed().contains(job.job());
@@ -125,19 +123,26 @@ final class PoolUnits {
         return unit != null && unit.queue == NONE;
     }
 
-    /** What decides which of several jobs keeps its GPUs first. */
-    private record Rank(JobView job, boolean isFixed, int priority, Instant startedAt) {
-        private static final Comparator<Rank> ORDER = Comparator.comparing((Rank rank) -> !rank.isFixed)
-                .thenComparing(rank -> -rank.priority)
-                .thenComparing(Rank::startedAt)
-                .thenComparing(rank -> rank.job.job());
+    /** What decides which of several jobs keeps its GPUs first: fixed ones, by priority, by their start. */
+    private record Rank(JobView job, boolean isFixed, int priority, Instant startedAt) implements Comparable<Rank> {
+        @Override
+        public int compareTo(Rank other) {
+            int order = Boolean.compare(other.isFixed, isFixed);
+            if (order == 0) {
+                order = Integer.compare(other.priority, priority);
+            }
+            if (order == 0) {
+                order = startedAt.compareTo(other.startedAt);
+            }
+            return order == 0 ? job.job().compareTo(other.job.job()) : order;
+        }
     }
 
-    /** Jobs that hold GPUs, in the order in which they keep them: fixed ones, by priority, by their start. */
-    private List<JobView> byRank(List<JobView> jobs) {
+    /** Jobs that hold GPUs and keep none so far, in the order in which they keep them. */
+    private List<Rank> byRank(List<JobView> jobs) {
         List<Rank> ranks = new ArrayList<>();
         for (JobView job : jobs) {
-            if (!job.gpus().isEmpty()) {
+            if (!job.gpus().isEmpty() && !kept.containsKey(job.job())) {
                 JobState state = builder.jobs().require(job.job());
                 ranks.add(new Rank(
                         job,
@@ -146,8 +151,8 @@ final class PoolUnits {
                         state.usage().startedAt().orElse(Instant.MAX)));
             }
         }
-        ranks.sort(Rank.ORDER);
-        return ranks.stream().map(Rank::job).toList();
+        Collections.sort(ranks);
+        return ranks;
     }
 
     private void give(int queue, PoolUnit unit) {

@@ -14,7 +14,9 @@ import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.QuotaUse;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -135,12 +137,14 @@ final class QueuePools {
 
     private List<QueuedJobs> byQueue(ClusterView view) {
         SortedMap<String, QueuedJobs> queues = new TreeMap<>();
+        Map<QueueId, Optional<ClusterQueue>> declared = new HashMap<>();
         for (JobView job : view.queue()) {
             JobState state = builder.jobs().require(job.job());
             Optional<ClusterQueue> queue = state.spec()
                     .queue()
-                    .flatMap(builder.entities().queues()::get)
-                    .map(QueueState::spec);
+                    .flatMap(name -> declared.computeIfAbsent(
+                            name,
+                            any -> builder.entities().queues().get(name).map(QueueState::spec)));
             boolean isRanked = queue.filter(known -> known.within() == Preemption.LOWER_PRIORITY)
                     .isPresent();
             int priority = isRanked ? builder.entities().priorityOf(state) : 0;

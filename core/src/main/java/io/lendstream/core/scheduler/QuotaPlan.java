@@ -14,7 +14,6 @@ import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.QuotaUse;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -62,11 +61,61 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         }
     }
 
-    /** A job with its priority: jobs of a high one come first, then those that were submitted first. */
-    private record Ranked(JobState job, int priority) {
-        private static final Comparator<Ranked> ORDER = Comparator.comparingInt((Ranked ranked) -> -ranked.priority)
-                .thenComparing(ranked -> ranked.job.spec().submittedAt())
-                .thenComparing(ranked -> ranked.job.spec().job());
+    /**
+     * A job of a plan: jobs of a high priority come first, then those that were submitted first.
+     *
+     * @param queue its queue, if it is declared
+     * @param target its GPUs of the plan
+     */
+    private record Planned(JobState job, Optional<QueueId> queue, int priority, List<GpuId> target)
+            implements Comparable<Planned> {
+        JobId name() {
+            return job.spec().job();
+        }
+
+        List<GpuId> held() {
+            return job.allocation().gpus();
+        }
+
+        /** The GPUs that the plan takes from it. A job without GPUs in the plan keeps its MIG instance. */
+        List<GpuId> lost() {
+            if ((job.isOnSlice() && target.isEmpty()) || held().isEmpty()) {
+                return List.of();
+            }
+            List<GpuId> lost = new ArrayList<>();
+            for (GpuId gpu : held()) {
+                if (!target.contains(gpu)) {
+                    lost.add(gpu);
+                }
+            }
+            return lost;
+        }
+
+        List<GpuId> gained() {
+            List<GpuId> held = held();
+            List<GpuId> gained = new ArrayList<>(target.size());
+            for (GpuId gpu : target) {
+                if (!held.contains(gpu)) {
+                    gained.add(gpu);
+                }
+            }
+            return gained;
+        }
+
+        /** Whether it runs on a part of its target, and has more than now or is to shrink. */
+        boolean runsOn(List<GpuId> part) {
+            return JobChanges.goesOnWith(job, part.size())
+                    && (part.size() > job.gpus() || target.size() < job.gpus());
+        }
+
+        @Override
+        public int compareTo(Planned other) {
+            int order = Integer.compare(other.priority, priority);
+            if (order == 0) {
+                order = job.spec().submittedAt().compareTo(other.job.spec().submittedAt());
+            }
+            return order == 0 ? name().compareTo(other.name()) : order;
+        }
     }
 
     /**
@@ -78,7 +127,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         private final QuotaGuard guard;
         private final ShapeGuard shapes;
         private final Plan plan;
-        private final List<JobState> jobs;
+        private final List<Planned> jobs = new ArrayList<>();
         /** Jobs that keep what they have, although the plan gives some of it to others; with the cause. */
         private final Map<JobId, QuotaRefusal> keeping = new HashMap<>();
 
@@ -95,12 +144,12 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             this.shapes = shapes;
             this.plan = plan;
             this.ledger = builder.ledger();
-            this.jobs = plan.targets().keySet().stream()
-                    .map(job -> builder.jobs().require(job))
-                    .map(job -> new Ranked(job, builder.entities().priorityOf(job)))
-                    .sorted(Ranked.ORDER)
-                    .map(Ranked::job)
-                    .toList();
+            plan.targets().forEach((name, target) -> {
+                JobState job = builder.jobs().require(name);
+                int priority = builder.entities().priorityOf(job);
+                jobs.add(new Planned(job, guard.queueOf(new Tenant.Job(name)), priority, target));
+            });
+            Collections.sort(jobs);
         }
 
         QuotaPlan select() {
@@ -128,18 +177,14 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             reasons.putAll(plan.reasons());
             refusals.clear();
             ledger = builder.ledger().withoutLeaving();
-            for (JobState job : jobs) {
-                if (!keeping.containsKey(job.spec().job())) {
-                    lost(job, target(job)).forEach(ledger::remove);
+            for (Planned job : jobs) {
+                if (!keeping.containsKey(job.name())) {
+                    job.lost().forEach(ledger::remove);
                 }
             }
             for (Promise promise : builder.promises().all()) {
                 guard.queueOf(promise.tenant()).ifPresent(queue -> count(promise.unit(), queue));
             }
-        }
-
-        private List<GpuId> target(JobState job) {
-            return plan.targets().getOrDefault(job.spec().job(), List.of());
         }
 
         /** Whether a job waits and the plan has nothing for it. */
@@ -170,72 +215,61 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             }
         }
 
-        /** The GPUs that a plan takes from a job. A job without GPUs in the plan keeps its MIG instance. */
-        private static List<GpuId> lost(JobState job, List<GpuId> target) {
-            if (job.isOnSlice() && target.isEmpty()) {
-                return List.of();
-            }
-            return job.allocation().gpus().stream()
-                    .filter(gpu -> !target.contains(gpu))
-                    .toList();
-        }
-
-        private void limit(JobState job) {
-            Tenant tenant = new Tenant.Job(job.spec().job());
-            Optional<QueueId> queue = guard.queueOf(tenant);
-            if (queue.isEmpty() && kept.isEmpty()) {
+        private void limit(Planned job) {
+            if (job.queue().isEmpty() && kept.isEmpty()) {
                 return;
             }
-            List<GpuId> target = target(job);
-            List<GpuId> held = job.allocation().gpus();
-            Optional<QuotaRefusal> keeps =
-                    Optional.ofNullable(keeping.get(job.spec().job()));
+            Optional<QuotaRefusal> keeps = Optional.ofNullable(keeping.get(job.name()));
             if (keeps.isPresent()) {
-                refuse(job, target, shapes.part(job, held), keeps.get());
+                refuse(job, shapes.part(job.job(), job.held()), keeps.get());
+                return;
+            }
+            List<GpuId> gained = job.gained();
+            if (Collections.disjoint(kept.keySet(), gained)
+                    && against(job, gained).isEmpty()) {
+                job.queue().ifPresent(of -> job.target().forEach(gpu -> count(gpu, of)));
                 return;
             }
             List<GpuId> allowed = new ArrayList<>();
             Optional<QuotaRefusal> first = Optional.empty();
-            for (GpuId gpu : target) {
-                boolean isHeld = held.contains(gpu);
-                Optional<QuotaRefusal> refusal = isHeld ? Optional.empty() : against(tenant, gpu);
+            for (GpuId gpu : job.target()) {
+                Optional<QuotaRefusal> refusal = gained.contains(gpu) ? against(job, gpu) : Optional.empty();
                 if (refusal.isPresent()) {
                     first = first.or(() -> refusal);
                 } else {
                     allowed.add(gpu);
-                    queue.ifPresent(of -> count(gpu, of));
+                    job.queue().ifPresent(of -> count(gpu, of));
                 }
             }
-            List<GpuId> part = shapes.part(job, allowed);
-            if (first.isPresent() && runs(job, target, part)) {
+            List<GpuId> part = shapes.part(job.job(), allowed);
+            if (first.isPresent() && job.runsOn(part)) {
                 allowed.stream().filter(gpu -> !part.contains(gpu)).forEach(ledger::remove);
-                refuse(job, target, part, first.get());
+                refuse(job, part, first.get());
             } else if (first.isPresent()) {
-                keepHeld(job, target, allowed, first.get());
+                keepHeld(job, allowed, first.get());
             }
         }
 
-        private Optional<QuotaRefusal> against(Tenant tenant, GpuId gpu) {
-            return Optional.ofNullable(kept.get(gpu)).or(() -> guard.against(ledger, tenant, List.of(gpu), List.of()));
+        private Optional<QuotaRefusal> against(Planned job, GpuId gpu) {
+            return Optional.ofNullable(kept.get(gpu)).or(() -> against(job, List.of(gpu)));
+        }
+
+        private Optional<QuotaRefusal> against(Planned job, List<GpuId> gained) {
+            return guard.against(ledger, new Tenant.Job(job.name()), gained, List.of());
         }
 
         /** A job keeps what it has. GPUs that it would have lost are no more there for others. */
-        private void keepHeld(JobState job, List<GpuId> target, List<GpuId> allowed, QuotaRefusal first) {
-            JobId name = job.spec().job();
-            Tenant tenant = new Tenant.Job(name);
-            List<GpuId> held = job.allocation().gpus();
-            List<GpuId> gained =
-                    target.stream().filter(gpu -> !held.contains(gpu)).toList();
+        private void keepHeld(Planned job, List<GpuId> allowed, QuotaRefusal first) {
+            List<GpuId> gained = job.gained();
             allowed.stream().filter(gained::contains).forEach(ledger::remove);
-            QuotaRefusal whole =
-                    guard.against(ledger, tenant, gained, List.of()).orElse(first);
-            List<GpuId> lost = lost(job, target);
-            guard.queueOf(tenant).ifPresent(queue -> lost.forEach(gpu -> count(gpu, queue)));
+            QuotaRefusal whole = against(job, gained).orElse(first);
+            List<GpuId> lost = job.lost();
+            job.queue().ifPresent(queue -> lost.forEach(gpu -> count(gpu, queue)));
             if (!lost.isEmpty()) {
-                keeping.put(name, whole);
+                keeping.put(job.name(), whole);
                 lost.forEach(gpu -> kept.put(gpu, whole));
             }
-            refuse(job, target, shapes.part(job, held), whole);
+            refuse(job, shapes.part(job.job(), job.held()), whole);
         }
 
         private void count(GpuId id, QueueId queue) {
@@ -245,18 +279,14 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
                             ledger.add(id, queue, unit.kind(), QueueLedger.gpus(builder.entities(), unit), false));
         }
 
-        /** Whether a job runs on a part of its GPUs of the plan, and has more than now or is to shrink. */
-        private static boolean runs(JobState job, List<GpuId> target, List<GpuId> part) {
-            return JobChanges.goesOnWith(job, part.size()) && (part.size() > job.gpus() || target.size() < job.gpus());
-        }
-
-        private void refuse(JobState job, List<GpuId> target, List<GpuId> given, QuotaRefusal refusal) {
-            JobId name = job.spec().job();
-            targets.put(name, List.copyOf(given));
-            int gpus = (int) target.stream().filter(gpu -> !given.contains(gpu)).count();
-            refusals.put(name, new Refused(refusal, gpus));
-            Optional.ofNullable(reasons.get(name))
-                    .ifPresent(why -> reasons.put(name, PlanReason.later(() -> cut(job, given.size(), refusal, why))));
+        private void refuse(Planned job, List<GpuId> given, QuotaRefusal refusal) {
+            targets.put(job.name(), List.copyOf(given));
+            int gpus = (int)
+                    job.target().stream().filter(gpu -> !given.contains(gpu)).count();
+            refusals.put(job.name(), new Refused(refusal, gpus));
+            Optional.ofNullable(reasons.get(job.name()))
+                    .ifPresent(why -> reasons.put(
+                            job.name(), PlanReason.later(() -> cut(job.job(), given.size(), refusal, why))));
         }
 
         /** The reason for a job that gets a part of its GPUs of the plan. */

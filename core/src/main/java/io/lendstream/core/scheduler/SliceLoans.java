@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Lends free MIG instances of inference to jobs that a plan leaves without a GPU. Each job gets one, the smallest that
@@ -39,7 +40,8 @@ final class SliceLoans {
         this.quotas = new QuotaGuard(builder);
     }
 
-    void lend(LoanLimit limit) {
+    /** @param limits the limit on loans, asked for if an instance is free */
+    void lend(Supplier<LoanLimit> limits) {
         AbilityGuard guard = new AbilityGuard(builder);
         List<GpuState> free = new ArrayList<>(builder.clusterIndex().gpus().freeSlices().stream()
                 .filter(SliceLoans::isLendable)
@@ -54,6 +56,7 @@ final class SliceLoans {
         if (free.isEmpty()) {
             return;
         }
+        LoanLimit limit = limits.get();
         double room = room();
         long loans = 0;
         for (JobState job : builder.clusterIndex().jobs().open().values()) {

@@ -70,6 +70,7 @@ final class Training {
             hold(ReasonCode.HELD, "no training plan is made: " + veto.get());
             return;
         }
+        builder.expectLookUps();
         new AdmissionControl(builder, settings).answer();
         if (hasNoJobs()) {
             restWithoutJobs();
@@ -87,7 +88,7 @@ final class Training {
         Plan plan = shapes.within(new KindPools(builder, policy, training).plan(view), training, view);
         boolean whole = adopt(plan, noLoans, training) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
-            new SliceLoans(builder, settings).lend(LoanLimit.besidePlan(builder, policy, settings));
+            new SliceLoans(builder, settings).lend(() -> LoanLimit.besidePlan(builder, policy, settings));
         }
         boolean mayLendLater = settings.lending() && noLoans.isPresent();
         plan.holdsUntil().filter(until -> whole && !mayLendLater).ifPresent(this::rest);

@@ -33,17 +33,32 @@ import java.util.TreeMap;
  */
 public final class QueueLedger {
     private final SortedMap<QueueId, ClusterQueue> queues = new TreeMap<>();
+    /** The account of each quota of a queue, by its kind. */
+    private final Map<QueueId, Map<Optional<KindId>, Account>> quotas = new HashMap<>();
     /** The accounts that units of each queue and kind count in, once they were asked for. */
     private final Map<QueueId, Map<Optional<KindId>, Optional<Account>>> accounts = new HashMap<>();
 
     private final Map<GpuId, Charge> charges = new HashMap<>();
-    private final Map<Account, Double> used = new HashMap<>();
-    private final Map<Account, Double> leaving = new HashMap<>();
     /** Whether a unit counted as a part of a GPU, so that sums depend on the order of their parts. */
     private boolean hasParts;
 
-    /** A quota of a queue. */
-    private record Account(QueueId queue, Optional<KindId> kind) {}
+    /** What counts in a quota of a queue. */
+    private static final class Account {
+        private final QueueId queue;
+        private final Optional<KindId> kind;
+        private double used;
+        private double leaving;
+
+        Account(QueueId queue, Optional<KindId> kind) {
+            this.queue = queue;
+            this.kind = kind;
+        }
+
+        void add(double gpus, boolean isLeaving) {
+            used += gpus;
+            leaving += isLeaving ? gpus : 0;
+        }
+    }
 
     /** What a unit counts. */
     private record Charge(Account account, double gpus, boolean isLeaving) {}
@@ -92,16 +107,27 @@ public final class QueueLedger {
         if (hasParts) {
             new TreeMap<>(charges).forEach((unit, charge) -> {
                 if (!charge.isLeaving()) {
-                    other.charge(unit, charge);
+                    other.charge(unit, other.moved(charge));
                 }
             });
             return other;
         }
-        other.charges.putAll(charges);
-        other.charges.values().removeIf(Charge::isLeaving);
-        other.used.putAll(used);
-        leaving.forEach((account, gpus) -> other.used.merge(account, -gpus, Double::sum));
+        charges.forEach((unit, charge) -> {
+            if (!charge.isLeaving()) {
+                other.charges.put(unit, other.moved(charge));
+            }
+        });
+        for (Map<Optional<KindId>, Account> ofQueue : quotas.values()) {
+            for (Account account : ofQueue.values()) {
+                other.quota(account.queue, account.kind).used = account.used - account.leaving;
+            }
+        }
         return other;
+    }
+
+    /** The charge in the account of this ledger. */
+    private Charge moved(Charge charge) {
+        return new Charge(quota(charge.account().queue, charge.account().kind), charge.gpus(), false);
     }
 
     /** Counts a unit for its present owner only. */
@@ -131,27 +157,26 @@ public final class QueueLedger {
                         kind,
                         any -> Optional.ofNullable(queues.get(queue))
                                 .flatMap(known -> known.quota(kind))
-                                .map(quota -> new Account(queue, quota.kind())));
+                                .map(quota -> quota(queue, quota.kind())));
+    }
+
+    private Account quota(QueueId queue, Optional<KindId> kind) {
+        return quotas.computeIfAbsent(queue, any -> new HashMap<>())
+                .computeIfAbsent(kind, any -> new Account(queue, kind));
     }
 
     private void charge(GpuId unit, Charge charge) {
         remove(unit);
         hasParts |= charge.gpus() != Math.rint(charge.gpus());
         charges.put(unit, charge);
-        used.merge(charge.account(), charge.gpus(), Double::sum);
-        if (charge.isLeaving()) {
-            leaving.merge(charge.account(), charge.gpus(), Double::sum);
-        }
+        charge.account().add(charge.gpus(), charge.isLeaving());
     }
 
     /** Counts a unit for no queue. */
     public void remove(GpuId unit) {
         Charge before = charges.remove(unit);
         if (before != null) {
-            used.merge(before.account(), -before.gpus(), Double::sum);
-            if (before.isLeaving()) {
-                leaving.merge(before.account(), -before.gpus(), Double::sum);
-            }
+            before.account().add(-before.gpus(), before.isLeaving());
         }
     }
 
@@ -159,7 +184,9 @@ public final class QueueLedger {
     public boolean counts(GpuId unit, QueueId queue, Optional<KindId> kind) {
         Charge charge = charges.get(unit);
         return charge != null
-                && account(queue, kind).filter(charge.account()::equals).isPresent();
+                && account(queue, kind)
+                        .filter(account -> account == charge.account())
+                        .isPresent();
     }
 
     /** The quota of a queue for a kind; empty if it has none. */
@@ -177,7 +204,7 @@ public final class QueueLedger {
     }
 
     private QuotaUse use(ClusterQueue queue, KindQuota quota) {
-        Account account = new Account(queue.queue(), quota.kind());
+        Account account = quota(queue.queue(), quota.kind());
         double lendable = 0;
         for (ClusterQueue other : othersOfCohort(queue)) {
             for (KindQuota theirs : other.quotas()) {
@@ -186,7 +213,7 @@ public final class QueueLedger {
                     double kept = theirs.lendingLimit()
                             .map(limit -> Math.max(0, own - limit))
                             .orElse(0.0);
-                    lendable += own - Math.max(used(new Account(other.queue(), theirs.kind())), kept);
+                    lendable += own - Math.max(quota(other.queue(), theirs.kind()).used, kept);
                 }
             }
         }
@@ -195,13 +222,9 @@ public final class QueueLedger {
                 queue.queue(),
                 quota.kind(),
                 quota.nominalQuota(),
-                used(account),
-                leaving.getOrDefault(account, 0.0),
+                account.used,
+                account.leaving,
                 quota.nominalQuota() + borrowable);
-    }
-
-    private double used(Account account) {
-        return used.getOrDefault(account, 0.0);
     }
 
     private List<ClusterQueue> othersOfCohort(ClusterQueue queue) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.seeds.RandomValues;
 import io.lendstream.core.seeds.Seeds;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeMap;
 
 class PersistentMapTest {
@@ -26,6 +27,35 @@ class PersistentMapTest {
         }
         assertThat(map.stream()).containsExactlyElementsOf(expected.values());
         assertThat(map).extracting(java.util.Map.Entry::getKey).containsExactlyElementsOf(expected.keySet());
+    }
+
+    @Seeds
+    void hashedMapsAndThoseBeforeThemHaveTheirOwnEntries(RandomValues values) {
+        PersistentMap<Integer, Integer> map = PersistentMap.<Integer, Integer>empty().hashed();
+        TreeMap<Integer, Integer> expected = new TreeMap<>();
+        for (int change : values.listOf(0, 200, () -> values.intBetween(-40, 40))) {
+            PersistentMap<Integer, Integer> before = map;
+            TreeMap<Integer, Integer> expectedBefore = new TreeMap<>(expected);
+            int key = Math.abs(change);
+            if (change < 0) {
+                map = map.remove(key);
+                expected.remove(key);
+            } else {
+                int value = expected.size();
+                map = map.put(key, value);
+                expected.put(key, value);
+            }
+            for (int any = 0; any <= 40; any++) {
+                assertThat(map.get(any)).isEqualTo(Optional.ofNullable(expected.get(any)));
+                assertThat(map.contains(any)).isEqualTo(expected.containsKey(any));
+                assertThat(before.get(any)).isEqualTo(Optional.ofNullable(expectedBefore.get(any)));
+            }
+        }
+        PersistentMap<Integer, Integer> shared = map.shared();
+        map.put(1, -1);
+
+        assertThat(shared.stream()).containsExactlyElementsOf(expected.values());
+        assertThat(shared.get(1)).isEqualTo(Optional.ofNullable(expected.get(1)));
     }
 
     @Seeds

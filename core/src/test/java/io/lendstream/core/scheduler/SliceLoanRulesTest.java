@@ -45,7 +45,7 @@ class SliceLoanRulesTest {
     private List<String> lent(long most) {
         StepBuilder builder = state.draft();
         builder.await(awaited);
-        new SliceLoans(builder, settings).lend(new LoanLimit(most, "the test allows no more"));
+        new SliceLoans(builder, settings).lend(() -> new LoanLimit(most, "the test allows no more"));
         step = builder.finished();
         return step.decisions().stream()
                 .map(decision -> decision.action().target() + " "

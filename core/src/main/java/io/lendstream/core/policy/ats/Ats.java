@@ -186,10 +186,13 @@ public final class Ats {
     private double[] values(JobView job, int capacity, double changed) {
         int most = Math.min(capacity, largest(job));
         double[] values = new double[most + 1];
+        Optional<Goodput> goodput = job.goodput();
+        double base = goodput.map(known -> fairGoodput(job, known)).orElse(1.0);
+        int held = job.gpus().size();
         for (int w = 1; w <= most; w++) {
             values[w] = !isAllowed(job, w)
                     ? Double.NEGATIVE_INFINITY
-                    : idealSpeedup(job, w) * (w == job.gpus().size() ? 1 : changed);
+                    : speedup(goodput, base, fewestNodes(w), w) * (w == held ? 1 : changed);
         }
         return values;
     }
@@ -224,8 +227,8 @@ public final class Ats {
         }
         String rule = job.largestRun() == 0
                 ? "it has not run yet, and a job may at most double the GPUs it has run on"
-                : "a job may at most double the GPUs it has run on (%d)".formatted(job.largestRun());
-        return Optional.of("%s may use at most %s now: %s".formatted(job.job(), Reason.counted(most, "GPU"), rule));
+                : "a job may at most double the GPUs it has run on (" + job.largestRun() + ")";
+        return Optional.of(job.job() + " may use at most " + Reason.counted(most, "GPU") + " now: " + rule);
     }
 
     /** The most GPUs that a job may use now. */
@@ -238,7 +241,11 @@ public final class Ats {
     }
 
     private double idealSpeedup(JobView job, int replicas) {
-        return speedup(job, ceilDiv(replicas, Math.max(1, cluster.gpusPerNode())), replicas);
+        return speedup(job, fewestNodes(replicas), replicas);
+    }
+
+    private int fewestNodes(int replicas) {
+        return ceilDiv(replicas, Math.max(1, cluster.gpusPerNode()));
     }
 
     /** The goodput over the goodput with a fair share. */
@@ -246,14 +253,21 @@ public final class Ats {
         if (replicas == 0) {
             return 0;
         }
-        Optional<Goodput> known = job.goodput();
-        if (known.isEmpty()) {
+        Optional<Goodput> goodput = job.goodput();
+        return speedup(
+                goodput, goodput.map(known -> fairGoodput(job, known)).orElse(1.0), nodes, replicas);
+    }
+
+    private double speedup(Optional<Goodput> goodput, double base, int nodes, int replicas) {
+        if (goodput.isEmpty()) {
             return (double) replicas / fairShare;
         }
-        double base = fairGoodput.computeIfAbsent(
-                job.job(),
-                name -> job.usualGoodput().orElseGet(known::get).on(fairNodes, Math.max(fairShare, fairNodes)));
-        return base > 0 ? known.get().on(nodes, replicas) / base : 0;
+        return base > 0 ? goodput.get().on(nodes, replicas) / base : 0;
+    }
+
+    private double fairGoodput(JobView job, Goodput own) {
+        return fairGoodput.computeIfAbsent(
+                job.job(), name -> job.usualGoodput().orElse(own).on(fairNodes, Math.max(fairShare, fairNodes)));
     }
 
     static int ceilDiv(int total, int each) {

@@ -11,7 +11,6 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -85,13 +84,18 @@ final class KindChoice {
     }
 
     private void count(List<GpuState> gpus) {
+        Map<KindId, Room> known = new HashMap<>(rooms);
         for (GpuState gpu : gpus) {
-            gpu.kind().ifPresent(kind -> {
-                Room room = rooms.computeIfAbsent(kind, any -> new Room());
+            if (gpu.kind().isPresent()) {
+                Room room = known.computeIfAbsent(gpu.kind().get(), this::room);
                 room.gpus++;
                 room.free += gpu.isTraining() ? 0 : 1;
-            });
+            }
         }
+    }
+
+    private Room room(KindId kind) {
+        return rooms.computeIfAbsent(kind, any -> new Room());
     }
 
     /** Whether a job keeps its kind: that of most of its GPUs, or of those that it waits for. */
@@ -103,30 +107,33 @@ final class KindChoice {
                 kind.or(() -> most(state.target())).filter(own -> !state.spec().excludes(own));
         kept.ifPresent(own -> {
             kinds.put(job.job(), own);
-            rooms.computeIfAbsent(own, any -> new Room()).used +=
-                    state.spec().scaling().requestedGpus();
+            room(own).used += state.spec().scaling().requestedGpus();
         });
         return kept.isPresent();
     }
 
     private Optional<KindId> most(Collection<GpuId> gpus) {
-        List<KindId> known = new ArrayList<>(gpus.size());
+        Optional<KindId> first = Optional.empty();
+        boolean areAlike = true;
         for (GpuId gpu : gpus) {
-            builder.gpus()
-                    .get(gpu)
-                    .filter(GpuState::isWhole)
-                    .flatMap(GpuState::kind)
-                    .ifPresent(known::add);
+            Optional<KindId> kind = kind(gpu);
+            first = first.or(() -> kind);
+            areAlike &= kind.isEmpty() || kind.equals(first);
         }
-        if (known.isEmpty() || Collections.frequency(known, known.get(0)) == known.size()) {
-            return known.stream().findFirst();
+        if (areAlike) {
+            return first;
         }
         SortedMap<KindId, Integer> counts = new TreeMap<>();
-        known.forEach(kind -> counts.merge(kind, 1, Integer::sum));
+        gpus.forEach(gpu -> kind(gpu).ifPresent(kind -> counts.merge(kind, 1, Integer::sum)));
         return counts.entrySet().stream()
                 .max(Map.Entry.<KindId, Integer>comparingByValue()
                         .thenComparing(Map.Entry.comparingByKey(Comparator.reverseOrder())))
                 .map(Map.Entry::getKey);
+    }
+
+    private Optional<KindId> kind(GpuId gpu) {
+        Optional<GpuState> unit = builder.gpus().get(gpu);
+        return unit.isPresent() && unit.get().isWhole() ? unit.get().kind() : Optional.empty();
     }
 
     /** Whether a job may use a kind of several. */

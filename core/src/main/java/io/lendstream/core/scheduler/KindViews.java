@@ -30,10 +30,32 @@ final class KindViews {
     private final boolean chosen;
     /** The jobs in the order in which it is their turn. */
     private final List<JobView> all = new ArrayList<>();
-    /** How many whole GPUs of each kind each node has. */
-    private final Map<KindId, Map<NodeId, Integer>> nodes = new HashMap<>();
+    /** The nodes with whole GPUs of each kind. */
+    private final Map<KindId, NodesOfKind> nodes = new HashMap<>();
 
     private final SortedMap<KindId, Integer> counts = new TreeMap<>();
+
+    /** Counts the whole GPUs of a kind, node by node. */
+    private static final class NodesOfKind {
+        private int nodes;
+        private int gpus;
+        /** The most GPUs of a node. */
+        private int largest = 1;
+
+        private Optional<NodeId> last = Optional.empty();
+        private int onLast;
+
+        void add(NodeId node) {
+            if (last.filter(node::equals).isEmpty()) {
+                last = Optional.of(node);
+                onLast = 0;
+                nodes++;
+            }
+            onLast++;
+            gpus++;
+            largest = Math.max(largest, onLast);
+        }
+    }
 
     /** @param chosen whether the policy chooses the kinds of jobs */
     KindViews(StepBuilder builder, TrainingView training, ClusterView whole, boolean chosen) {
@@ -43,11 +65,12 @@ final class KindViews {
         this.chosen = chosen;
         whole.queue().forEach(all::add);
         for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
-            gpu.kind().filter(any -> gpu.isWhole()).ifPresent(kind -> {
-                nodes.computeIfAbsent(kind, any -> new HashMap<>()).merge(gpu.nodeId(), 1, Integer::sum);
-                counts.merge(kind, 1, Integer::sum);
-            });
+            if (gpu.kind().isPresent() && gpu.isWhole()) {
+                nodes.computeIfAbsent(gpu.kind().get(), any -> new NodesOfKind())
+                        .add(gpu.nodeId());
+            }
         }
+        nodes.forEach((kind, theirs) -> counts.put(kind, theirs.gpus));
     }
 
     /**
@@ -57,12 +80,11 @@ final class KindViews {
      * @param isIn whether a job is in the view of a kind
      */
     SortedMap<KindId, ClusterView> of(Map<JobId, KindId> kinds, BiPredicate<JobId, KindId> isIn) {
-        SortedMap<KindId, List<GpuState>> gpus = new TreeMap<>();
+        Map<KindId, List<GpuState>> gpus = new HashMap<>();
         for (GpuState gpu : whole.gpus()) {
-            gpu.kind()
-                    .filter(kind -> isOf(kind, gpu, kinds))
-                    .ifPresent(kind ->
-                            gpus.computeIfAbsent(kind, any -> new ArrayList<>()).add(gpu));
+            if (gpu.kind().isPresent() && isOf(gpu.kind().get(), gpu, kinds)) {
+                gpus.computeIfAbsent(gpu.kind().get(), any -> new ArrayList<>()).add(gpu);
+            }
         }
         // A job whose GPUs cannot be used now is planned too: its policy may suspend it.
         kinds.values().forEach(kind -> gpus.computeIfAbsent(kind, any -> new ArrayList<>()));
@@ -72,8 +94,8 @@ final class KindViews {
     }
 
     private ClusterView view(KindId kind, List<GpuState> gpus, BiPredicate<JobId, KindId> isIn) {
-        Map<NodeId, Integer> perNode = nodes.getOrDefault(kind, Map.of());
-        int largest = perNode.values().stream().mapToInt(count -> count).max().orElse(1);
+        NodesOfKind there = nodes.getOrDefault(kind, new NodesOfKind());
+        int largest = there.largest;
         ShapeView shapes =
                 new ShapeView(builder, training.settings().model().topology(), () -> gpus, Optional.of(kind));
         List<JobView> jobs = new ArrayList<>();
@@ -97,7 +119,7 @@ final class KindViews {
         Set<JobId> fixed = new HashSet<>(whole.fixed());
         fixed.removeIf(job -> !isIn.test(job, kind));
         ClusterView.Queue queue = new ClusterView.Queue(jobs, jobs.size(), holding);
-        return ClusterView.of(whole.now(), queue, UsableGpus.of(gpus), fixed, perNode.size(), largest);
+        return ClusterView.of(whole.now(), queue, UsableGpus.of(gpus), fixed, there.nodes, largest);
     }
 
     /**
@@ -105,12 +127,12 @@ final class KindViews {
      * for which a policy chose another kind are there for others.
      */
     private boolean isOf(KindId kind, GpuState gpu, Map<JobId, KindId> kinds) {
-        return gpu.owner()
-                .holdingJob()
-                .filter(job -> !chosen || whole.fixed().contains(job))
-                .flatMap(job -> Optional.ofNullable(kinds.get(job)))
-                .filter(other -> !other.equals(kind))
-                .isEmpty();
+        Optional<JobId> job = gpu.owner().holdingJob();
+        if (job.isEmpty() || (chosen && !whole.fixed().contains(job.get()))) {
+            return true;
+        }
+        KindId other = kinds.get(job.get());
+        return other == null || other.equals(kind);
     }
 
     /** A job as a policy sees it on a kind: with its GPUs of this kind. */
@@ -119,13 +141,13 @@ final class KindViews {
         ScheduledJob.Kinds on = new ScheduledJob.Kinds(Optional.of(kind), chosen ? counts : Map.of());
         JobView all = shapes.of(state, training.seen(state, gpusPerNode, on));
         List<GpuId> held = all.gpus();
-        List<GpuId> here = held.stream()
-                .filter(gpu -> builder.gpus()
-                        .get(gpu)
-                        .flatMap(GpuState::kind)
-                        .filter(kind::equals)
-                        .isPresent())
-                .toList();
-        return here.size() == held.size() ? all : new JobInPool(all, here);
+        List<GpuId> here = new ArrayList<>(held.size());
+        for (GpuId gpu : held) {
+            Optional<GpuState> unit = builder.gpus().get(gpu);
+            if (unit.isPresent() && unit.get().kind().filter(kind::equals).isPresent()) {
+                here.add(gpu);
+            }
+        }
+        return here.size() == held.size() ? all : new JobInPool(all, List.copyOf(here));
     }
 }

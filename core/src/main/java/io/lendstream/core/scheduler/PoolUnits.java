@@ -19,7 +19,6 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -95,20 +94,22 @@ final class PoolUnits {
         int left = more;
         for (Rank rank : byRank(jobs)) {
             JobView job = rank.job();
-            List<GpuId> all = job.gpus().stream().filter(byId::containsKey).toList();
-            List<GpuId> here = all.stream().filter(this::isLeft).toList();
+            int all = 0;
+            List<PoolUnit> here = new ArrayList<>();
+            for (GpuId id : job.gpus()) {
+                PoolUnit unit = byId.get(id);
+                all += unit == null ? 0 : 1;
+                if (unit != null && unit.queue == NONE) {
+                    here.add(unit);
+                }
+            }
             boolean isFixed = whole.fixed().contains(job.job());
             int most = isFixed ? here.size() : Math.min(here.size(), Math.max(0, left));
-            boolean goesOn = isFixed || most == all.size() || (job.elastic() && most >= job.least());
+            boolean goesOn = isFixed || most == all || (job.elastic() && most >= job.least());
             if (goesOn) {
-                Set<GpuId> lost = new HashSet<>(all);
-                here.subList(0, most).forEach(lost::remove);
-                kept.put(
-                        job.job(),
-                        job.gpus().stream().filter(unit -> !lost.contains(unit)).toList());
+                kept.put(job.job(), most == all ? job.gpus() : keptOf(job, here.subList(0, most)));
                 Optional<JobId> keeper = Optional.of(job.job());
-                for (GpuId id : here.subList(0, most)) {
-                    PoolUnit unit = Objects.requireNonNull(byId.get(id), "a unit of the view");
+                for (PoolUnit unit : here.subList(0, most)) {
                     give(queue, unit);
                     unit.keeper = keeper;
                 }
@@ -117,10 +118,16 @@ final class PoolUnits {
         }
     }
 
-    /** Whether a unit is in the view, and no queue has it. */
-    private boolean isLeft(GpuId id) {
-        PoolUnit unit = byId.get(id);
-        return unit != null && unit.queue == NONE;
+    /** The GPUs of a job without those of the view that it does not keep. */
+    private List<GpuId> keptOf(JobView job, List<PoolUnit> some) {
+        List<GpuId> left = new ArrayList<>();
+        for (GpuId id : job.gpus()) {
+            PoolUnit unit = byId.get(id);
+            if (unit == null || some.contains(unit)) {
+                left.add(id);
+            }
+        }
+        return List.copyOf(left);
     }
 
     /** What decides which of several jobs keeps its GPUs first: fixed ones, by priority, by their start. */

@@ -13,8 +13,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The GPUs that each queue uses, and the most that it may use. It is built when it is needed, and then follows changes
@@ -32,42 +32,28 @@ import java.util.TreeMap;
  * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/">Kueue, ClusterQueue: cohort, borrowing</a>
  */
 public final class QueueLedger {
-    private final SortedMap<QueueId, ClusterQueue> queues = new TreeMap<>();
-    /** The account of each quota of a queue, by its kind. */
-    private final Map<QueueId, Map<Optional<KindId>, Account>> quotas = new HashMap<>();
-    /** The accounts that units of each queue and kind count in, once they were asked for. */
-    private final Map<QueueId, Map<Optional<KindId>, Optional<Account>>> accounts = new HashMap<>();
-
-    private final Map<GpuId, Charge> charges = new HashMap<>();
+    private final QueueAccounts accounts;
+    private final Map<GpuId, Charge> charges;
+    /** What counts in each account. */
+    private final double[] used;
+    /** The part of it that is being released. */
+    private final double[] leaving;
     /** Whether a unit counted as a part of a GPU, so that sums depend on the order of their parts. */
     private boolean hasParts;
 
-    /** What counts in a quota of a queue. */
-    private static final class Account {
-        private final QueueId queue;
-        private final Optional<KindId> kind;
-        private double used;
-        private double leaving;
-
-        Account(QueueId queue, Optional<KindId> kind) {
-            this.queue = queue;
-            this.kind = kind;
-        }
-
-        void add(double gpus, boolean isLeaving) {
-            used += gpus;
-            leaving += isLeaving ? gpus : 0;
-        }
-    }
-
     /** What a unit counts. */
-    private record Charge(Account account, double gpus, boolean isLeaving) {}
+    private record Charge(int account, double gpus, boolean isLeaving) {}
+
+    private QueueLedger(QueueAccounts accounts, Map<GpuId, Charge> charges) {
+        this.accounts = accounts;
+        this.charges = charges;
+        this.used = new double[accounts.count()];
+        this.leaving = new double[accounts.count()];
+    }
 
     /** A ledger without units. */
     public QueueLedger(Iterable<ClusterQueue> declared) {
-        for (ClusterQueue queue : declared) {
-            queues.put(queue.queue(), queue);
-        }
+        this(new QueueAccounts(declared), new HashMap<>());
     }
 
     /** The ledger of a domain. */
@@ -76,10 +62,11 @@ public final class QueueLedger {
                 new QueueLedger(entities.queues().stream().map(QueueState::spec).toList());
         Map<Tenant, Optional<ClusterQueue>> queues = new HashMap<>();
         for (GpuState unit : entities.gpus().values()) {
-            unit.owner()
-                    .holder()
-                    .flatMap(tenant -> queues.computeIfAbsent(tenant, entities::queueOf))
-                    .ifPresent(queue -> ledger.put(entities, unit, queue));
+            Optional<Tenant> tenant = unit.owner().holder();
+            if (tenant.isPresent()) {
+                queues.computeIfAbsent(tenant.get(), entities::queueOf)
+                        .ifPresent(queue -> ledger.put(entities, unit, queue));
+            }
         }
         return ledger;
     }
@@ -103,31 +90,21 @@ public final class QueueLedger {
 
     /** The same without the units that are being released. */
     public QueueLedger withoutLeaving() {
-        QueueLedger other = new QueueLedger(queues.values());
         if (hasParts) {
+            QueueLedger other = new QueueLedger(accounts, new HashMap<>());
             new TreeMap<>(charges).forEach((unit, charge) -> {
                 if (!charge.isLeaving()) {
-                    other.charge(unit, other.moved(charge));
+                    other.charge(unit, charge);
                 }
             });
             return other;
         }
-        charges.forEach((unit, charge) -> {
-            if (!charge.isLeaving()) {
-                other.charges.put(unit, other.moved(charge));
-            }
-        });
-        for (Map<Optional<KindId>, Account> ofQueue : quotas.values()) {
-            for (Account account : ofQueue.values()) {
-                other.quota(account.queue, account.kind).used = account.used - account.leaving;
-            }
+        QueueLedger other = new QueueLedger(accounts, new HashMap<>(charges));
+        other.charges.values().removeIf(Charge::isLeaving);
+        for (int account = 0; account < used.length; account++) {
+            other.used[account] = used[account] - leaving[account];
         }
         return other;
-    }
-
-    /** The charge in the account of this ledger. */
-    private Charge moved(Charge charge) {
-        return new Charge(quota(charge.account().queue, charge.account().kind), charge.gpus(), false);
     }
 
     /** Counts a unit for its present owner only. */
@@ -148,95 +125,70 @@ public final class QueueLedger {
 
     /** Counts a unit for a queue; not at all if the queue is not declared or has no quota for the kind. */
     public void add(GpuId unit, QueueId queue, Optional<KindId> kind, double gpus, boolean isLeaving) {
-        account(queue, kind).ifPresent(account -> charge(unit, new Charge(account, gpus, isLeaving)));
-    }
-
-    private Optional<Account> account(QueueId queue, Optional<KindId> kind) {
-        return accounts.computeIfAbsent(queue, any -> new HashMap<>())
-                .computeIfAbsent(
-                        kind,
-                        any -> Optional.ofNullable(queues.get(queue))
-                                .flatMap(known -> known.quota(kind))
-                                .map(quota -> quota(queue, quota.kind())));
-    }
-
-    private Account quota(QueueId queue, Optional<KindId> kind) {
-        return quotas.computeIfAbsent(queue, any -> new HashMap<>())
-                .computeIfAbsent(kind, any -> new Account(queue, kind));
+        int account = accounts.of(queue, kind);
+        if (account != QueueAccounts.NONE) {
+            charge(unit, new Charge(account, gpus, isLeaving));
+        }
     }
 
     private void charge(GpuId unit, Charge charge) {
-        remove(unit);
+        uncount(charges.put(unit, charge));
         hasParts |= charge.gpus() != Math.rint(charge.gpus());
-        charges.put(unit, charge);
-        charge.account().add(charge.gpus(), charge.isLeaving());
+        used[charge.account()] += charge.gpus();
+        leaving[charge.account()] += charge.isLeaving() ? charge.gpus() : 0;
     }
 
     /** Counts a unit for no queue. */
     public void remove(GpuId unit) {
-        Charge before = charges.remove(unit);
+        uncount(charges.remove(unit));
+    }
+
+    private void uncount(@Nullable Charge before) {
         if (before != null) {
-            before.account().add(-before.gpus(), before.isLeaving());
+            used[before.account()] -= before.gpus();
+            leaving[before.account()] -= before.isLeaving() ? before.gpus() : 0;
         }
     }
 
     /** Whether a unit counts in the quota of a queue for a kind. */
     public boolean counts(GpuId unit, QueueId queue, Optional<KindId> kind) {
         Charge charge = charges.get(unit);
-        return charge != null
-                && account(queue, kind)
-                        .filter(account -> account == charge.account())
-                        .isPresent();
+        return charge != null && charge.account() == accounts.of(queue, kind);
     }
 
     /** The quota of a queue for a kind; empty if it has none. */
     public Optional<QuotaUse> use(QueueId queue, Optional<KindId> kind) {
-        return Optional.ofNullable(queues.get(queue))
-                .flatMap(known -> known.quota(kind).map(quota -> use(known, quota)));
+        int account = accounts.of(queue, kind);
+        return account == QueueAccounts.NONE ? Optional.empty() : Optional.of(use(account));
     }
 
     /** All quotas of a queue, in the order of its declaration. */
     public List<QuotaUse> uses(QueueId queue) {
-        ClusterQueue known = queues.get(queue);
-        return known == null
-                ? List.of()
-                : known.quotas().stream().map(quota -> use(known, quota)).toList();
+        List<QuotaUse> uses = new ArrayList<>();
+        for (int account : accounts.of(queue)) {
+            uses.add(use(account));
+        }
+        return uses;
     }
 
-    private QuotaUse use(ClusterQueue queue, KindQuota quota) {
-        Account account = quota(queue.queue(), quota.kind());
+    private QuotaUse use(int account) {
+        KindQuota quota = accounts.quota(account);
         double lendable = 0;
-        for (ClusterQueue other : othersOfCohort(queue)) {
-            for (KindQuota theirs : other.quotas()) {
-                if (theirs.kind().equals(quota.kind())) {
-                    double own = theirs.nominalQuota();
-                    double kept = theirs.lendingLimit()
-                            .map(limit -> Math.max(0, own - limit))
-                            .orElse(0.0);
-                    lendable += own - Math.max(quota(other.queue(), theirs.kind()).used, kept);
-                }
-            }
+        for (int other : accounts.lenders(account)) {
+            KindQuota theirs = accounts.quota(other);
+            double own = theirs.nominalQuota();
+            double kept =
+                    theirs.lendingLimit().map(limit -> Math.max(0, own - limit)).orElse(0.0);
+            lendable += own - Math.max(used[other], kept);
         }
         double borrowable = Math.min(quota.borrowingLimit().orElse(Double.MAX_VALUE), Math.max(0, lendable));
         return new QuotaUse(
-                queue.queue(),
+                accounts.queue(account).queue(),
                 quota.kind(),
                 quota.nominalQuota(),
-                account.used,
-                account.leaving,
+                used[account],
+                leaving[account],
                 quota.nominalQuota() + borrowable);
-    }
-
-    private List<ClusterQueue> othersOfCohort(ClusterQueue queue) {
-        List<ClusterQueue> others = new ArrayList<>();
-        if (queue.cohort().isPresent()) {
-            for (ClusterQueue other : queues.values()) {
-                if (other.cohort().equals(queue.cohort()) && !other.queue().equals(queue.queue())) {
-                    others.add(other);
-                }
-            }
-        }
-        return others;
     }
 
     /**
@@ -246,22 +198,22 @@ public final class QueueLedger {
      * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/fair_sharing/">Kueue, fair sharing: share value</a>
      */
     public double weightedShare(QueueId name) {
-        ClusterQueue queue = queues.get(name);
-        if (queue == null || queue.cohort().isEmpty()) {
+        Optional<ClusterQueue> queue = accounts.declared(name);
+        if (queue.isEmpty() || queue.get().cohort().isEmpty()) {
             return 0;
         }
         double borrowed = 0;
-        for (KindQuota quota : queue.quotas()) {
-            borrowed += use(queue, quota).borrowed();
+        for (int account : accounts.of(name)) {
+            borrowed += use(account).borrowed();
         }
-        double lent = lendable(queue);
-        for (ClusterQueue other : othersOfCohort(queue)) {
+        double lent = lendable(queue.get());
+        for (ClusterQueue other : accounts.othersOfCohort(queue.get())) {
             lent += lendable(other);
         }
-        return lent > 0 ? borrowed / lent / queue.weight() : 0;
+        return lent > 0 ? borrowed / lent / queue.get().weight() : 0;
     }
 
-    private double lendable(ClusterQueue queue) {
+    private static double lendable(ClusterQueue queue) {
         double sum = 0;
         for (KindQuota quota : queue.quotas()) {
             double nominal = quota.nominalQuota();

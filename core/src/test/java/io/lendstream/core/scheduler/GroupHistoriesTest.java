@@ -30,7 +30,7 @@ class GroupHistoriesTest {
                 : RandomHistory.grouped(seed, ClusterModel.ALIKE, List.of(), queues);
     }
 
-    @Seeds(300)
+    @Seeds(150)
     void noReplicaWorksHalfBound(long seed) {
         RandomHistory history = history(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
@@ -42,7 +42,7 @@ class GroupHistoriesTest {
                         "group", "floor", "quota", "kind", "one owner", "gang", "bind before release", "replay");
     }
 
-    @Seeds(300)
+    @Seeds(150)
     void noRoleIsTakenUnderItsFloor(long seed) {
         RandomHistory history = seed % 2 == 0
                 ? RandomHistory.inRoles(seed, ClusterModel.KINDS, PRODUCTS)
@@ -55,7 +55,7 @@ class GroupHistoriesTest {
                 .doesNotContain("role floor", "group", "floor", "kind", "one owner", "bind before release", "replay");
     }
 
-    @Seeds(100)
+    @Seeds(60)
     void shortcutsHoldForReplicasOfSeveralUnits(long seed) {
         RandomHistory history = history(seed);
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** Hosts in random histories: needs that change, pauses, and nodes that report more and less, leave and come back. */
 class HostHistoriesTest {
-    @Seeds(300)
+    @Seeds(150)
     void noDecisionTakesMoreHostMemoryThanANodeHas(long seed) {
         RandomHistory history = RandomHistory.hosted(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
@@ -37,7 +37,7 @@ class HostHistoriesTest {
     }
 
     /** Counted in another way than by the rule: unit by unit, at each step with decisions. */
-    @Seeds(200)
+    @Seeds(60)
     void sharesAndPausesStayWithinTheMemoryOfNodes(long seed) {
         RandomHistory history = RandomHistory.hosted(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -101,7 +101,7 @@ class HostHistoriesTest {
         assertThat(resumes).isPositive();
     }
 
-    @Seeds(100)
+    @Seeds(60)
     void shortcutsHoldForHosts(long seed) {
         RandomHistory history = RandomHistory.hosted(seed);
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);

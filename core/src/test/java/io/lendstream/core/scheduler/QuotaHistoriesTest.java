@@ -43,7 +43,7 @@ class QuotaHistoriesTest {
                 : RandomHistory.of(seed, ClusterModel.ALIKE, List.of(), QUEUES);
     }
 
-    @Seeds(200)
+    @Seeds(60)
     void noDecisionRaisesAQueueAboveItsLimit(long seed) {
         RandomHistory history = history(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
@@ -111,7 +111,7 @@ class QuotaHistoriesTest {
     }
 
     /** Counted in another way than by the ledger: whole GPUs of queues without a cohort, one by one. */
-    @Seeds(100)
+    @Seeds(60)
     void aQueueWithoutACohortNeverGrowsBeyondItsNominalQuota(long seed) {
         RandomHistory history = RandomHistory.of(seed, ClusterModel.ALIKE, List.of(), QUEUES);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -163,7 +163,7 @@ class QuotaHistoriesTest {
         return ofJob.or(() -> ofService).filter(queue.queue()::equals).isPresent();
     }
 
-    @Seeds(100)
+    @Seeds(60)
     void aRefusedJobHasNoGpusAndWaitsForNone(long seed) {
         RandomHistory history = history(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -176,7 +176,7 @@ class QuotaHistoriesTest {
         }
     }
 
-    @Seeds(100)
+    @Seeds(60)
     void shortcutsHoldForQueues(long seed) {
         RandomHistory history = history(seed);
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
@@ -202,7 +202,7 @@ class QuotaHistoriesTest {
     }
 
     /** Decisions that are carried out at once lead to a state in which nothing is left to decide. */
-    @Seeds(100)
+    @Seeds(60)
     void aQuietClusterComesToRest(long seed) {
         RandomHistory history = history(seed);
         if (history.scheduler().settings().repartition()) {

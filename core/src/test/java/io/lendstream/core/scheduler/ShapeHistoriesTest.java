@@ -38,7 +38,7 @@ class ShapeHistoriesTest {
                 : RandomHistory.shaped(seed, ClusterModel.ALIKE.with(LABELS), List.of(), queues);
     }
 
-    @Seeds(300)
+    @Seeds(150)
     void noDecisionBreaksAShape(long seed) {
         RandomHistory history = history(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
@@ -50,7 +50,7 @@ class ShapeHistoriesTest {
     }
 
     /** Counted in another way than by the rule: nodes and racks one by one, from labels. */
-    @Seeds(200)
+    @Seeds(60)
     void requiredRacksAndSizesAreKept(long seed) {
         RandomHistory history = history(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -106,7 +106,7 @@ class ShapeHistoriesTest {
     }
 
     /** Jobs have hard deadlines where there are queues. */
-    @Seeds(100)
+    @Seeds(60)
     void theShareOfAnAdmittedJobIsANumberThatItsShapeAllows(long seed) {
         RandomHistory history = history(3 * seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -121,7 +121,7 @@ class ShapeHistoriesTest {
         }
     }
 
-    @Seeds(100)
+    @Seeds(60)
     void shortcutsHoldForShapes(long seed) {
         RandomHistory history = history(seed);
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);

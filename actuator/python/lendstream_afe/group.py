@@ -23,7 +23,8 @@ class Group:
         self.size = size
         self.aborted = False
         self._abandoned = False
-        self._direct = device.type == "cpu"
+        self._broadcasts = device.type != "cpu"  # gloo sends and receives no memory of GPUs
+        self._notices = backend == "nccl"  # aborting ends every wait
         self._descriptors: List[int] = []
         self._sockets: List[socket.socket] = []
         before = _descriptors()
@@ -46,10 +47,10 @@ class Group:
     def copy(self, tensors: Sequence[torch.Tensor], transfers: Sequence[Tuple[int, int]]) -> List["dist.Work"]:
         """Overwrites tensors of some ranks with those of others; ``transfers`` are pairs of sender and receiver.
 
-        Between CPUs each pair sends and receives separately. With NCCL, whose pairs need
-        communicators of their own, the first sender broadcasts to all.
+        Between CPUs each pair sends and receives separately. Between GPUs the first sender broadcasts to all: with
+        NCCL, pairs need communicators of their own. Tensors must then have the same size on all ranks.
         """
-        if not self._direct:
+        if self._broadcasts:
             options = dist.BroadcastOptions()
             options.rootRank, options.rootTensor = transfers[0][0], 0
             return [self._group.broadcast([tensor], options) for tensor in tensors]
@@ -63,7 +64,11 @@ class Group:
         return works
 
     def takes_part(self, transfers: Sequence[Tuple[int, int]]) -> bool:
-        return bool(transfers) and (not self._direct or any(self.rank in pair for pair in transfers))
+        return bool(transfers) and (self._broadcasts or any(self.rank in pair for pair in transfers))
+
+    def overwritten(self, transfers: Sequence[Tuple[int, int]]) -> bool:
+        """Whether a copy overwrites this rank's tensors, although the rank may be no receiver."""
+        return self._broadcasts and self.rank != transfers[0][0]
 
     def finish(self, works: Sequence["dist.Work"]) -> None:
         """Waits until all transfers have ended, then raises the error of the first that failed."""
@@ -74,7 +79,7 @@ class Group:
         _finish(works, lambda work: work.wait())
 
     def _wait(self, work: "dist.Work") -> None:
-        if not self._direct:
+        if self._notices:
             work.wait()
             return
         while not self._abandoned:

@@ -3,6 +3,7 @@
 import copy
 import unittest
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 import torch.distributed as dist
@@ -12,6 +13,13 @@ from lendstream_afe.data import Order, Position, micro_batches, shares
 from lendstream_afe.gradients import Gradients, Noise
 from lendstream_afe.group import Group
 from lendstream_afe.state import TrainingState
+
+
+def on_ranks(size, work):
+    """Calls ``work`` with the group of each rank, all at once; returns what each returned."""
+    store = dist.HashStore()
+    with ThreadPoolExecutor(size) as threads:
+        return list(threads.map(lambda rank: work(Group("gloo", store, rank, size, torch.device("cpu"))), range(size)))
 
 
 def alone() -> Group:
@@ -102,6 +110,35 @@ class StateTest(unittest.TestCase):
         self.assertEqual(other_state.position, state.position)
         for name, tensor in model.state_dict().items():
             self.assertTrue(torch.equal(tensor, other.state_dict()[name]), name)
+
+    def test_a_broadcast_gives_a_newcomer_the_state_also_beside_a_rank_that_has_received_it_itself(self):
+        def job():
+            model = nn.Linear(3, 2)
+            optimizer = torch.optim.Adam(model.parameters())
+            return model, optimizer, TrainingState(model, optimizer, {}, torch.device("cpu"))
+
+        def grow(group):
+            # As between GPUs. Rank 0 has joined first, so its description of the same state is longer than rank 1's.
+            group._broadcasts = True
+            model, optimizer, state = jobs[group.rank]
+            transfers = ((1, 0),) if group.size == 2 else ((0, 2),)
+            if group.rank == transfers[0][1]:
+                state.receive(group, transfers)
+            else:
+                state.send(group, transfers).wait()
+            group.close()
+            return model.weight.detach().clone()
+
+        torch.manual_seed(1)
+        jobs = [job() for _ in range(3)]
+        model, optimizer, _ = jobs[1]
+        model(torch.ones(4, 3)).square().mean().backward()
+        optimizer.step()
+        before = model.weight.detach().clone()
+
+        for size in (2, 3):
+            for weight in on_ranks(size, grow):
+                self.assertTrue(torch.equal(weight, before))
 
 
 if __name__ == "__main__":

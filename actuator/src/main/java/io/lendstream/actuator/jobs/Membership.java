@@ -77,18 +77,26 @@ final class Membership {
 
     /**
      * Handles a group that a worker cannot build, usually because another worker is dying. A worker that always fails
-     * is replaced.
+     * is replaced. If newcomers were to join, the others train on in their group, and only newcomers are replaced:
+     * the cause may lie with any of them, but a worker that trains has a state to lose.
      */
     private void unprepared(Member worker, String why, long nowNanos) {
-        int failed = worker.countFailedBuild();
         LOG.warn("{}: {} cannot build the group of epoch {}: {}", job, worker, epochs.epoch(), why);
-        if (failed >= FAILED_BUILDS) {
-            actions.kill(worker.name());
-        }
         if (epochs.canGiveUpTransition()) {
+            List<Member> blamed = worker.isNew() ? List.of(worker) : roster.get(epochs.joining());
+            blamed.forEach(this::countFailedBuild);
             epochs.giveUpTransition();
-        } else if (!recovery.isRecovering()) {
+        } else if (recovery.isRecovering()) {
+            countFailedBuild(worker);
+        } else if (epochs.isChanging() || epochs.isBuilding()) { // otherwise it was given up by an earlier report
+            countFailedBuild(worker);
             recovery.start(nowNanos);
+        }
+    }
+
+    private void countFailedBuild(Member worker) {
+        if (worker.countFailedBuild() >= FAILED_BUILDS) {
+            actions.kill(worker.name());
         }
     }
 

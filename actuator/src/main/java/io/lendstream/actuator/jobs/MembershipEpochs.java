@@ -240,6 +240,13 @@ final class MembershipEpochs {
         return transition.filter(now -> !now.isBinding()).isPresent();
     }
 
+    /** Running workers that the transition adds to the group. */
+    List<String> joining() {
+        return transition.map(EpochTransition::after).orElse(List.of()).stream()
+                .filter(name -> roster.has(name) && !members.contains(name))
+                .toList();
+    }
+
     private Optional<EpochTransition> transitionTo(long asked) {
         return transition.filter(now -> now.epoch() == asked);
     }

@@ -208,6 +208,22 @@ class MembershipTest {
     }
 
     @Test
+    void aMemberThatCannotBuildAGroupWithANewcomerTrainsOnAndTheNewcomerIsKilled() {
+        var job = training("0").resize("0,1", 2).start("b", "1", 2).ready("b").advance();
+        for (int epoch = 2; epoch < 6; epoch++) {
+            job.asked();
+            assertThat(job.unprepared("a", epoch).asked()).containsExactly("no store");
+            job.advance();
+        }
+        job.asked();
+
+        assertThat(job.unprepared("a", 6).asked()).containsExactly("kill b", "no store");
+        assertThat(job.unprepared("b", 6).asked()).as("the same group").isEmpty();
+        assertThat(job.gone("b").resize("0", 3).advance().asked()).containsExactly("settle after PT0S");
+        assertThat(job.state().members()).containsExactly("a");
+    }
+
+    @Test
     void aGroupThatIsBuiltEndsTheCountOfThoseThatWereNot() {
         var job = training("0").resize("0,1", 2).start("b", "1", 2).ready("b").advance();
         for (int epoch = 2; epoch < 6; epoch++) {

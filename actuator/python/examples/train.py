@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--local-batch", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--step-seconds", type=float, default=0.0, help="seconds to sleep in each step")
     parser.add_argument("--checkpoint")
     parser.add_argument("--checkpoint-seconds", type=float, default=60.0)
@@ -31,6 +32,8 @@ def main() -> None:
     options = parser.parse_args()
 
     torch.set_num_threads(1)
+    if options.device == "cuda":  # torchrun shows all GPUs to each worker, Lendstream only its own
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
     torch.manual_seed(options.seed)
     inputs = torch.randn(options.samples, options.features)
     targets = torch.sin(inputs.sum(dim=1, keepdim=True)) + 0.1 * torch.randn(options.samples, 1)
@@ -38,11 +41,12 @@ def main() -> None:
 
     widths = [options.features] + [options.hidden] * options.layers
     layers = [layer for wide in zip(widths, widths[1:]) for layer in (nn.Linear(*wide), nn.ReLU())]
-    model = nn.Sequential(*layers, nn.Linear(options.hidden, 1))
+    model = nn.Sequential(*layers, nn.Linear(options.hidden, 1)).to(options.device)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 
     def loss_of(batch):
-        return nn.functional.mse_loss(model(batch[0]), batch[1])
+        taken, wanted = (tensor.to(options.device, non_blocking=True) for tensor in batch)
+        return nn.functional.mse_loss(model(taken), wanted)
 
     job = Elastic(
         model,
@@ -75,7 +79,7 @@ def main() -> None:
             log.write(json.dumps(noted) + "\n")
             log.flush()
     with torch.no_grad():
-        final = nn.functional.mse_loss(model(inputs), targets).item()
+        final = loss_of((inputs, targets)).item()
     if job.rank == 0:
         print(json.dumps({"loss": final}), flush=True)
 

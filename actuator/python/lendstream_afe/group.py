@@ -23,8 +23,11 @@ class Group:
         self.size = size
         self.aborted = False
         self._abandoned = False
-        self._broadcasts = device.type != "cpu"  # gloo sends and receives no memory of GPUs
-        self._notices = backend == "nccl"  # aborting ends every wait
+        self._store = store  # NCCL reads it later too, and libtorch does not keep a store written in Python
+        self._nccl = backend == "nccl"
+        self._broadcasts = self._nccl  # its pairs need communicators of their own
+        # Where tensors must lie to be copied. gloo would write to a GPU's memory while the backward pass uses it.
+        self.carrier = device if self._nccl else torch.device("cpu")
         self._descriptors: List[int] = []
         self._sockets: List[socket.socket] = []
         before = _descriptors()
@@ -47,8 +50,8 @@ class Group:
     def copy(self, tensors: Sequence[torch.Tensor], transfers: Sequence[Tuple[int, int]]) -> List["dist.Work"]:
         """Overwrites tensors of some ranks with those of others; ``transfers`` are pairs of sender and receiver.
 
-        Between CPUs each pair sends and receives separately. Between GPUs the first sender broadcasts to all: with
-        NCCL, pairs need communicators of their own. Tensors must then have the same size on all ranks.
+        With gloo each pair sends and receives separately. With NCCL the first sender broadcasts to all, and tensors
+        must have the same size on all ranks.
         """
         if self._broadcasts:
             options = dist.BroadcastOptions()
@@ -79,7 +82,7 @@ class Group:
         _finish(works, lambda work: work.wait())
 
     def _wait(self, work: "dist.Work") -> None:
-        if self._notices:
+        if self._nccl:  # aborting ends every wait
             work.wait()
             return
         while not self._abandoned:
@@ -136,6 +139,8 @@ class Group:
         """Lets go of connections and threads; takes a while."""
         if self._abandoned:
             return
+        if self._nccl:
+            self.abort()  # all members have left it; without this PyTorch warns
         self._group = None
         for each in self._sockets:
             each.close()

@@ -19,6 +19,9 @@ from .wire import Connection, Message
 
 _FAREWELL_SECONDS = 10.0
 
+# The node process watches the ranks. Without these PyTorch ends this process when NCCL misses another one.
+_WATCHED_BY_OTHERS = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "0", "TORCH_NCCL_ENABLE_MONITORING": "0"}
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -82,6 +85,8 @@ class NodeMembership:
         self._retired: List[Group] = []
         self._farewell = threading.Event()
         self._connection = Connection(path, self._hello, self._on_message)
+        for name, value in _WATCHED_BY_OTHERS.items():
+            os.environ.setdefault(name, value)
         self._connection.start()
 
     @property

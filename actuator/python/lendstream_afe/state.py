@@ -42,25 +42,27 @@ class TrainingState:
         Until it has finished, the model's parameters and the optimiser's state must not change. All else may change:
         it is copied, so the next forward and backward pass may run meanwhile.
         """
+        carrier = group.carrier
         tensors: List[torch.Tensor] = []
         description = pickle.dumps(self._described(tensors))
         buffers = {buffer.data_ptr() for buffer in self._model.buffers()}
         tensors = [each.clone() if each.data_ptr() in buffers else each.contiguous() for each in tensors]
-        length = torch.tensor([len(description)], device=self._device)
-        text = torch.frombuffer(bytearray(description), dtype=torch.uint8).to(self._device)
-        flats = [self._flat(parts) for parts in self._packed(tensors)]
+        length = torch.tensor([len(description)], device=carrier)
+        text = torch.frombuffer(bytearray(description), dtype=torch.uint8).to(carrier)
+        flats = [_flat(parts, carrier) for parts in _packed(tensors)]
         works = group.copy([length], transfers)
         if group.overwritten(transfers):  # equal states have equal tensors, but descriptions of different length
             group.finish_copy(works)
-            text = torch.zeros(int(length), dtype=torch.uint8, device=self._device)
+            text = torch.zeros(int(length), dtype=torch.uint8, device=carrier)
         works += [work for each in ([text], flats) for work in group.copy(each, transfers)]
         return Sending(group, works, [length, text, *flats])
 
     def receive(self, group: Group, transfers: Sequence[Tuple[int, int]]) -> None:
         """Takes a peer's state over. After a failure the state is of no use."""
-        length = torch.zeros(1, dtype=torch.int64, device=self._device)
+        carrier = group.carrier
+        length = torch.zeros(1, dtype=torch.int64, device=carrier)
         group.finish_copy(group.copy([length], transfers))
-        text = torch.zeros(int(length), dtype=torch.uint8, device=self._device)
+        text = torch.zeros(int(length), dtype=torch.uint8, device=carrier)
         group.finish_copy(group.copy([text], transfers))
         described = pickle.loads(text.cpu().numpy().tobytes())
         mine: List[torch.Tensor] = []
@@ -68,8 +70,8 @@ class TrainingState:
         holes: List[_Hole] = []
         _replaced(described, lambda leaf: holes.append(leaf) if isinstance(leaf, _Hole) else None)
         tensors = [self._room(hole, mine) for hole in holes]
-        packed = self._packed(tensors)
-        flats = [parts[0] if self._is_large(parts[0]) else self._room_for(parts) for parts in packed]
+        packed = _packed(tensors)
+        flats = [_room_for(parts, carrier) for parts in packed]
         group.finish_copy(group.copy(flats, transfers))
         with torch.no_grad():
             for flat, parts in zip(flats, packed):
@@ -129,28 +131,6 @@ class TrainingState:
             if tuple(own.shape) == hole.shape and own.dtype == hole.dtype and own.is_contiguous():
                 return own
         return torch.empty(hole.shape, dtype=hole.dtype, device="cpu" if hole.on_cpu else self._device)
-
-    def _is_large(self, tensor: torch.Tensor) -> bool:
-        return tensor.device.type == self._device.type and tensor.numel() * tensor.element_size() >= _LARGE_BYTES
-
-    def _packed(self, tensors: Sequence[torch.Tensor]) -> List[List[torch.Tensor]]:
-        """Few transfers for many tensors: a large one alone, the small ones together by type."""
-        small: Dict[torch.dtype, List[torch.Tensor]] = {}
-        packed = []
-        for tensor in tensors:
-            if self._is_large(tensor):
-                packed.append([tensor])
-            elif tensor.numel() > 0:
-                small.setdefault(tensor.dtype, []).append(tensor)
-        return packed + list(small.values())
-
-    def _flat(self, parts: List[torch.Tensor]) -> torch.Tensor:
-        if self._is_large(parts[0]):
-            return parts[0]
-        return torch.cat([part.reshape(-1).to(self._device) for part in parts])
-
-    def _room_for(self, parts: List[torch.Tensor]) -> torch.Tensor:
-        return torch.empty(sum(part.numel() for part in parts), dtype=parts[0].dtype, device=self._device)
 
     def _adopt(self, state: Dict[str, Any]) -> None:
         """Takes over all but the model, whose tensors have been overwritten."""
@@ -212,6 +192,36 @@ class Sending:
 
     def wait(self) -> None:
         self.group.finish_copy(self.works)
+
+
+def _is_large(tensor: torch.Tensor) -> bool:
+    return tensor.numel() * tensor.element_size() >= _LARGE_BYTES
+
+
+def _packed(tensors: Sequence[torch.Tensor]) -> List[List[torch.Tensor]]:
+    """Few transfers for many tensors: a large one alone, the small ones together by type."""
+    small: Dict[torch.dtype, List[torch.Tensor]] = {}
+    packed = []
+    for tensor in tensors:
+        if _is_large(tensor):
+            packed.append([tensor])
+        elif tensor.numel() > 0:
+            small.setdefault(tensor.dtype, []).append(tensor)
+    return packed + list(small.values())
+
+
+def _flat(parts: List[torch.Tensor], carrier: torch.device) -> torch.Tensor:
+    """The tensors as one to be sent: a large one itself, if it lies in the right place."""
+    if _is_large(parts[0]):
+        return parts[0].to(carrier)
+    return torch.cat([part.reshape(-1).to(carrier) for part in parts])
+
+
+def _room_for(parts: List[torch.Tensor], carrier: torch.device) -> torch.Tensor:
+    """Where to receive the tensors: a large one itself, if it lies in the right place."""
+    if _is_large(parts[0]) and parts[0].device.type == carrier.type:
+        return parts[0]
+    return torch.empty(sum(part.numel() for part in parts), dtype=parts[0].dtype, device=carrier)
 
 
 def _unpack(flat: torch.Tensor, parts: List[torch.Tensor]) -> None:

@@ -24,6 +24,9 @@ final class ExampleJob {
     private int seed = 1;
     private double stepSeconds = 0.02;
     private String script = "examples/train.py";
+    private String device = "cpu";
+    private Map<String, String> more = Map.of();
+    private List<String> size = List.of();
 
     ExampleJob(Path log) {
         this.log = log;
@@ -55,6 +58,22 @@ final class ExampleJob {
         return this;
     }
 
+    /** Each worker computes on the GPU that it sees, and communicates by this backend. */
+    ExampleJob onGpu(String backend) {
+        device = "cuda";
+        more = Map.of("LENDSTREAM_AFE_BACKEND", backend);
+        if (backend.equals("nccl")) {
+            script = "tests/own_machine.py";
+        }
+        return this;
+    }
+
+    /** Tensors of several megabytes, which are sent each by itself. */
+    ExampleJob large() {
+        size = List.of("--hidden", "1000", "--layers", "4");
+        return this;
+    }
+
     JobProgram program() {
         String python = PythonTorch.orSkip();
         List<String> command = new ArrayList<>();
@@ -69,10 +88,12 @@ final class ExampleJob {
                 log.resolve("checkpoint").toString()));
         command.addAll(List.of("--samples", "" + SAMPLES, "--features", "" + FEATURES, "--seed", "" + seed));
         command.addAll(List.of("--epochs", "" + epochs, "--step-seconds", "" + stepSeconds));
-        command.addAll(List.of("--checkpoint-seconds", "0.5"));
+        command.addAll(size);
+        command.addAll(List.of("--checkpoint-seconds", "0.5", "--device", device));
         List<String> launcher = List.of(python, "-m", "torch.distributed.run");
         Map<String, String> environment = Map.of("PYTHONPATH", PythonTorch.PACKAGE.toString());
-        return new JobProgram(mode, command, launcher, environment, log.toString(), 3, Duration.ofSeconds(20));
+        return new JobProgram(mode, command, launcher, environment, log.toString(), 3, Duration.ofSeconds(20))
+                .with(more);
     }
 
     /** Slots by number, such as {@code 0,2}. */

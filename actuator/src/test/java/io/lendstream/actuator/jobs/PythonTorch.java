@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,19 @@ final class PythonTorch {
                 FOUND.isPresent(),
                 "skipped: no Python with PyTorch in LENDSTREAM_PYTHON_TORCH, /usr/bin/python3 or python3");
         return FOUND.orElseThrow();
+    }
+
+    /** The UUID of a GPU that PyTorch can use; skips a test on a machine without one. */
+    static String gpuOrSkip() throws IOException, InterruptedException {
+        String script = "import torch; print(torch.cuda.is_available() and torch.cuda.get_device_properties(0).uuid)";
+        orSkip();
+        String found = hasGpuFiles() ? run(List.of("-c", script)).strip() : "False";
+        assumeTrue(!found.equals("False"), "skipped: PyTorch finds no GPU");
+        return "GPU-" + found;
+    }
+
+    private static boolean hasGpuFiles() {
+        return Files.exists(Path.of("/dev/nvidiactl"));
     }
 
     static String run(List<String> arguments) throws IOException, InterruptedException {

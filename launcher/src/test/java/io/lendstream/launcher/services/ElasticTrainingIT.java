@@ -88,7 +88,8 @@ final class ElasticTrainingIT {
         Files.createDirectories(directory.resolve("log"));
         Files.writeString(jobs.resolve("example.json"), """
                 {"mode": "afe", "environment": {"PYTHONPATH": "%s"},
-                 "command": ["%s", "%s/examples/train.py", "--epochs", "1000000", "--step-seconds", "0.05",
+                 "command": ["%s", "%s/examples/train.py", "--device", "cpu",
+                             "--epochs", "1000000", "--step-seconds", "0.05",
                              "--log", "%s/log", "--checkpoint", "%s/checkpoint"]}
                 """.formatted(PACKAGE, python, PACKAGE, directory, directory));
         String port = "1" + (100 + new Random().nextInt(900));

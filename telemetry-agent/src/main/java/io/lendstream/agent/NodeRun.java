@@ -207,7 +207,7 @@ final class NodeRun {
                 : "Install NVIDIA's driver, give the container its libraries, use --backend dcgm with agent.dcgm-url";
         return Optional.of(
                 "agent.backend is %s, but no GPU was read: %s. %s, or use --backend simulated for GPUs that do not exist."
-                        .formatted(backend, sight.cause(), remedy));
+                        .formatted(backend, sight.cause().replaceFirst("\\.$", ""), remedy));
     }
 
     /** Publishes printed records; they stay printed even if this fails. */

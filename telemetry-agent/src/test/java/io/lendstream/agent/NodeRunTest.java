@@ -37,7 +37,7 @@ class NodeRunTest {
     @Test
     void aRunThatReadNoGpuSaysWhyAndWhatToDo() {
         GpuSnapshot none = GpuSnapshot.without(
-                NodeStatus.UNAVAILABLE, "no library (retry after 30 s)", List.of(), Optional.empty());
+                NodeStatus.UNAVAILABLE, "no library. (retry after 30 s)", List.of(), Optional.empty());
         GpuSnapshot paused = GpuSnapshot.without(NodeStatus.PAUSED, "maintenance", List.of(), Optional.empty());
 
         assertThat(NodeRun.unread(Backend.NVML, none))

@@ -70,7 +70,10 @@ class NvmlProbeTest {
             GpuSnapshot sight = probe.look(now);
 
             assertThat(sight.status()).isEqualTo(NodeStatus.UNAVAILABLE);
-            assertThat(sight.why()).contains("NVML cannot be loaded", "libnvidia-ml.so.1", "Install NVIDIA's driver");
+            assertThat(sight.why())
+                    .contains("NVML cannot be loaded", "libnvidia-ml.so.1", "Install NVIDIA's driver")
+                    .as("the loader's reason")
+                    .contains("cannot open shared object file");
             assertThat(sight.gpus()).isEmpty();
             assertThat(sight.samples()).isEmpty();
         }
@@ -477,6 +480,27 @@ class NvmlProbeTest {
         assertThat(sample(second, "GPU-a0").links().nvlinkTxBytesPerSecond()).contains(1024.0 * 1024);
         assertThat(sample(second, "GPU-a0").links().nvlinkRxBytesPerSecond()).contains(2 * 1024.0 * 1024);
         assertThat(sample(third, "GPU-a0").links().nvlinkTxBytesPerSecond()).isEmpty();
+    }
+
+    @Test
+    void energyIsReadAtMostEveryTenSecondsAndTheLastReadingRepeated() {
+        NvmlDouble nvml = NvmlDouble.in(directory).plays(drawn(1_000));
+        GpuProbe probe = probe(nvml);
+
+        GpuSnapshot first = look(probe);
+        nvml.plays(drawn(9_000));
+        GpuSnapshot soon = lookAfter(probe, Duration.ofSeconds(9));
+        GpuSnapshot later = lookAfter(probe, Duration.ofSeconds(1));
+
+        assertThat(sample(first, "GPU-a0").power().energyJoules()).contains(1.0);
+        assertThat(sample(soon, "GPU-a0").power().energyJoules()).contains(1.0);
+        assertThat(sample(later, "GPU-a0").power().energyJoules()).contains(9.0);
+    }
+
+    private static Machine drawn(long millijoules) {
+        return Machine.withDriver("550.54.15")
+                .gpu("GPU-a0", "NVIDIA A100-SXM4-80GB", 8, 80)
+                .has("energy " + millijoules);
     }
 
     private static Machine linked(long sentKib, long receivedKib) {

@@ -41,7 +41,7 @@ final class Library implements AutoCloseable {
             try {
                 return new Library(NativeLibrary.getInstance(name));
             } catch (LinkageError e) { // the library or JNA's native part is missing
-                refused.append(refused.isEmpty() ? "" : "; ").append(firstLine(e));
+                refused.append(refused.isEmpty() ? "" : "; ").append(reason(e));
             }
         }
         throw new NvmlException(
@@ -49,8 +49,10 @@ final class Library implements AutoCloseable {
                         .formatted(refused));
     }
 
-    private static String firstLine(Throwable e) {
-        return String.valueOf(e.getMessage()).lines().findFirst().orElse(e.toString());
+    /** JNA's first line; if it ends with a colon, with the loader's own reason, which is the next. */
+    private static String reason(Throwable e) {
+        List<String> lines = String.valueOf(e.getMessage()).lines().limit(2).toList();
+        return lines.size() == 2 && lines.get(0).endsWith(":") ? lines.get(0) + " " + lines.get(1) : lines.get(0);
     }
 
     /** Calls a function that returns a status; a missing one returns {@link Code#FUNCTION_NOT_FOUND}. */

@@ -58,7 +58,7 @@ public final class BenchMain {
     private static void explain() {
         System.err.printf(
                 "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
-                        + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n"
+                        + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S] [--gpus N]%n"
                         + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd NODES] [--setting GUARANTEE_MILLIS]%n"
                         + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n"
                         + "       ./dev bench pairs [--pairs N, else %d] [--only WORD] BASE NAME [OPTIONS], with the times that have WORD in their names;%n"

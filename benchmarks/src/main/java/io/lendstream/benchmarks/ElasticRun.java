@@ -4,6 +4,7 @@ import io.lendstream.actuator.jobs.Batching;
 import io.lendstream.actuator.jobs.ChangeTimings;
 import io.lendstream.actuator.jobs.JobHost;
 import io.lendstream.actuator.jobs.JobListener;
+import io.lendstream.actuator.jobs.JobProgram;
 import io.lendstream.actuator.jobs.JobProgram.Mode;
 import io.lendstream.actuator.jobs.Slot;
 import io.lendstream.actuator.jobs.StepReport;
@@ -39,12 +40,15 @@ import java.util.stream.Stream;
 final class ElasticRun implements AutoCloseable, JobListener {
     private static final JobId JOB = new JobId("bench");
     private static final Batching BATCHING = new Batching(1, 1, 1);
-    private static final List<Slot> FOUR = slots(4);
-    private static final List<Slot> TWO = slots(2);
+    /** The most processes of the job. */
+    static final int MOST = 4;
+
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final Mode mode;
     private final Repetitions repetitions;
+    private final List<Slot> four;
+    private final List<Slot> two;
     private final String name;
     private final Path state;
     private final Path log;
@@ -64,6 +68,8 @@ final class ElasticRun implements AutoCloseable, JobListener {
     ElasticRun(Mode mode, Repetitions repetitions) {
         this.mode = mode;
         this.repetitions = repetitions;
+        this.four = slots(MOST, repetitions.gpus());
+        this.two = four.subList(0, 2);
         this.name = mode.name().toLowerCase(Locale.ROOT);
         try {
             state = Files.createTempDirectory("afe");
@@ -82,7 +88,7 @@ final class ElasticRun implements AutoCloseable, JobListener {
         System.out.printf("%s: %d resizes between four and two processes%n", name, resizes);
         long began = System.nanoTime();
         DecisionId first = next();
-        host.start(JOB, TrainingProgram.of(mode, log, repetitions.crashes()), FOUR, BATCHING, first);
+        host.start(JOB, program(), four, BATCHING, first);
         await(() -> applied.containsKey(first), "the start");
         metrics.put(
                 name + "_start_s",
@@ -94,7 +100,7 @@ final class ElasticRun implements AutoCloseable, JobListener {
             boolean shrinks = i % 2 == 0;
             var change = new AskedChange(shrinks ? "shrink" : "grow", System.nanoTime(), next());
             asked.add(change);
-            host.resize(JOB, shrinks ? TWO : FOUR, BATCHING, change.id());
+            host.resize(JOB, shrinks ? two : four, BATCHING, change.id());
             await(() -> applied.containsKey(change.id()), change.kind());
             awaitSteps(ResizeTimes.STEPS);
             if (i % 10 == 9) {
@@ -109,6 +115,11 @@ final class ElasticRun implements AutoCloseable, JobListener {
         host.stop(JOB, next());
         await(() -> exited, "the end");
         return metrics;
+    }
+
+    private JobProgram program() {
+        JobProgram program = TrainingProgram.of(mode, log, repetitions.crashes(), repetitions.gpus() > 0);
+        return repetitions.shares() ? program.with(Map.of("LENDSTREAM_AFE_BACKEND", "gloo")) : program;
     }
 
     private void report() {
@@ -283,9 +294,9 @@ final class ElasticRun implements AutoCloseable, JobListener {
         return new DecisionId(new DomainId("bench"), 1, ++changes);
     }
 
-    private static List<Slot> slots(int number) {
+    private static List<Slot> slots(int number, int gpus) {
         return IntStream.range(0, number)
-                .mapToObj(i -> new Slot(new GpuId("gpu" + i), Integer.toString(i)))
+                .mapToObj(i -> new Slot(new GpuId("gpu" + i), Integer.toString(gpus == 0 ? i : i % gpus)))
                 .toList();
     }
 }

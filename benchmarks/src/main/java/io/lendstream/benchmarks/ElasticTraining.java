@@ -25,16 +25,23 @@ final class ElasticTraining implements Bench {
      * The amount of measurement in one mode.
      *
      * @param cap the time in one mode after which no further change begins
+     * @param gpus the GPUs that the processes share; 0 to compute on processors
      */
-    record Repetitions(int resizes, int crashes, Duration cap) {}
+    record Repetitions(int resizes, int crashes, Duration cap, int gpus) {
+        /** Whether a GPU has several processes, which NCCL refuses. */
+        boolean shares() {
+            return gpus > 0 && gpus < ElasticRun.MOST;
+        }
+    }
 
     private ElasticTraining(Repetitions repetitions) {
         this.repetitions = repetitions;
     }
 
-    /** Reads {@code [--resizes N] [--crashes N] [--seconds-cap S]}; empty if the arguments are different. */
+    /** Reads {@code [--resizes N] [--crashes N] [--seconds-cap S] [--gpus N]}; empty if the arguments are different. */
     static Optional<ElasticTraining> parse(List<String> arguments) {
-        Map<String, Integer> options = new TreeMap<>(Map.of("--resizes", 50, "--crashes", 10, "--seconds-cap", 1800));
+        Map<String, Integer> options =
+                new TreeMap<>(Map.of("--resizes", 50, "--crashes", 10, "--seconds-cap", 1800, "--gpus", 0));
         for (int i = 0; i < arguments.size(); i += 2) {
             boolean known = options.containsKey(arguments.get(i)) && i + 1 < arguments.size();
             if (!known || !arguments.get(i + 1).matches("\\d{1,5}")) {
@@ -45,7 +52,8 @@ final class ElasticTraining implements Bench {
         return Optional.of(new ElasticTraining(new Repetitions(
                 options.getOrDefault("--resizes", 0),
                 options.getOrDefault("--crashes", 0),
-                Duration.ofSeconds(options.getOrDefault("--seconds-cap", 0)))));
+                Duration.ofSeconds(options.getOrDefault("--seconds-cap", 0)),
+                options.getOrDefault("--gpus", 0))));
     }
 
     @Override
@@ -53,6 +61,9 @@ final class ElasticTraining implements Bench {
         needPyTorch();
         Map<String, Double> metrics = new LinkedHashMap<>();
         for (Mode mode : List.of(Mode.AFE, Mode.RESTART, Mode.TORCHRUN)) {
+            if (mode == Mode.TORCHRUN && repetitions.shares()) {
+                continue; // torchrun's workers cannot share a GPU
+            }
             try (var run = new ElasticRun(mode, repetitions)) {
                 metrics.putAll(run.measure());
             }

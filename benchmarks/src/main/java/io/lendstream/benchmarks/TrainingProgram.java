@@ -19,7 +19,7 @@ final class TrainingProgram {
     private TrainingProgram() {}
 
     /** The program in this mode, which notes its steps in {@code log}. */
-    static JobProgram of(Mode mode, Path log, int restarts) {
+    static JobProgram of(Mode mode, Path log, int restarts, boolean onGpus) {
         Path python = PACKAGES.stream()
                 .filter(Files::isDirectory)
                 .findFirst()
@@ -36,6 +36,7 @@ final class TrainingProgram {
                 "--checkpoint",
                 log.resolve("checkpoint").toString()));
         command.addAll(List.of("--features", "64", "--hidden", "2500", "--layers", "5", "--local-batch", "1"));
+        command.addAll(List.of("--device", onGpus ? "cuda" : "cpu"));
         command.addAll(List.of("--epochs", "1000000", "--checkpoint-seconds", "1000000"));
         return new JobProgram(
                 mode,

@@ -219,7 +219,12 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
             }
         }
         Optional<GpuState> leaving = expecting(found, tenant, expects);
-        if (leaving.isPresent()) {
+        if (leaving.isPresent() && seen.isEmpty() && mayStay(leaving.get(), placement)) {
+            inventory.quarantine(
+                    leaving.get(),
+                    "actuator %s finds that %s has left another unit of node %s, maybe one out of service; stop what should not run there, then reset it"
+                            .formatted(report.actuator(), tenant, named.nodeId()));
+        } else if (leaving.isPresent()) {
             byName.released(report, leaving.get());
         } else if (!isElsewhere) {
             byName.released(report, named);
@@ -230,6 +235,27 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         if (placement.isPresent() && seen.isEmpty()) {
             new UnitExchange(builder).forgetPlaces(tenant, SlotClass.of(named));
         }
+    }
+
+    /**
+     * Whether the tenant of a unit that was to leave may run there still: another user of it has gone, which may have
+     * been on a unit that was put out of service meanwhile.
+     */
+    private boolean mayStay(GpuState leaving, Optional<UnitPlacement> placement) {
+        boolean isAnother = placement
+                .flatMap(UnitPlacement::user)
+                .filter(user -> !user.equals(leaving.user().orElse(user)))
+                .isPresent();
+        return isAnother && hasOutOfService(SlotClass.of(leaving));
+    }
+
+    private boolean hasOutOfService(SlotClass like) {
+        for (GpuState unit : new UnitsByNode(builder).on(like.node())) {
+            if (unit.owner().isQuarantined() && like.has(unit)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether what is left of a replica that has lost a part is to leave a unit, by a decision since. */

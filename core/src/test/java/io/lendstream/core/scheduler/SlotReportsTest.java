@@ -373,6 +373,39 @@ class SlotReportsTest {
         assertThat(moment.gpu("n-g1").slot()).contains(SlotKnowledge.slot(Optional.of("pod-1")));
     }
 
+    /** The tenant of the unit that was to be left runs on, so that this unit must not be free. */
+    @Test
+    void whereAUserMayHaveLeftAUnitOutOfServiceTheUnitOfAnotherUserIsOutOfServiceToo() {
+        moment.owned(new Owner.Quarantined("its release was not reported"), "n-g1")
+                .owned(releasing(job("a"), ofSeconds(90)), "n-g0");
+        placed(SlotKnowledge.slot(Optional.of("pod-0")), "n-g0");
+
+        report(Outcome.RELEASED, "a", "n-g0", unknown("n-g0", "pod-1"));
+
+        assertThat(moment.owner("n-g0").isQuarantined()).isTrue();
+    }
+
+    @Test
+    void aUnitThatItsOwnUserLeavesIsFreeAlsoWhereAnotherIsOutOfService() {
+        moment.owned(new Owner.Quarantined("its release was not reported"), "n-g1")
+                .owned(releasing(job("a"), ofSeconds(90)), "n-g0");
+        placed(SlotKnowledge.slot(Optional.of("pod-0")), "n-g0");
+
+        report(Outcome.RELEASED, "a", "n-g0", unknown("n-g0", "pod-0"));
+
+        assertThat(moment.owner("n-g0").isFree()).isTrue();
+    }
+
+    @Test
+    void aUserThatIsNotKnownLeavesTheUnitThatWasToBeLeftIfNoneIsOutOfService() {
+        moment.owned(releasing(job("a"), ofSeconds(90)), "n-g0");
+        placed(SlotKnowledge.slot(Optional.of("pod-0")), "n-g0");
+
+        report(Outcome.RELEASED, "a", "n-g0", unknown("n-g0", "pod-1"));
+
+        assertThat(moment.owner("n-g0").isFree()).isTrue();
+    }
+
     @Test
     void aFailureAfterAnExchangeUndoesTheBindOfTheTenant() {
         slot("b", "pod-b", "n-g0");

@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -28,6 +29,8 @@ final class TenancyRule implements HistoryRule {
     private final Map<GpuId, Tenant> running = new HashMap<>();
     private final Map<GpuId, Instant> toldAt = new HashMap<>();
     private final SlotTenancy slots;
+    /** The state before the event. */
+    private Optional<ClusterState> known = Optional.empty();
 
     TenancyRule(Violations violations) {
         this.violations = violations;
@@ -36,6 +39,7 @@ final class TenancyRule implements HistoryRule {
 
     @Override
     public void before(DomainEvent event, ClusterState state) {
+        known = Optional.of(state);
         event.event().asReport().ifPresent(report -> reported(report, state));
         event.event()
                 .asCommand()
@@ -61,6 +65,16 @@ final class TenancyRule implements HistoryRule {
                             "decision %s binds %s, where %s still runs"
                                     .formatted(decision.id(), gpu, running.get(gpu)));
                 }
+            }
+        }
+    }
+
+    /** A unit that its node does not have any more has no tenant. */
+    @Override
+    public void settled(ReplayedEvent replayed) {
+        for (GpuId id : replayed.changed().owners()) {
+            if (replayed.state().gpus().get(id).isEmpty()) {
+                known.ifPresent(before -> slots.reset(id, before));
             }
         }
     }

@@ -8,15 +8,22 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.event.UnitPlacement;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import java.time.Instant;
@@ -203,5 +210,32 @@ class SlotTenancyTest {
         rule.reported(report(Outcome.BOUND, "a", slots), binding);
 
         assertThat(violations.found()).isEmpty();
+    }
+
+    /** A report from before the node left came late. */
+    @Test
+    void tenantsOfUnitsThatAreGoneDoNotCount() {
+        TenancyRule units = new TenancyRule(violations);
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
+        units.before(event(report(Outcome.BOUND, "a", slot("n-g0"))), state);
+        DomainEvent left = event(new NodeLeft(new NodeId("n"), Scenario.DOMAIN, Scenario.START));
+        units.before(left, state);
+        units.settled(new ReplayedEvent(left, scheduler, scheduler.step(state, left)));
+        ClusterState back =
+                Scenario.of("deepboot").node("n", Pool.TRAINING, 1).state();
+
+        units.before(event(report(Outcome.BOUND, "b", slot("n-g0"))), back);
+
+        assertThat(violations.found()).isEmpty();
+    }
+
+    private DomainEvent event(Event event) {
+        return new DomainEvent(
+                Scenario.DOMAIN,
+                state.epoch(),
+                state.eventSequence() + 1,
+                Scenario.START,
+                Optional.empty(),
+                event);
     }
 }

@@ -331,8 +331,10 @@ final class Bundles {
     /**
      * Whether a job can follow others on units: each bundle of them stays with training by another unit, or all of it
      * can become free. A bundle whose last job leaves goes back to inference first.
+     *
+     * @param lost units that jobs lose for it, which may be more
      */
-    boolean canFollow(List<GpuId> target) {
+    boolean canFollow(List<GpuId> target, Set<GpuId> lost) {
         if (!exist()) {
             return true;
         }
@@ -343,9 +345,9 @@ final class Bundles {
             boolean canOpen = true;
             for (GpuState unit : units(bundle)) {
                 Owner owner = unit.owner();
-                boolean isTarget = target.contains(unit.gpuId());
-                stays |= !isTarget && owner.isHeldByJob() && !owner.isReleasing();
-                canOpen &= isTarget || owner.isReleasing() || (isIdle(owner) && builder.isReachable(unit));
+                boolean isLeft = target.contains(unit.gpuId()) || lost.contains(unit.gpuId());
+                stays |= !isLeft && owner.isHeldByJob() && !owner.isReleasing();
+                canOpen &= isLeft || owner.isReleasing() || (isIdle(owner) && builder.isReachable(unit));
             }
             if (!stays && !canOpen) {
                 return false;

@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -161,7 +162,7 @@ final class ClaimSearch {
         return shapes.allows(claim.job(), target)
                 && loans(target) <= lendable
                 && hosts.against(claim.job(), target, target).isEmpty()
-                && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target)))
+                && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target, claim.losses())))
                 && LoanLimit.keepsShare(builder, settings, target);
     }
 
@@ -172,8 +173,13 @@ final class ClaimSearch {
     }
 
     /** Whether the other units of the nodes that are lent whole with a claim are free, and in no other claim. */
-    private boolean mayOpen(List<GpuId> target) {
-        return bundles.canFollow(target)
+    private boolean mayOpen(List<GpuId> target, List<QuotaVictims.Loss> losses) {
+        Set<GpuId> lost = new HashSet<>();
+        losses.forEach(loss -> {
+            lost.addAll(loss.job().allocation().gpus());
+            loss.left().forEach(lost::remove);
+        });
+        return bundles.canFollow(target, lost)
                 && bundles.opening(target).stream()
                         .allMatch(unit -> target.contains(unit) || units.isFree(builder.gpu(unit)));
     }

@@ -55,6 +55,16 @@ final class Promises {
         return promise != null && !promise.tenant().equals(tenant);
     }
 
+    /**
+     * Whether a unit is promised to another tenant than a job, which it has to be free for.
+     *
+     * @param isGained whether the job gets it. If not, it goes to training with those that the job gets, and other jobs
+     *     may have promises of it.
+     */
+    boolean keepsFrom(Tenant.Job job, GpuId unit, boolean isGained) {
+        return keepsFrom(job, unit) && (isGained || !isForJob(unit));
+    }
+
     /** The tenant that a unit is promised to. */
     Optional<Tenant> tenantOf(GpuId unit) {
         return Optional.ofNullable(byUnit.get(unit)).map(Promise::tenant);

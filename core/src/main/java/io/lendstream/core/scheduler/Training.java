@@ -267,7 +267,7 @@ final class Training {
         List<GpuId> gained =
                 job.target().stream().filter(gpu -> !held.contains(gpu)).toList();
         List<GpuId> opening = bundles.opening(gained);
-        boolean possible = opening.stream().allMatch(gpu -> isFreeOrComing(job, gpu))
+        boolean possible = opening.stream().allMatch(gpu -> isFreeOrComing(job, gpu, gained.contains(gpu)))
                 && shapes.allows(job, job.target())
                 && !isForbiddenLoan(job, gained);
         if (!possible) {
@@ -332,10 +332,10 @@ final class Training {
         }
     }
 
-    private boolean isFreeOrComing(JobState job, GpuId id) {
+    private boolean isFreeOrComing(JobState job, GpuId id, boolean isGained) {
         Optional<GpuState> gpu = builder.gpus().get(id);
         return gpu.isPresent()
-                && !builder.promises().keepsFrom(new Tenant.Job(job.spec().job()), id)
+                && !builder.promises().keepsFrom(new Tenant.Job(job.spec().job()), id, isGained)
                 && builder.isReachable(gpu.get())
                 && abilities.isUsable(gpu.get())
                 && (gpu.get().isFree()

@@ -14,12 +14,17 @@ import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Preemption;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Promise;
 import java.time.Duration;
 import java.util.List;
@@ -187,6 +192,57 @@ class QuotaAsksTest {
 
         assertThat(story.job("a").gpus()).isEqualTo(2);
         assertThat(story.job("b").gpus()).isEqualTo(2);
+    }
+
+    /** A node of four GPUs that is lent whole, with a queue whose jobs take GPUs from those of a lower priority. */
+    private static Scenario lentWhole(int nominal) {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4)
+                .actuator("one", Abilities.USUAL.withGranularity(Granularity.NODE))
+                .queue("team-a", nominal);
+        ClusterQueue queue =
+                story.state().queues().require(new QueueId("team-a")).spec();
+        return story.tell(queue.preempting(Preemption.LOWER_PRIORITY, Preemption.ANY));
+    }
+
+    /** The bundle goes back to inference with its last job, unless all other units of it can become free. */
+    @Test
+    void nothingIsTakenOfANodeThatWouldGoBackAndCannotBeLentAgain() {
+        Scenario story = job(lentWhole(4), "low", 2, "team-a", 0).settled();
+        List<GpuId> free = story.state().gpus().stream()
+                .filter(GpuState::isFree)
+                .map(GpuState::gpuId)
+                .toList();
+        story.after(ofSeconds(1))
+                .tell(story.report(
+                        story.decisions().get(0).id(),
+                        Outcome.HOLDS,
+                        free,
+                        Optional.of(new Tenant.Job(new JobId("stray")))));
+        assertThat(story.count("quarantined")).isEqualTo(2);
+
+        job(story, "high", 1, "team-a", 5);
+
+        assertThat(takenBack(story)).isEmpty();
+        assertThat(story.job("low").gpus()).isEqualTo(2);
+    }
+
+    @Test
+    void jobsFollowOthersOnANodeThatIsLentWholeAlsoIfAllThatRanThereLeave() {
+        Scenario story = job(lentWhole(3), "first", 1, "team-a", 0).settled();
+        job(story, "second", 2, "team-a", 0).settled();
+        List<Decision> leaving = job(story, "wide", 2, "team-a", 5).last();
+        assertThat(story.state().promises()).hasSize(2);
+
+        job(story, "small", 1, "team-a", 6);
+        assertThat(story.state().promises()).hasSize(3);
+        story.settled();
+        for (Decision decision : leaving) {
+            story.answers(decision).forEach(story::tell);
+        }
+
+        assertThat(story.job("small").gpus()).isEqualTo(1);
+        assertThat(story.job("wide").gpus()).isEqualTo(2);
     }
 
     @Test

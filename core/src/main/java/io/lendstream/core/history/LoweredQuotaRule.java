@@ -81,9 +81,9 @@ final class LoweredQuotaRule implements HistoryRule {
     /** Adds what a declaration leaves above limits. */
     private void owe(ClusterQueue queue, ClusterEntities known) {
         Map<OwedQuota, QuotaUse> had = over(known);
-        over(with(queue, known)).forEach((quota, use) -> {
-            QuotaUse earlier = had.get(quota);
-            double more = use.over() - (earlier == null ? 0 : earlier.over());
+        ClusterEntities next = with(queue, known);
+        over(next).forEach((quota, use) -> {
+            double more = LimitExcess.added(known, Optional.ofNullable(had.get(quota)), next, use);
             if (more > ROUNDING) {
                 Debt old = debts.getOrDefault(quota, new Debt(0, 0, Instant.MIN));
                 debts.put(quota, new Debt(old.gpus() + more, old.others(), Instant.MIN));

@@ -16,8 +16,11 @@ import java.util.Optional;
  * Marks the queues that a declaration leaves further above their limit than before: that of a queue, or of a job or
  * service that comes from another queue. They give back what they have too much, see {@link LimitReturns}. A queue that
  * is above its limit because another one uses its own nominal quota is not marked: it gives back what others ask for.
+ * It is marked once the other one would not lend it that any more.
  */
 final class LoweredLimits {
+    private static final double ROUNDING = 1e-6;
+
     private LoweredLimits() {}
 
     static void mark(StepBuilder step) {
@@ -25,14 +28,15 @@ final class LoweredLimits {
         if (step.entities().queues().isEmpty() || !mayLower(step, before)) {
             return;
         }
-        Map<QueueId, Map<Optional<KindId>, Double>> known = new HashMap<>();
+        Map<QueueId, Map<Optional<KindId>, QuotaUse>> known = new HashMap<>();
         for (QuotaUse use : LimitExcess.of(before)) {
-            known.computeIfAbsent(use.queue(), any -> new HashMap<>()).put(use.kind(), use.over());
+            known.computeIfAbsent(use.queue(), any -> new HashMap<>()).put(use.kind(), use);
         }
         for (QuotaUse use : LimitExcess.of(step.entities())) {
-            double had = known.getOrDefault(use.queue(), Map.of()).getOrDefault(use.kind(), 0.0);
+            Optional<QuotaUse> had = Optional.ofNullable(
+                    known.getOrDefault(use.queue(), Map.of()).get(use.kind()));
             QueueState queue = step.entities().queues().require(use.queue());
-            if (use.isOverBeyond(had) && queue.overSince().isEmpty()) {
+            if (queue.overSince().isEmpty() && LimitExcess.added(before, had, step.entities(), use) > ROUNDING) {
                 step.put(queue.over(Optional.of(step.now())));
             }
         }

@@ -41,6 +41,28 @@ public final class LimitExcess {
         return over;
     }
 
+    /**
+     * GPUs that a change of declarations leaves above a limit more than before, or more of them above the most that the
+     * cohort of the queue could lend it: other queues that use less would not make up for these.
+     *
+     * @param had what was above that limit before; empty if nothing was
+     */
+    public static double added(ClusterEntities before, Optional<QuotaUse> had, ClusterEntities after, QuotaUse now) {
+        double over = had.map(QuotaUse::over).orElse(0.0);
+        double lasting = had.map(use -> lasting(before, use)).orElse(0.0);
+        return Math.max(now.over() - over, lasting(after, now) - lasting);
+    }
+
+    private static double lasting(ClusterEntities entities, QuotaUse use) {
+        QueueLedger unused =
+                new QueueLedger(entities.queues().stream().map(QueueState::spec).toList());
+        double most = 0;
+        for (QuotaUse each : unused.uses(use.queue())) {
+            most += each.kind().equals(use.kind()) ? each.limit() : 0;
+        }
+        return Math.max(0, use.used() - most);
+    }
+
     /** Whether a unit counts in a quota of a queue, or is of the kind for which the queue has none. */
     public static boolean counts(ClusterQueue queue, QuotaUse use, Optional<KindId> unit) {
         return queue.quota(unit).map(quota -> quota.kind().equals(use.kind())).orElseGet(() -> unit.equals(use.kind()));

@@ -34,11 +34,6 @@ public record QuotaUse(
         return isOver() ? used - limit : 0;
     }
 
-    /** Whether that is more than so many GPUs. */
-    public boolean isOverBeyond(double gpus) {
-        return over() > gpus + ROUNDING;
-    }
-
     /** Whether the queue, once all releases are reported, has at most its nominal quota with so many GPUs more. */
     public boolean isNominalWith(double gpus) {
         return used - leaving + gpus <= nominal + ROUNDING;

@@ -176,6 +176,23 @@ class LimitReturnsTest {
         assertThat(story.verdict().violations()).isEmpty();
     }
 
+    /** The borrower was above its limit already, but could have had as much when the owner used less. */
+    @Test
+    void anOwnerThatUsesWhatItLentAndLeavesTheCohortLowersTheLimitOfTheBorrower() {
+        Scenario story = planned(training(6)
+                .queue("team-a", Optional.of("all"), quota(2))
+                .queue("team-b", Optional.of("all"), quota(2))
+                .rigidJob("a", 4, "team-a"));
+        story.rigidJob("b", 2, "team-b").settled();
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+
+        story.queue("team-b", Optional.empty(), quota(2));
+
+        assertThat(taken(story)).hasSize(1);
+        assertThat(story.settled().job("a").gpus()).isZero();
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
     @Test
     void theJobOfTheLowestPriorityGivesFirst() {
         Scenario story = training(4).queue("team-a", 4);

@@ -30,11 +30,12 @@ class ClusterModelTest {
     }
 
     /**
-     * Histories that found faults: a report that came twice, or late; a claim beside a plan; a GPU that is cut taken for
-     * a whole one; a node that goes back to inference before a job that follows another.
+     * Histories that found faults: a report that came twice, or late; a claim beside a plan; a GPU that is cut taken
+     * for a whole one; a node that goes back to inference before a job that follows another, or that cannot be lent
+     * again; a user that leaves a unit which is out of service; a lender that leaves its cohort.
      */
     @ParameterizedTest
-    @ValueSource(longs = {118, 304, 482, 542, 546, 995, 1208, 2516, 2917})
+    @ValueSource(longs = {118, 304, 482, 542, 546, 995, 1208, 2516, 2917, 3314, 5115, 5908, 6386, 8212})
     void promisesAreKeptWhereTheyWereNot(long seed) {
         promisesAreKeptInMixedClusters(seed);
     }

@@ -168,7 +168,9 @@ final class MixedCluster {
                 repair();
             }
             turn();
-            truth.checkClaims(brain.state());
+            if (!now.isBefore(downUntil)) {
+                truth.checkClaims(brain.state());
+            }
         }
         truth.conclude(brain.state());
         return this;

@@ -242,7 +242,7 @@ final class SlotTenancy {
         return slots.containsKey(like) || seen.containsKey(like);
     }
 
-    /** Nothing runs on a unit, as an operator has seen, or as it is gone: no more runs there than the state has bound. */
+    /** Nothing runs on a unit, as an operator saw or as it is gone: no more runs there than was bound by the state. */
     void reset(GpuId name, ClusterState state) {
         Optional<SlotClass> like = state.gpus().get(name).map(SlotClass::of).filter(this::isKnown);
         if (like.isEmpty()) {

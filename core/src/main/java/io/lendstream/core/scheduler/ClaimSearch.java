@@ -162,7 +162,8 @@ final class ClaimSearch {
         return shapes.allows(claim.job(), target)
                 && loans(target) <= lendable
                 && hosts.against(claim.job(), target, target).isEmpty()
-                && (!abilities.isOn() || (abilities.against(target, target).isEmpty() && mayOpen(target, claim.losses())))
+                && (!abilities.isOn()
+                        || (abilities.against(target, target).isEmpty() && mayOpen(target, claim.losses())))
                 && LoanLimit.keepsShare(builder, settings, target);
     }
 

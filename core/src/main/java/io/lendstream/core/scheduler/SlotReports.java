@@ -220,10 +220,7 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         }
         Optional<GpuState> leaving = expecting(found, tenant, expects);
         if (leaving.isPresent() && seen.isEmpty() && mayStay(leaving.get(), placement)) {
-            inventory.quarantine(
-                    leaving.get(),
-                    "actuator %s finds that %s has left another unit of node %s, maybe one out of service; stop what should not run there, then reset it"
-                            .formatted(report.actuator(), tenant, named.nodeId()));
+            stays(report, leaving.get(), tenant);
         } else if (leaving.isPresent()) {
             byName.released(report, leaving.get());
         } else if (!isElsewhere) {
@@ -247,6 +244,13 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
                 .filter(user -> !user.equals(leaving.user().orElse(user)))
                 .isPresent();
         return isAnother && hasOutOfService(SlotClass.of(leaving));
+    }
+
+    private void stays(ActuationReport report, GpuState unit, Tenant tenant) {
+        inventory.quarantine(
+                unit,
+                "actuator %s finds that %s has left another unit of node %s, maybe one out of service; stop what should not run there, then reset it"
+                        .formatted(report.actuator(), tenant, unit.nodeId()));
     }
 
     private boolean hasOutOfService(SlotClass like) {

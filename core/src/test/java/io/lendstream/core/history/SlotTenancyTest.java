@@ -221,8 +221,7 @@ class SlotTenancyTest {
         DomainEvent left = event(new NodeLeft(new NodeId("n"), Scenario.DOMAIN, Scenario.START));
         units.before(left, state);
         units.settled(new ReplayedEvent(left, scheduler, scheduler.step(state, left)));
-        ClusterState back =
-                Scenario.of("deepboot").node("n", Pool.TRAINING, 1).state();
+        ClusterState back = Scenario.of("deepboot").node("n", Pool.TRAINING, 1).state();
 
         units.before(event(report(Outcome.BOUND, "b", slot("n-g0"))), back);
 
@@ -231,11 +230,6 @@ class SlotTenancyTest {
 
     private DomainEvent event(Event event) {
         return new DomainEvent(
-                Scenario.DOMAIN,
-                state.epoch(),
-                state.eventSequence() + 1,
-                Scenario.START,
-                Optional.empty(),
-                event);
+                Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, Scenario.START, Optional.empty(), event);
     }
 }

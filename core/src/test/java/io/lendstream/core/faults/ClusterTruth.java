@@ -590,7 +590,7 @@ final class ClusterTruth {
         sizes.forEach((name, size) -> checkSize(state.jobs().require(name), size));
     }
 
-    /** Whole replicas only: by unit, or by the number of units where drivers choose them. */
+    /** Whole replicas only, but for those that start or leave: by unit, or by number where drivers choose units. */
     private void checkReplicas(ClusterState state, Map<GpuId, Tenant> known, Set<String> unclear) {
         for (Together all : new HashSet<>(together.values())) {
             boolean isLeaving = all.units().stream()
@@ -599,7 +599,11 @@ final class ClusterTruth {
                             .get(unit)
                             .filter(now -> now.owner().isReleasing())
                             .isPresent());
-            if (!all.isReplica() || isLeaving || all.units().stream().anyMatch(this::isOfSlots)) {
+            boolean isComing = all.units().stream().allMatch(unit -> isStarting(state, unit, all.tenant()));
+            if (!all.isReplica()
+                    || isLeaving
+                    || isComing
+                    || all.units().stream().anyMatch(this::isOfSlots)) {
                 continue;
             }
             long here = all.units().stream()
@@ -620,6 +624,13 @@ final class ClusterTruth {
                                 .formatted(seat.tenant(), count, seat.place(), size));
             }
         });
+    }
+
+    private static boolean isStarting(ClusterState state, GpuId unit, Tenant tenant) {
+        return state.gpus()
+                .get(unit)
+                .filter(known -> known.owner().isBinding() && known.isHeldBy(tenant))
+                .isPresent();
     }
 
     /** The units that replicas of a tenant have in a place, where drivers do not choose units: a divisor of them all. */

@@ -1,6 +1,8 @@
 package io.lendstream.core.event;
 
+import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.id.KindId;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -123,6 +125,14 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
             }
         }
         return Optional.empty();
+    }
+
+    /** Whether a replica has a shape, a role and a kind of GPU that are declared. */
+    public boolean declares(GroupPart part, Optional<KindId> kind) {
+        return named(part.shape())
+                .filter(shape -> shape.role() == part.role())
+                .filter(shape -> shape.units() == part.units() && shape.uses(kind))
+                .isPresent();
     }
 
     /** The only shape, if a replica of it has one GPU: such a service is planned as one without shapes. */

@@ -22,14 +22,31 @@ import java.util.Set;
 /**
  * Inference is never under its floor. A fault may take replicas away; a decision must not take those that the floor
  * needs. Replicas in a form that a service does not declare any more count only while they serve, because it never
- * wakes them. A service that is planned onto MIG instances is not checked, because the number of its replicas means
+ * wakes them; they may make room for others, whose units are then promised to the service. A service that is planned onto MIG instances is not checked, because the number of its replicas means
  * little. The floors of roles are in {@link RoleFloorRule}.
  */
 final class FloorRule implements HistoryRule {
     private final Violations violations;
-    private final Map<ServiceId, Integer> warmBefore = new HashMap<>();
+    private final Map<ServiceId, Warm> warmBefore = new HashMap<>();
     private Optional<ClusterState> before = Optional.empty();
     private boolean ended;
+
+    /**
+     * The warm replicas of a service.
+     *
+     * @param leftOut those in a form that it does not declare any more
+     */
+    private record Warm(int declared, int leftOut) {
+        static final Warm NONE = new Warm(0, 0);
+
+        int all() {
+            return declared + leftOut;
+        }
+
+        Warm plus(Warm other) {
+            return new Warm(declared + other.declared, leftOut + other.leftOut);
+        }
+    }
 
     FloorRule(Violations violations) {
         this.violations = violations;
@@ -53,7 +70,7 @@ final class FloorRule implements HistoryRule {
     }
 
     private void floors(ClusterState state, boolean fault) {
-        Map<ServiceId, Integer> warm = warm(state, state);
+        Map<ServiceId, Warm> warm = warm(state, state);
         Set<ServiceId> planned = new HashSet<>();
         state.slices().ifPresent(plan -> planned.addAll(plan.services()));
         for (GpuState gpu : state.gpus().values()) {
@@ -66,18 +83,28 @@ final class FloorRule implements HistoryRule {
                 continue; // each role has its own floor
             }
             ServiceId name = service.spec().service();
-            int has = warm.getOrDefault(name, 0);
-            int had = warmBefore.getOrDefault(name, 0);
+            Warm has = warm.getOrDefault(name, Warm.NONE);
+            Warm had = warmBefore.getOrDefault(name, Warm.NONE);
             int floor = service.spec().floor(ReplicaRole.ALL);
-            if (has < floor && has < had && !fault && !planned.contains(name)) {
+            boolean isUnder = has.all() < floor && has.all() < had.all();
+            if (isUnder && !fault && !planned.contains(name) && !isReplaced(service, had, has, state)) {
                 violations.add(
                         Rule.FLOOR,
                         "service %s went from %d to %s at %s, under its floor of %d"
-                                .formatted(name, had, Reason.counted(has, "replica"), state.now(), floor));
+                                .formatted(name, had.all(), Reason.counted(has.all(), "replica"), state.now(), floor));
             }
         }
         warmBefore.clear();
         warmBefore.putAll(warm);
+    }
+
+    /** Whether only left-out replicas have stopped, to make room for others. */
+    private static boolean isReplaced(ServiceState service, Warm had, Warm has, ClusterState state) {
+        Tenant tenant = new Tenant.Service(service.spec().service());
+        return has.declared() >= had.declared()
+                && (!service.spec().hasGroups()
+                        || state.promises().stream()
+                                .anyMatch(promise -> promise.tenant().equals(tenant)));
     }
 
     /**
@@ -85,26 +112,33 @@ final class FloorRule implements HistoryRule {
      *
      * @param declared the state whose declarations say what counts
      */
-    private static Map<ServiceId, Integer> warm(ClusterState state, ClusterState declared) {
-        Map<ServiceId, Integer> warm = new HashMap<>();
+    private static Map<ServiceId, Warm> warm(ClusterState state, ClusterState declared) {
+        Map<ServiceId, Warm> warm = new HashMap<>();
         for (GpuState gpu : state.gpus().values()) {
             Optional<ServiceId> name = gpu.part().isPresent() ? Optional.empty() : warmReplicaOf(gpu.owner());
-            name.filter(service -> gpu.owner().isServing()
-                            || !spec(service, declared)
-                                    .map(InferenceService::hasGroups)
-                                    .orElse(false))
-                    .ifPresent(service -> warm.merge(service, 1, Integer::sum));
+            name.ifPresent(service -> {
+                boolean hasGroups = spec(service, declared)
+                        .map(InferenceService::hasGroups)
+                        .orElse(false);
+                count(warm, service, !hasGroups, gpu.owner().isServing());
+            });
         }
         for (ReplicaGroup group : ReplicaGroup.all(state.clusterIndex())) {
-            if (group.isServing()
-                    || (group.isWarm()
-                            && spec(group.service(), declared)
-                                    .filter(spec -> declares(spec, group))
-                                    .isPresent())) {
-                warm.merge(group.service(), 1, Integer::sum);
+            boolean isDeclared = spec(group.service(), declared)
+                    .filter(spec -> declares(spec, group))
+                    .isPresent();
+            if (group.isWarm()) {
+                count(warm, group.service(), isDeclared, group.isServing());
             }
         }
         return warm;
+    }
+
+    private static void count(
+            Map<ServiceId, Warm> warm, ServiceId service, boolean isDeclared, boolean isServing) {
+        if (isDeclared || isServing) {
+            warm.merge(service, isDeclared ? new Warm(1, 0) : new Warm(0, 1), Warm::plus);
+        }
     }
 
     private static Optional<InferenceService> spec(ServiceId service, ClusterState state) {
@@ -113,11 +147,7 @@ final class FloorRule implements HistoryRule {
 
     /** Whether a replica has a shape, a role and a kind that its service declares. */
     static boolean declares(InferenceService spec, ReplicaGroup group) {
-        return spec.hardware()
-                .named(group.part().shape())
-                .filter(shape -> shape.role() == group.part().role())
-                .filter(shape -> shape.units() == group.part().units() && shape.uses(group.kind()))
-                .isPresent();
+        return spec.hardware().declares(group.part(), group.kind());
     }
 
     /**

@@ -249,14 +249,14 @@ final class Approval {
         @Override
         public Optional<String> idle(Action.Idle idle) {
             Optional<String> awake = idle.gpus().stream()
-                    .filter(gpu -> !isWarm(gpu, idle.service()) && !groups.isBroken(gpu))
+                    .filter(gpu -> !isWarm(gpu, idle.service()) && !groups.isOver(gpu))
                     .findFirst()
                     .map(gpu -> "%s is not an idle warm replica of %s".formatted(gpu, idle.service()));
             Optional<InferenceService> spec =
                     builder.services().get(idle.service()).map(ServiceState::spec);
             boolean hasGroups = spec.filter(InferenceService::hasGroups).isPresent();
-            boolean areAllBroken = idle.gpus().stream().allMatch(groups::isBroken);
-            if (areAllBroken) {
+            boolean areAllOver = idle.gpus().stream().allMatch(groups::isOver);
+            if (areAllOver) {
                 return safety.againstEverything(builder);
             }
             return safety.againstEverything(builder)

@@ -95,13 +95,23 @@ record ApprovedGroups(StepBuilder builder, SchedulerSettings settings) {
         changes.start(service, sets, reason);
     }
 
-    /** Whether a unit is left of a replica that has lost others. */
-    boolean isBroken(GpuId gpu) {
+    /**
+     * Whether a unit is left of a replica that has lost others, or of one that its service does not declare any more.
+     */
+    boolean isOver(GpuId gpu) {
         return builder.gpus()
                 .get(gpu)
                 .flatMap(unit -> ReplicaGroup.of(builder.clusterIndex(), unit))
-                .filter(group -> !group.isComplete())
+                .filter(group -> !group.isComplete() || isLeftOut(group))
                 .isPresent();
+    }
+
+    private boolean isLeftOut(ReplicaGroup group) {
+        return group.isWarm()
+                && builder.services()
+                        .get(group.service())
+                        .filter(service -> !service.spec().hardware().declares(group.part(), group.kind()))
+                        .isPresent();
     }
 
     /** Why warm replicas cannot be stopped: a role would be under its floor. */

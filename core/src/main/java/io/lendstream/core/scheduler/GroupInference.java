@@ -6,7 +6,6 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
-import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
 import java.time.Instant;
@@ -69,7 +68,7 @@ final class GroupInference {
         for (ReplicaGroup group : groups) {
             known += group.isIdle() ? 1 : 0;
         }
-        return known == groups.size() && singles(name).isEmpty();
+        return known == groups.size() && LeftOutReplicas.singles(builder, name).isEmpty();
     }
 
     /** Whether a role is under its floor while others of its replicas start, and a warm one can serve meanwhile. */
@@ -83,24 +82,6 @@ final class GroupInference {
             }
         }
         return hasIdle && serving < need.floor();
-    }
-
-    /** Running replicas of one unit that a service has from before it declared shapes. */
-    private List<GpuState> singles(ServiceId service) {
-        List<GpuState> singles = new ArrayList<>();
-        for (Map.Entry<Replica, GpuState> replica : builder.clusterIndex()
-                .gpus()
-                .replicas()
-                .from(key -> key.service().compareTo(service) >= 0)) {
-            if (!replica.getKey().service().equals(service)) {
-                break;
-            }
-            GpuState unit = replica.getValue();
-            if (unit.part().isEmpty() && unit.owner().isActiveReplica()) {
-                singles.add(unit);
-            }
-        }
-        return singles;
     }
 
     /** Wakes warm replicas, or protects surplus ones. */
@@ -168,7 +149,7 @@ final class GroupInference {
                 protect(group);
             }
         }
-        for (GpuState single : singles(service)) {
+        for (GpuState single : LeftOutReplicas.singles(builder, service)) {
             if (single.owner().isServing()) {
                 Instant until = builder.now().plus(policy.protectFor(single.warmHits()));
                 builder.own(single.gpuId(), new Owner.Protected(service, until, single.warmHits()));

@@ -9,6 +9,7 @@ import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.policy.Policy;
+import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
@@ -152,6 +153,26 @@ final class GroupNeed {
             }
         }
         return 0;
+    }
+
+    /**
+     * What a replica that is not declared any more is taken to answer: by GPU as much as one in the shape of the role
+     * that answers least by GPU; 0 if it does not work for this role.
+     */
+    double likely(ReplicaRole of, List<GpuState> units) {
+        boolean works = of == role || !of.isPart() || !role.isPart();
+        double least = works && !shapes.isEmpty() ? Double.MAX_VALUE : 0;
+        Optional<KindId> kind = units.get(0).kind();
+        for (ReplicaShape shape : works ? shapes : List.<ReplicaShape>of()) {
+            least = Math.min(least, shape.capacityOn(kind, spec.replicaCapacityPerSecond()) / shape.units());
+        }
+        return least * units.size();
+    }
+
+    /** Whether replicas with these capacities answer the load, now and as far as it is planned ahead. */
+    boolean isAnsweredBy(List<Double> capacities) {
+        ReplicaNeed needed = in(capacities.stream().mapToDouble(each -> each).toArray());
+        return Math.max(needed.now(), needed.ahead()) <= capacities.size();
     }
 
     private int place(ReplicaGroup group) {

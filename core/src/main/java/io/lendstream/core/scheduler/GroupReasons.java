@@ -25,9 +25,11 @@ record GroupReasons(StepBuilder builder, Policy policy, ServiceState service, Re
     String shortage(ReplicaNeed need, String open, String close) {
         int serving = serving();
         int starting = starting();
+        int leftOut = leftOut();
         return "is short of " + Reason.counted(Math.max(0, need.replicas() - serving - starting), role.replica()) + open
                 + need.explained() + ", " + serving + " running"
-                + (starting == 0 ? "" : ", " + starting + " starting") + close;
+                + (starting == 0 ? "" : ", " + starting + " starting")
+                + (leftOut == 0 ? "" : ", " + leftOut + " in shapes that it does not declare") + close;
     }
 
     /** The shapes of some sets of units, such as {@code 2 x tp4 (4 GPUs)}. */
@@ -78,7 +80,20 @@ record GroupReasons(StepBuilder builder, Policy policy, ServiceState service, Re
         return starting;
     }
 
+    private int leftOut() {
+        int leftOut = LeftOutReplicas.singles(builder, service.spec().service()).size();
+        for (ReplicaGroup group :
+                ReplicaGroup.of(builder.clusterIndex(), service.spec().service())) {
+            leftOut += group.isActive() && !isDeclared(group) ? 1 : 0;
+        }
+        return leftOut;
+    }
+
     private boolean counts(ReplicaGroup group) {
-        return group.part().role() == role;
+        return group.part().role() == role && isDeclared(group);
+    }
+
+    private boolean isDeclared(ReplicaGroup group) {
+        return service.spec().hardware().declares(group.part(), group.kind());
     }
 }

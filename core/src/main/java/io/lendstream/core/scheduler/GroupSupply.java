@@ -28,14 +28,18 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * Finds units for the replicas that services with shapes lack: sets of free units first, then sets with units that are
- * about to be free, with those of sleeping replicas, with those of spare replicas of other roles of the service, and
- * with loans. Units that a replica waits for are promised to its service, so that no other tenant takes some of them
+ * about to be free, with those of sleeping replicas, with those of spare replicas of other roles of the service, with
+ * loans, and with those of {@link LeftOutReplicas}. Units that a replica waits for are promised to its service, so that no other tenant takes some of them
  * meanwhile.
  */
 final class GroupSupply {
+    /** What a unit of a left-out replica costs at least: more than all loans. */
+    private static final long LEFT_OUT = 1L << 40;
+
     private final StepBuilder builder;
     private final Policy policy;
     private final SchedulerSettings settings;
@@ -103,6 +107,9 @@ final class GroupSupply {
                 addLoans(service, search);
             }
             set = set.or(() -> find(service, role, search, UnitSearch.Source.LOAN, waits));
+            if (set.isEmpty() && all.stream().noneMatch(RoleSupply::hasFound)) {
+                set = replace(service, role, roles, search);
+            }
             if (set.isEmpty()) {
                 role.giveUp();
                 if (!toFloor) {
@@ -131,20 +138,31 @@ final class GroupSupply {
             start(service, role, reasons);
         }
         if (!role.waits().isEmpty()) {
-            free(service, role, reasons);
+            promised.computeIfAbsent(service.spec().service(), any -> new TreeSet<>())
+                    .addAll(new GroupRelease(reasons, settings, spares).free(role));
         }
     }
 
     /** The cheapest units by what has to happen before: what is cheaper in another shape comes first. */
     private Optional<UnitSet> find(
             ServiceState service, RoleSupply role, UnitSearch search, UnitSearch.Source most, List<UnitSet> waits) {
-        GroupNeed need = role.need();
         role.looksAgain();
+        return find(service, role, search, most, waits, unit -> true);
+    }
+
+    private Optional<UnitSet> find(
+            ServiceState service,
+            RoleSupply role,
+            UnitSearch search,
+            UnitSearch.Source most,
+            List<UnitSet> waits,
+            Predicate<GpuState> allowed) {
+        GroupNeed need = role.need();
         for (UnitSearch.Source source : UnitSearch.Source.values()) {
             for (ReplicaShape shape : need.shapes()) {
                 Optional<UnitSet> set = source.compareTo(most) > 0
                         ? Optional.empty()
-                        : search.find(shape, source, unit -> isFor(need, shape, unit));
+                        : search.find(shape, source, unit -> allowed.test(unit) && isFor(need, shape, unit));
                 if (set.filter(found -> isWithinQuota(service, role, found, waits))
                         .isPresent()) {
                     return set;
@@ -152,6 +170,39 @@ final class GroupSupply {
             }
         }
         return Optional.empty();
+    }
+
+    /**
+     * Units of left-out replicas: of those that the load does not need, or of others if the role is under its floor.
+     * One replica is replaced after the other.
+     */
+    private Optional<UnitSet> replace(ServiceState service, RoleSupply role, List<GroupNeed> roles, UnitSearch search) {
+        LeftOutReplicas leftOut = new LeftOutReplicas(builder, service, roles);
+        boolean isBusy = leftOut.someStart()
+                || !builder.promises().units(service.spec().service()).isEmpty();
+        if (isBusy || !leftOut.isAny()) {
+            return Optional.empty();
+        }
+        Optional<UnitSet> spare = replace(service, role, search, leftOut.spareUnits())
+                .filter(set -> leftOut.areSpare(set.gpus()));
+        return spare.isPresent() || role.need().missingToFloor() == 0
+                ? spare
+                : replace(service, role, search, leftOut.units());
+    }
+
+    /** Units with some of these; with these only where a quota refuses others. */
+    private Optional<UnitSet> replace(
+            ServiceState service, RoleSupply role, UnitSearch search, List<GpuState> leftOut) {
+        Set<GpuId> theirs = new HashSet<>();
+        for (GpuState unit : leftOut) {
+            if (suits(service, unit)) {
+                search.add(unit, UnitSearch.Source.LEFT_OUT, LEFT_OUT * LeftOutReplicas.size(unit));
+                theirs.add(unit.gpuId());
+            }
+        }
+        UnitSearch.Source most = UnitSearch.Source.LEFT_OUT;
+        return find(service, role, search, most, List.of())
+                .or(() -> find(service, role, search, most, List.of(), unit -> theirs.contains(unit.gpuId())));
     }
 
     private boolean isFor(GroupNeed need, ReplicaShape shape, GpuState unit) {
@@ -297,72 +348,5 @@ final class GroupSupply {
     private void start(ServiceState service, RoleSupply role, GroupReasons reasons) {
         String what = "starts " + GroupReasons.shapes(role.starts());
         new GroupChanges(builder, settings).start(service, role.starts(), reasons.of(role.before(), what, Map.of()));
-    }
-
-    /** Frees the units that replicas wait for, and promises them to the service. */
-    private void free(ServiceState service, RoleSupply role, GroupReasons reasons) {
-        ReplicaNeed need = role.need().inCounted();
-        ServiceId name = service.spec().service();
-        Map<ServiceId, List<GpuId>> sleeping = new TreeMap<>();
-        Set<GpuId> loans = new LinkedHashSet<>();
-        Set<GpuId> units = promised.computeIfAbsent(name, any -> new TreeSet<>());
-        for (UnitSet set : role.waits()) {
-            for (GpuId id : set.gpus()) {
-                Owner owner = builder.gpu(id).owner();
-                units.add(id);
-                if (owner.isIdleReplica()) {
-                    sleeping.computeIfAbsent(owner.replicaOf().orElseThrow(), any -> new ArrayList<>())
-                            .add(id);
-                } else if (owner.isLent()) {
-                    loans.add(id);
-                } else if (bundles.isWithTraining(builder.gpu(id))) {
-                    loans.addAll(loansBeside(builder.gpu(id)));
-                }
-            }
-        }
-        String shortage = reasons.shortage(need, " (", ")");
-        sleeping.forEach((other, gpus) -> stop(reasons, need, other, gpus, shortage));
-        if (!loans.isEmpty()) {
-            takeBack(reasons, need, List.copyOf(loans), shortage);
-        }
-        Tenant tenant = new Tenant.Service(name);
-        // The units are out of service by then if their release was not reported.
-        Instant until = builder.now().plus(settings.notice().multipliedBy(2)).plus(ReplicaChanges.DRAIN);
-        units.forEach(unit -> builder.promises().add(unit, tenant, until));
-    }
-
-    /** The loans that have to end before a unit of the same bundle can be used; none if they are ending. */
-    private List<GpuId> loansBeside(GpuState unit) {
-        return bundles.of(unit).map(bundles::units).orElse(List.of()).stream()
-                .filter(other -> other.owner().isLent())
-                .map(GpuState::gpuId)
-                .toList();
-    }
-
-    private void stop(GroupReasons reasons, ReplicaNeed need, ServiceId other, List<GpuId> gpus, String shortage) {
-        ServiceId name = reasons.service().spec().service();
-        String text = other.equals(name)
-                ? spareText(gpus, name, shortage)
-                : "%s %s%s, which %s".formatted(other, Wording.idles(gpus.size()), name, shortage);
-        Map<String, Double> numbers = Map.of("idled", (double) gpus.size());
-        new ReplicaChanges(builder, settings).stop(other, gpus, reasons.because(need, text, numbers));
-    }
-
-    private String spareText(List<GpuId> gpus, ServiceId name, String shortage) {
-        Set<ReplicaRole> roles = new TreeSet<>();
-        gpus.forEach(gpu -> roles.add(spares.getOrDefault(gpu, ReplicaRole.UNKNOWN)));
-        List<String> others = roles.stream().map(ReplicaRole::inWords).toList();
-        return "%s stops replicas of its role %s that it does not need now: it %s"
-                .formatted(name, Wording.list(others), shortage);
-    }
-
-    private void takeBack(GroupReasons reasons, ReplicaNeed need, List<GpuId> loans, String shortage) {
-        String cause = ": %s %s; policy %s loses least by the loans of these nodes"
-                .formatted(
-                        reasons.service().spec().service(),
-                        shortage,
-                        policy.info().name());
-        new JobChanges(builder, settings)
-                .takeBack(loans, back -> reasons.because(need, back.inWords() + cause, back.numbers(Map.of())));
     }
 }

@@ -188,6 +188,9 @@ final class Inference {
         int waiting = 0;
         if (!missing.isEmpty() || !builder.entities().queues().isEmpty()) {
             waiting = supply().supply(missing, needs, someSleep);
+            if (!builder.clusterIndex().gpus().groups().isEmpty()) {
+                new LeftOutGroups(builder, settings, pool).makeRoom(needs, supply().reasons());
+            }
         }
         groups.supply(false, waiting);
     }

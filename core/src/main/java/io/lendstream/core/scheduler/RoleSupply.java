@@ -72,6 +72,11 @@ final class RoleSupply {
         return waits;
     }
 
+    /** Whether units were found for a replica. */
+    boolean hasFound() {
+        return !starts.isEmpty() || !waits.isEmpty();
+    }
+
     void found(UnitSet set) {
         (set.isFree() ? starts : waits).add(set);
         need.count(set);

@@ -21,8 +21,8 @@ import java.util.function.Predicate;
 /**
  * Finds units for a replica of several units, by node: so many of one kind on each of so many nodes. Free units come
  * first, on the nodes with the fewest of them; then units that are about to be free, those of sleeping replicas, those
- * of spare replicas of other roles, and loans, on the nodes where these cost least. Of nodes that cost the same, those
- * come first where a replica starts from cache, if its shape declares that this is faster.
+ * of spare replicas of other roles, loans, and those of left-out replicas, on the nodes where these cost least. Of nodes
+ * that cost the same, those come first where a replica starts from cache, if its shape declares that this is faster.
  */
 final class UnitSearch {
     private final TopologyLabels labels;
@@ -36,13 +36,15 @@ final class UnitSearch {
         COMING,
         SLEEPING,
         SPARE,
-        LOAN
+        LOAN,
+        LEFT_OUT
     }
 
     /**
      * A unit that a replica could use.
      *
-     * @param cost of a loan: its place among the loans, those first whose loss hurts training least; else 0
+     * @param cost of a loan: its place among the loans, those first whose loss hurts training least; of a unit of a
+     *     left-out replica: above that of all loans; else 0
      */
     private record Candidate(GpuState unit, Source source, long cost) {
         private static final Comparator<Candidate> CHEAPEST = Comparator.comparingLong(Candidate::cost)

@@ -15,6 +15,7 @@ import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Test;
 class GroupsTest {
     private static final Tenant CHAT = new Tenant.Service(new ServiceId("chat"));
     private static final ReplicaShape TP2 = ReplicaShape.of("tp2", 2, 1, 20, ofSeconds(30));
+    private static final ReplicaShape TP4 = ReplicaShape.of("tp4", 4, 1, 40, ofSeconds(30));
     private static final ReplicaShape WIDE = ReplicaShape.of("wide", 2, 2, 20, ofSeconds(30));
 
     private static Scenario declared(Scenario story, int floor, ReplicaShape... shapes) {
@@ -237,5 +239,110 @@ class GroupsTest {
         declared(story, 0, TP2).rate("chat", 10);
 
         assertThat(story.count("free")).isEqualTo(2);
+    }
+
+    /** Four GPUs have two replicas that serve; a new replica needs all of them. */
+    @Test
+    void replicasInAnOldShapeMakeRoomForTheFloorOfTheNewOne() {
+        Scenario story = declared(node(4), 2, TP2).settled();
+
+        declared(story, 1, TP4);
+
+        assertThat(idle(story).replicas()).hasSize(2);
+        assertThat(last(story, "idle").reason().text())
+                .isEqualTo("chat stops replicas in shapes that it does not declare any more: it is short of 1 replica"
+                        + " (1 needed as its floor (0 for the current load), 0 running,"
+                        + " 2 in shapes that it does not declare)");
+        story.settled();
+        assertThat(story.count("serving")).isEqualTo(4);
+        assertThat(serve(story).replicas()).extracting(ReplicaUnits::shape).containsExactly("tp4");
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    /** Each old replica is taken to answer 20 requests/s, of which 17 count. */
+    @Test
+    void oldReplicasGoOneAfterTheOtherAndTheRestAnswersTheLoad() {
+        Scenario story = declared(node(8), 4, TP2).settled().rate("chat", 30);
+
+        declared(story, 2, ReplicaShape.of("new", 2, 1, 20, ofSeconds(30)));
+
+        for (int replaced = 1; replaced <= 2; replaced++) {
+            assertThat(story.count("releasing")).isEqualTo(2);
+            assertThat(story.count("serving")).as("while one is replaced").isEqualTo(6);
+            story.actuated();
+            assertThat(story.count("binding")).isEqualTo(2);
+            assertThat(story.count("serving")).isEqualTo(6);
+            story.actuated();
+        }
+        assertThat(story.count("releasing")).isZero();
+        assertThat(story.count("serving")).isEqualTo(4);
+        assertThat(story.count("protected")).isEqualTo(4);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    /** The load needs both old replicas, and all GPUs are in use. */
+    @Test
+    void aFloorIsReachedThoughTheLoadNeedsAllReplicas() {
+        Scenario story = declared(node(4), 1, TP2).settled().rate("chat", 30).settled();
+
+        declared(story, 1, ReplicaShape.of("new", 2, 1, 20, ofSeconds(30)));
+
+        assertThat(List.of(story.count("serving"), story.count("releasing"))).isEqualTo(List.of(2L, 2L));
+        story.settled();
+        assertThat(groups(story, "new")).as("beyond the floor the load comes first").isEqualTo(1);
+        assertThat(groups(story, "tp2")).isEqualTo(1);
+        story.rate("chat", 10).settled();
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void oldReplicasOfOneGpuMakeRoomToo() {
+        Scenario story = node(4).service("chat", 4).settled();
+
+        declared(story, 2, TP2);
+
+        assertThat(List.of(story.count("serving"), story.count("releasing"))).isEqualTo(List.of(2L, 2L));
+        story.settled();
+        assertThat(groups(story, "tp2")).isEqualTo(2);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void replicasOfSeveralGpusMakeRoomForReplicasOfOneGpu() {
+        Scenario story = declared(node(4), 2, TP2).settled();
+
+        story.service("chat", 2);
+
+        assertThat(List.of(story.count("serving"), story.count("releasing"))).isEqualTo(List.of(2L, 2L));
+        assertThat(last(story, "idle").reason().text())
+                .isEqualTo("chat stops a replica in a shape that it does not declare any more: it is short of 2 replicas"
+                        + " (2 needed as its floor (0 for the current load), 0 running)");
+        story.settled();
+        assertThat(story.count("serving")).isEqualTo(2);
+        assertThat(groups(story, "tp2")).isEqualTo(1);
+        assertThat(story.count("protected")).isEqualTo(2);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    /** The quota of its queue has room for the replicas of before only. */
+    @Test
+    void oldReplicasMakeRoomInAQuotaToo() {
+        Scenario story = node(4).queue("q", 2);
+        story.tell(story.serviceRecord("chat", 1).in(new QueueId("q")).inShapes(List.of(TP2)))
+                .settled();
+
+        story.tell(story.serviceRecord("chat", 1)
+                        .in(new QueueId("q"))
+                        .inShapes(List.of(ReplicaShape.of("new", 2, 1, 20, ofSeconds(30)))))
+                .settled();
+
+        assertThat(groups(story, "new")).isEqualTo(1);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    private static long groups(Scenario story, String shape) {
+        return ReplicaGroup.all(story.state().clusterIndex()).stream()
+                .filter(group -> group.isWarm() && group.part().shape().equals(shape))
+                .count();
     }
 }

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
@@ -33,6 +34,10 @@ final class KindRoom {
     private final Map<NodeId, Integer> nodes = new HashMap<>();
     private final Map<NodeId, Integer> ownNodes = new HashMap<>();
     private final Map<QueueId, Integer> limits = new HashMap<>();
+    private final Map<JobId, Integer> shares = new HashMap<>();
+    /** GPUs of the training pool that are in service, be their nodes reachable or not. */
+    private int inService;
+
     private int promised;
 
     private KindRoom(StepBuilder builder, TopologyLabels labels, Optional<KindId> kind, boolean isOnlyKind) {
@@ -66,7 +71,7 @@ final class KindRoom {
             int share = job.admission().map(Admission::share).orElse(0);
             if (share > 0
                     && job.spec().hardDeadline().filter(builder.now()::isBefore).isPresent()) {
-                roomOf(job, rooms).ifPresent(room -> room.promise(share));
+                roomOf(job, rooms).ifPresent(room -> room.promise(job, share));
             }
         }
         return List.copyOf(rooms.values());
@@ -95,6 +100,7 @@ final class KindRoom {
     private void count(GpuState gpu, boolean isUsable) {
         all.add(gpu);
         nodes.merge(gpu.nodeId(), 1, Integer::sum);
+        inService += gpu.pool() == Pool.TRAINING && !gpu.owner().isQuarantined() ? 1 : 0;
         if (gpu.pool() == Pool.TRAINING && isUsable && TrainingCapacity.has(gpu)) {
             own.add(gpu);
             ownNodes.merge(gpu.nodeId(), 1, Integer::sum);
@@ -129,8 +135,23 @@ final class KindRoom {
     }
 
     /** Counts the share of a job that is admitted. */
-    void promise(int share) {
+    void promise(JobState job, int share) {
         promised += share;
+        shares.merge(job.spec().job(), share, Integer::sum);
+    }
+
+    /** Counts the share of a job not any more, until it is answered again. */
+    void takeBack(JobState job) {
+        promised -= Optional.ofNullable(shares.remove(job.spec().job())).orElse(0);
+    }
+
+    boolean hasShare(JobState job) {
+        return shares.containsKey(job.spec().job());
+    }
+
+    /** Whether GPUs have left that are shares of admitted jobs. One that only cannot be reached may come back. */
+    boolean isShort() {
+        return promised > inService;
     }
 
     /** GPUs that training can count on, of the node that has the most of them. */

@@ -592,4 +592,70 @@ class AdmissionControlTest {
         assertThat(story.job("a").isOver()).isFalse();
         assertThat(lastAnswer(story)).startsWith("b is admitted: with 1 GPU");
     }
+
+    private static Scenario leaves(Scenario story, String node) {
+        return story.tell(new NodeLeft(new NodeId(node), Scenario.DOMAIN, story.now()));
+    }
+
+    @Test
+    void anAdmissionIsWithdrawnIfTheGpusThatItCountsOnLeave() {
+        Scenario story = training(1).node("more", Pool.TRAINING, 1);
+        planned(work(hard(story, "a", 1360), "a"));
+        assertThat(lastAnswer(story)).startsWith("a is admitted: with 2 GPUs");
+
+        planned(leaves(story, "more"));
+
+        assertThat(story.job("a").isRefused()).isTrue();
+        assertThat(lastAnswer(story))
+                .isEqualTo("GPUs have left that admitted jobs count on: a is refused: it cannot end by its deadline"
+                        + " 2026-01-01 00:22:40 UTC: with 1 GPU it takes 2410 s, and 1240 s are left");
+        planned(planned(story));
+        assertThat(answers(story)).hasSize(2);
+        planned(story.node("more", Pool.TRAINING, 4));
+        assertThat(lastAnswer(story)).startsWith("a is admitted: with 3 GPUs");
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void theJobWithTheLatestDeadlineLosesItsShareWhenANodeLeaves() {
+        Scenario story = training(4).node("more", Pool.TRAINING, 2);
+        work(hard(story, "a", 1360), "a");
+        planned(work(hard(story, "b", 960), "b"));
+        assertThat(answers(story)).extracting(answer -> answer.reason().numbers().get("share"))
+                .containsExactly(3.0, 2.0);
+
+        planned(leaves(story, "more"));
+
+        assertThat(answers(story)).hasSize(3);
+        assertThat(story.job("b").isRefused()).isFalse();
+        assertThat(lastAnswer(story))
+                .isEqualTo("GPUs have left that admitted jobs count on: a is refused: it needs 2 GPUs to end by its"
+                        + " deadline 2026-01-01 00:22:40 UTC, and admitted jobs with hard deadlines need 3 of 4 training GPUs");
+    }
+
+    @Test
+    void anAdmissionStaysIfEnoughGpusAreLeft() {
+        Scenario story = training(4).node("more", Pool.TRAINING, 4);
+        planned(work(hard(story, "a", 1360), "a"));
+
+        planned(leaves(story, "more"));
+
+        assertThat(answers(story)).hasSize(1);
+        assertThat(story.job("a").admission().orElseThrow().share()).isEqualTo(2);
+    }
+
+    @Test
+    void aRunningJobGoesOnWithoutItsShareIfGpusLeave() {
+        Scenario story = Scenario.of("deepboot").node("train", Pool.TRAINING, 1).node("more", Pool.TRAINING, 1);
+        planned(planned(work(hard(story, "a", 1360), "a")));
+        assertThat(story.job("a").gpus()).isPositive();
+
+        String other = story.owner("more-g0").isFree() ? "more" : "train";
+        planned(leaves(story, other));
+
+        assertThat(lastAnswer(story))
+                .startsWith("GPUs have left that admitted jobs count on: a is admitted because it already has GPUs,"
+                        + " but it cannot end by its deadline");
+        assertThat(story.job("a").admission().orElseThrow().share()).isZero();
+    }
 }

@@ -18,16 +18,21 @@ import java.util.TreeMap;
 
 /**
  * The part of a plan that the actuators can carry out. Policies do not know actuators. An elastic job gets the part of
- * its GPUs that is possible in its shape, if it is more than it has; any other job keeps those that it has.
+ * its GPUs that is possible in its shape, if it is more than it has; any other job keeps those that it has. So does each
+ * job under a policy that gives all GPUs that a job asked for or none: the next plan would take the part back.
  *
  * @param refusals the jobs that do not get all GPUs of the plan
  */
 record AbilityPlan(Plan plan, SortedMap<JobId, AbilityRefusal> refusals) {
-    /** The possible part of a plan: all of it if no actuator restricts plans. */
-    static AbilityPlan of(StepBuilder builder, ShapeGuard shapes, Plan plan) {
+    /**
+     * The possible part of a plan: all of it if no actuator restricts plans.
+     *
+     * @param allAskedFor whether the policy gives a job all GPUs that it asked for or none
+     */
+    static AbilityPlan of(StepBuilder builder, ShapeGuard shapes, Plan plan, boolean allAskedFor) {
         AbilityGuard guard = new AbilityGuard(builder);
         return guard.isOn()
-                ? new Selection(builder, guard, shapes, plan).select()
+                ? new Selection(builder, guard, shapes, plan, allAskedFor).select()
                 : new AbilityPlan(plan, Collections.emptySortedMap());
     }
 
@@ -37,15 +42,17 @@ record AbilityPlan(Plan plan, SortedMap<JobId, AbilityRefusal> refusals) {
         private final AbilityGuard guard;
         private final ShapeGuard shapes;
         private final Plan plan;
+        private final boolean allAskedFor;
         private final Map<JobId, List<GpuId>> targets;
         private final Map<JobId, PlanReason> reasons;
         private final SortedMap<JobId, AbilityRefusal> refusals = new TreeMap<>();
 
-        Selection(StepBuilder builder, AbilityGuard guard, ShapeGuard shapes, Plan plan) {
+        Selection(StepBuilder builder, AbilityGuard guard, ShapeGuard shapes, Plan plan, boolean allAskedFor) {
             this.builder = builder;
             this.guard = guard;
             this.shapes = shapes;
             this.plan = plan;
+            this.allAskedFor = allAskedFor;
             this.targets = new TreeMap<>(plan.targets());
             this.reasons = new TreeMap<>(plan.reasons());
         }
@@ -97,7 +104,7 @@ record AbilityPlan(Plan plan, SortedMap<JobId, AbilityRefusal> refusals) {
         private void refuse(JobState job, List<GpuId> possible, AbilityRefusal refusal) {
             JobId name = job.spec().job();
             List<GpuId> part = shapes.part(job, possible);
-            boolean isMore = JobChanges.goesOnWith(job, part.size()) && part.size() > job.gpus();
+            boolean isMore = !allAskedFor && JobChanges.goesOnWith(job, part.size()) && part.size() > job.gpus();
             List<GpuId> given = isMore ? part : job.allocation().gpus();
             targets.put(name, given);
             refusals.put(name, refusal);

@@ -83,7 +83,7 @@ final class Training {
         }
         new TransferPace(builder, settings).recover();
         LoanLimit.forget(builder, policy);
-        TrainingView training = new TrainingView(builder, settings);
+        TrainingView training = new TrainingView(builder, settings).starting(policy);
         ClusterView view = training.view(justChanged());
         Plan plan = shapes.within(new KindPools(builder, policy, training).plan(view), training, view);
         boolean whole = adopt(plan, noLoans, training) && view.fixed().isEmpty();
@@ -148,7 +148,7 @@ final class Training {
      */
     private boolean adopt(Plan plan, Optional<String> noLoans, TrainingView training) {
         Map<GpuId, AbilityRefusal> withheld = training.withheld();
-        AbilityPlan possible = AbilityPlan.of(builder, shapes, plan);
+        AbilityPlan possible = AbilityPlan.of(builder, shapes, plan, policy.givesAllAskedFor());
         Map<JobId, AbilityRefusal> refused = new TreeMap<>(training.tooLarge());
         refused.putAll(possible.refusals());
         HostPlan fitting = HostPlan.of(builder, shapes, possible.plan());

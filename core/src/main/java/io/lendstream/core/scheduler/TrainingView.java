@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
@@ -10,6 +11,7 @@ import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobOnNode;
 import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.ScheduledJob;
 import io.lendstream.core.policy.UsableGpus;
 import io.lendstream.core.state.ClusterIndex;
@@ -32,10 +34,16 @@ import java.util.stream.Collectors;
  * What policies may see of the jobs, and of the GPUs that training may use.
  *
  * @param onOneNode whether no actuator runs a job on several nodes
+ * @param allAskedFor whether the policy starts a job only with all GPUs that it asked for
  */
-record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onOneNode) {
+record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onOneNode, boolean allAskedFor) {
     TrainingView(StepBuilder builder, SchedulerSettings settings) {
-        this(builder, settings, new AbilityGuard(builder).spansNone());
+        this(builder, settings, new AbilityGuard(builder).spansNone(), false);
+    }
+
+    /** The same for plans of a policy, which may start jobs only with all GPUs that they asked for. */
+    TrainingView starting(Policy policy) {
+        return new TrainingView(builder, settings, onOneNode, policy.givesAllAskedFor());
     }
 
     /** What policies may see now: whole GPUs only. */
@@ -73,7 +81,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
                             "%s needs %s, and no actuator runs one job on several nodes"
                                     .formatted(
                                             job.spec().job(),
-                                            Reason.counted(job.spec().scaling().least(), "GPU")));
+                                            Reason.counted(fewest(job), "GPU")));
                     builder.listener().vetoed(job.spec().job(), why.text());
                     jobs.put(job.spec().job(), why);
                 }
@@ -82,8 +90,14 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         return jobs;
     }
 
-    private static boolean isShown(JobState job, int gpusPerNode) {
-        return job.gpus() > 0 || job.spec().scaling().least() <= gpusPerNode;
+    private boolean isShown(JobState job, int gpusPerNode) {
+        return job.gpus() > 0 || fewest(job) <= gpusPerNode;
+    }
+
+    /** The GPUs that a job starts with: its fewest, or all that it asked for. */
+    private int fewest(JobState job) {
+        TrainingJob.Scaling scaling = job.spec().scaling();
+        return allAskedFor ? scaling.requestedGpus() : scaling.least();
     }
 
     /** Listed only for who asks, where all of them can be reached and may be lent. */

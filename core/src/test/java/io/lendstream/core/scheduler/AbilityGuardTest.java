@@ -182,7 +182,10 @@ class AbilityGuardTest {
         StepBuilder builder = builder(story);
 
         AbilityPlan part = AbilityPlan.of(
-                builder, new ShapeGuard(builder, TopologyLabels.NONE), new Plan(Map.of(new JobId("a"), all), Map.of()));
+                builder,
+                new ShapeGuard(builder, TopologyLabels.NONE),
+                new Plan(Map.of(new JobId("a"), all), Map.of()),
+                false);
 
         assertThat(part.plan().targets().get(new JobId("a"))).hasSize(2);
         assertThat(part.refusals()).containsOnlyKeys(new JobId("a"));
@@ -208,15 +211,54 @@ class AbilityGuardTest {
     /** Of the 4 GPUs that the policy gives it, 3 are on one node, of which its shape allows 2. */
     @Test
     void whatIsLeftOfAPlanIsASizeThatTheShapeAllows() {
-        Scenario story = planned(Scenario.of("tiresias")
-                .node("train-a", Pool.TRAINING, 3)
-                .node("train-b", Pool.TRAINING, 1)
-                .actuator("one", ONE_NODE, "train-a")
-                .actuator("two", Abilities.USUAL, "train-b")
-                .job("a", 4, JobShape.multiples(2)));
+        Scenario story = planned(ofTwoAbilities("afs").job("a", 4, JobShape.multiples(2)));
 
         assertThat(story.job("a").gpus()).isEqualTo(2);
         assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    private static Scenario ofTwoAbilities(String policy) {
+        return Scenario.of(policy)
+                .node("train-a", Pool.TRAINING, 3)
+                .node("train-b", Pool.TRAINING, 1)
+                .actuator("one", ONE_NODE, "train-a")
+                .actuator("two", Abilities.USUAL, "train-b");
+    }
+
+    /** It gives a job what it asked for or nothing: its next plan would take a part back. */
+    @Test
+    void noPartIsGivenUnderAPolicyThatGivesAllThatAJobAskedFor() {
+        Scenario story = ofTwoAbilities("tiresias").job("a", 4, JobShape.multiples(2));
+
+        for (int minute = 0; minute < 5; minute++) {
+            planned(story);
+        }
+
+        assertThat(story.decisions())
+                .allSatisfy(decision -> assertThat(decision.action().jobChange()).isEmpty());
+        assertThat(holds(story)).isNotEmpty();
+    }
+
+    @Test
+    void aJobThatNoNodeCanHoldWaitsWithoutKeepingGpusFromOthers() {
+        Scenario story = Scenario.of("tiresias")
+                .node("train-a", Pool.TRAINING, 2)
+                .node("train-b", Pool.TRAINING, 2)
+                .actuator("one", ONE_NODE)
+                .job("a", 4)
+                .job("b", 2);
+
+        for (int minute = 0; minute < 3; minute++) {
+            planned(story);
+        }
+
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.job("b").gpus()).isEqualTo(2);
+        assertThat(story.decisions())
+                .filteredOn(decision -> decision.action().jobChange().isPresent())
+                .hasSize(1);
+        assertThat(holds(story).get(0).reason().text())
+                .contains("a needs 4 GPUs, and no actuator runs one job on several nodes");
     }
 
     @Test

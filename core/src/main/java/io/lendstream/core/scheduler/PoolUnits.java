@@ -9,6 +9,7 @@ import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.UsableGpus;
+import io.lendstream.core.policy.placement.SitePlacement;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.time.Instant;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.ToIntFunction;
 
 /**
  * The units of each queue while the queues of a view are planned one after the other. A queue keeps units of its jobs
@@ -42,6 +44,8 @@ final class PoolUnits {
     private final Map<Integer, Integer> counts = new HashMap<>();
     /** The units that are left to each job of those that keep some. */
     private final Map<JobId, List<GpuId>> kept = new HashMap<>();
+    /** The waiting jobs whose queue has units that they can start on together. */
+    private final Set<JobId> sited = new HashSet<>();
 
     /** A unit of the view. */
     private static final class PoolUnit {
@@ -168,9 +172,47 @@ final class PoolUnits {
         counts.merge(queue, 1, Integer::sum);
     }
 
-    /** Gives a queue more units, until it has so many or none is left. */
-    void fill(int queue, int share) {
+    /**
+     * Gives waiting jobs that have rules about their nodes units that they can start on together, as far as the share
+     * of their queue allows.
+     *
+     * @param least the fewest units that a job starts with
+     */
+    void fillSites(int queue, List<JobView> jobs, int share, ToIntFunction<JobView> least) {
+        for (JobView job : jobs) {
+            int size = waitsForSite(job) && !sited.contains(job.job()) ? size(job, share - count(queue), least) : 0;
+            if (size > 0) {
+                List<GpuState> left = new ArrayList<>();
+                rest.forEach(unit -> left.add(unit.state));
+                List<GpuId> gpus = new SitePlacement(left, Set.of()).place(job, size);
+                if (gpus.size() >= least.applyAsInt(job)) {
+                    sited.add(job.job());
+                    gpus.forEach(id -> give(queue, Objects.requireNonNull(byId.get(id), "a unit of the view")));
+                }
+            }
+        }
+    }
+
+    /** The most units that a waiting job could get of those that are left; 0 if they are too few. */
+    private int size(JobView job, int more, ToIntFunction<JobView> least) {
+        int size = job.fit(Math.min(Math.min(job.most(), more), rest.size()));
+        return size >= least.applyAsInt(job) ? size : 0;
+    }
+
+    private static boolean waitsForSite(JobView job) {
+        return job.gpus().isEmpty() && job.site().isPresent();
+    }
+
+    /** Gives a queue more units for its other jobs, until it has so many, or these have enough, or none is left. */
+    void fill(int queue, List<JobView> jobs, int share, ToIntFunction<JobView> most) {
         int more = share - count(queue);
+        if (more > 0 && SitePlacement.isNeeded(jobs)) {
+            int wanted = 0;
+            for (JobView job : jobs) {
+                wanted += waitsForSite(job) ? 0 : Math.max(0, most.applyAsInt(job) - left(job).size());
+            }
+            more = Math.min(more, wanted);
+        }
         List<PoolUnit> next = new ArrayList<>();
         for (PoolUnit unit : rest) {
             if (next.size() >= more) {

@@ -84,7 +84,8 @@ final class QueuePools {
             int more = Math.max(0, useful(jobs) - shares.get(queue));
             int most = shares.get(queue) + Math.min(more, shares.room(queue));
             units.keep(queue, jobs, most - units.count(queue));
-            units.fill(queue, most);
+            units.fillSites(queue, jobs, most, this::least);
+            units.fill(queue, jobs, most, this::most);
             PoolShare pool = pools.get(queue);
             for (List<JobView> group : queues.get(queue).groups().values()) {
                 ClusterView part = units.view(queue, group);
@@ -130,7 +131,10 @@ final class QueuePools {
             }
         }
         for (int queue = 0; queue < queues.size(); queue++) {
-            units.fill(queue, shares.get(queue));
+            units.fillSites(queue, queues.get(queue).jobs(), shares.get(queue), this::least);
+        }
+        for (int queue = 0; queue < queues.size(); queue++) {
+            units.fill(queue, queues.get(queue).jobs(), shares.get(queue), this::most);
         }
         return units;
     }
@@ -301,7 +305,7 @@ final class QueuePools {
         int used = 0;
         for (boolean hasSome : List.of(true, false)) {
             for (JobView job : jobs) {
-                int most = hasSome == job.gpus().isEmpty() ? 0 : Math.min(most(job), gpus - used);
+                int most = hasSome == job.gpus().isEmpty() ? 0 : job.fit(Math.min(most(job), gpus - used));
                 used += most >= least(job) ? most : 0;
             }
         }

@@ -4,11 +4,16 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindQuota;
 import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.TopologyLabels;
+import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.policy.catalogue.Policies;
 import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -84,5 +89,37 @@ class QueuePoolsTest {
 
         assertThat(changes(story)).isZero();
         assertThat(story.job("b1").gpus()).isZero();
+    }
+
+    /** One GPU of the first rack is in use, so that the job fits the second rack only. */
+    @ParameterizedTest
+    @ValueSource(strings = {"deepboot", "tiresias", "afs", "optimus", "lyra", "pollux"})
+    void aJobThatBorrowsGetsGpusThatItsShapeCanUse(String policy) {
+        ClusterModel racks = ClusterModel.ALIKE.with(TopologyLabels.of("", "rack"));
+        Scenario story =
+                new Scenario(new Scheduler(Policies.parse(policy), SchedulerSettings.DEFAULTS.withModel(racks)));
+        for (int node = 0; node < 4; node++) {
+            story.node("n" + node, Pool.TRAINING, 2).rack("n" + node, "r" + node / 2);
+        }
+        story.rigidJob("other", 1).settled();
+        story.after(ofSeconds(61)).settled();
+        queue(story, "a", 0);
+        queue(story, "b", 0);
+        queue(story, "lends", 8);
+        story.tell(story.jobRecord("a1", 4, false)
+                .in(new QueueId("a"))
+                .shaped(JobShape.ANY.within(TopologyLevel.RACK, true)));
+        for (int job = 0; job < 3; job++) {
+            story.rigidJob("b" + job, 1, "b");
+        }
+
+        story.after(ofSeconds(61)).settled();
+
+        assertThat(story.job("a1").gpus()).isEqualTo(4);
+        for (int job = 0; job < 3; job++) {
+            assertThat(story.job("b" + job).gpus()).isEqualTo(1);
+        }
+        assertThat(changes(story)).isZero();
+        assertThat(story.verdict().violations()).isEmpty();
     }
 }

@@ -11,8 +11,10 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
@@ -333,9 +335,13 @@ final class EventApplier implements Event.Cases<Runnable> {
         }
     }
 
+    /** Takes a unit back into service. One that its node does not report any more goes away. */
     private void reset(GpuId id) {
         builder.gpus().get(id).filter(gpu -> gpu.owner().isQuarantined()).ifPresent(gpu -> {
-            if (gpu.isWhole() || isReported(gpu)) {
+            Optional<Node> node = builder.nodes().get(gpu.nodeId()).map(NodeState::node);
+            boolean mayBeHidden = gpu.isWhole()
+                    && node.filter(known -> known.status() != NodeStatus.READY).isPresent();
+            if (mayBeHidden || node.filter(known -> reports(known, gpu)).isPresent()) {
                 builder.put(gpu.withFailedBinds(0));
                 builder.own(id, new Owner.Free());
             } else {
@@ -344,12 +350,16 @@ final class EventApplier implements Event.Cases<Runnable> {
         });
     }
 
-    private boolean isReported(GpuState unit) {
-        return builder.nodes()
-                .get(unit.nodeId())
-                .filter(node -> node.node().gpus().stream()
-                        .flatMap(gpu -> gpu.instances().stream())
-                        .anyMatch(instance -> instance.gpuId().equals(unit.gpuId())))
-                .isPresent();
+    private static boolean reports(Node node, GpuState unit) {
+        for (Gpu gpu : node.gpus()) {
+            boolean isThere = unit.isWhole()
+                    ? gpu.gpuId().equals(unit.gpuId()) && !gpu.migEnabled()
+                    : gpu.instances().stream()
+                            .anyMatch(instance -> instance.gpuId().equals(unit.gpuId()));
+            if (isThere) {
+                return true;
+            }
+        }
+        return false;
     }
 }

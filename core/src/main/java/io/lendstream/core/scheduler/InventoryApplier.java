@@ -107,6 +107,16 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         } else if (instance.isPresent() && !instance.equals(known.get().instance())) {
             described(known.get(), instance.get());
         }
+        builder.gpus().get(gpu).ifPresent(this::move);
+    }
+
+    /** A unit follows its node to another pool as soon as it is free. */
+    private void move(GpuState unit) {
+        GpuState moved = builder.entities().pooled(unit);
+        if (unit.isFree() && unit.pool() != moved.pool()) {
+            builder.describe(moved);
+            builder.invalidatePlan();
+        }
     }
 
     /** Instances of the same place need not be of the same size: a 3g and a 4g both cover half of the memory. */

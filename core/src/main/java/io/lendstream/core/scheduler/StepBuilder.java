@@ -337,7 +337,8 @@ final class StepBuilder {
             throw new IllegalStateException(
                     "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));
         }
-        put(gpu.with(owner, now, event.sequence()));
+        GpuState owned = gpu.with(owner, now, event.sequence());
+        put(owner.isFree() ? entities.pooled(owned) : owned);
         changes.owner(gpu, owner);
     }
 

@@ -110,6 +110,14 @@ public record ClusterEntities(
     }
 
     /** Without a GPU. */
+    /** A unit in the pool that its node has now; as it is if the node is not known. */
+    public GpuState pooled(GpuState unit) {
+        Optional<NodeState> node = nodes.get(unit.nodeId());
+        return node.isEmpty() || node.get().node().pool() == unit.pool()
+                ? unit
+                : unit.in(node.get().node().pool());
+    }
+
     public ClusterEntities without(GpuId id) {
         return with(nodes, gpus.remove(id), services, jobs, clusterIndex.withGpu(gpus.get(id), Optional.empty()));
     }

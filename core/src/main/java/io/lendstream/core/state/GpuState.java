@@ -182,6 +182,11 @@ public record GpuState(
         return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part, slot);
     }
 
+    /** The same unit in a pool. */
+    public GpuState in(Pool other) {
+        return new GpuState(gpuId, nodeId, other, instance, owner, history, since, changedBy, kind, part, slot);
+    }
+
     /** The same unit as a part of a replica, or of the gain of a gang. */
     public GpuState in(GroupPart replica) {
         return new GpuState(

@@ -520,6 +520,29 @@ class EventApplierRecordsTest {
     }
 
     @Test
+    void gpusFollowTheirNodeToAnotherPoolOnceTheyAreFree() {
+        moment.owned(Moment.training("a"), "train-g0");
+
+        moment.node("train", Pool.INFERENCE, 2);
+
+        assertThat(moment.gpu("train-g0").pool()).isEqualTo(Pool.TRAINING);
+        assertThat(moment.gpu("train-g1").pool()).isEqualTo(Pool.INFERENCE);
+        moment.owned(new Owner.Free(), "train-g0");
+        assertThat(moment.gpu("train-g0").pool()).isEqualTo(Pool.INFERENCE);
+    }
+
+    @Test
+    void aResetForgetsAGpuOfANodeThatHasLeft() {
+        moment.owned(Moment.serving("chat"), "infer-g0");
+        moment.observe(new NodeLeft(new NodeId("infer"), DOMAIN, NOW));
+        assertThat(moment.owner("infer-g0")).isEqualTo(quarantined("its node left"));
+
+        moment.control(ControlCommand.Kind.RESET, "infer-g0");
+
+        assertThat(moment.state().gpus().get(new GpuId("infer-g0"))).isEmpty();
+    }
+
+    @Test
     void aResetBringsAnInstanceBackOnlyWhereItsNodeReportsIt() {
         moment.migNode("cut", Pool.INFERENCE, "3g.40gb@0 3g.40gb@4", "3g.40gb@0")
                 .owned(Moment.serving("chat"), "cut-g0/0:4", "cut-g0/4:4")

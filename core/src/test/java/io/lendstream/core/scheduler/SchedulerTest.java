@@ -631,4 +631,20 @@ class SchedulerTest {
                         .step(story.state(), event))
                 .hasMessageContaining("gap");
     }
+
+    /** A job on two of three GPUs, whose node is moved to inference. */
+    @Test
+    void aNodeThatChangesItsPoolServesAsSoonAsItsGpusAreFree() {
+        Scenario story = Scenario.of("deepboot").node("node", Pool.TRAINING, 3).rigidJob("a", 2);
+        story.after(ofSeconds(61)).settled();
+        assertThat(story.job("a").gpus()).isEqualTo(2);
+
+        story.node("node", Pool.INFERENCE, 3).service("chat", 3).settled();
+
+        assertThat(story.count("training")).isEqualTo(2);
+        assertThat(story.count("serving")).isEqualTo(1);
+        story.progress("a", JobPhase.FINISHED).settled();
+        assertThat(story.count("serving")).isEqualTo(3);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
 }

@@ -1,5 +1,6 @@
 package io.lendstream.core.event;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.KindId;
@@ -180,8 +181,9 @@ public record ReplicaShape(
     /** For people, such as {@code tp8 (2 x 4 GPUs)}, or {@code in (prefill, 4 GPUs)}. */
     public String inWords() {
         String part = role.isPart() ? role.inWords() + ", " : "";
+        String gpus = Reason.counted(gpusPerNode, "GPU");
         return nodes == 1
-                ? "%s (%s%d GPUs)".formatted(name, part, gpusPerNode)
-                : "%s (%s%d x %d GPUs)".formatted(name, part, nodes, gpusPerNode);
+                ? "%s (%s%s)".formatted(name, part, gpus)
+                : "%s (%s%d x %s)".formatted(name, part, nodes, gpus);
     }
 }

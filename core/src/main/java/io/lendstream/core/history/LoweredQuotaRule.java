@@ -118,8 +118,8 @@ final class LoweredQuotaRule implements HistoryRule {
         if (since.plus(replayed.scheduler().settings().notice()).isBefore(state.now())) {
             violations.add(
                     Rule.QUOTA,
-                    "queue %s still has %s GPUs above its limit at %s, a notice after its quota was lowered: it uses %s"
-                            .formatted(use.queue(), QuotaUse.text(gpus), state.now(), use.inWords()));
+                    "queue %s still has %s above its limit at %s, a notice after its quota was lowered: it uses %s"
+                            .formatted(use.queue(), QuotaUse.gpus(gpus), state.now(), use.inWords()));
         } else {
             debts.put(OwedQuota.of(use), new Debt(gpus, others, since));
         }

@@ -26,7 +26,8 @@ record GroupReasons(StepBuilder builder, Policy policy, ServiceState service, Re
         int serving = serving();
         int starting = starting();
         int leftOut = leftOut();
-        return "is short of " + Reason.counted(Math.max(0, need.replicas() - serving - starting), role.replica()) + open
+        int missing = Math.max(0, need.replicas() - serving - starting);
+        return ReplicaReasons.lacking(missing, starting, role.replica()) + open
                 + need.explained() + ", " + serving + " running"
                 + (starting == 0 ? "" : ", " + starting + " starting")
                 + (leftOut == 0 ? "" : ", " + leftOut + " in shapes that it does not declare") + close;

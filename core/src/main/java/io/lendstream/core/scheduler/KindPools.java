@@ -272,7 +272,11 @@ final class KindPools {
             }
             Optional<PlanReason> changed = Optional.ofNullable(reasons.get(job.job()));
             if (changed.isPresent()) {
-                reasons.put(job.job(), PlanReason.later(() -> withOthers(mixed, changed.get())));
+                boolean stops = job.gpus().size() < job.least()
+                        && targets.getOrDefault(job.job(), job.gpus()).isEmpty();
+                reasons.put(
+                        job.job(),
+                        PlanReason.later(() -> stops ? ofSeveral(mixed, changed.get()) : withOthers(mixed, changed.get())));
                 continue;
             }
             int held = job.gpus().size();
@@ -289,6 +293,16 @@ final class KindPools {
         int others = job.whole().gpus().size() - job.gpus().size();
         return new PlanReason(
                 "%s; it gives up %s of another kind".formatted(why.text(), Reason.counted(others, "GPU")),
+                why.numbers());
+    }
+
+    /** The reason for a job that stops since its GPUs are of several kinds; to the policy it has those of one kind. */
+    private static PlanReason ofSeveral(JobInPool job, PlanReason why) {
+        return new PlanReason(
+                "%s gives up its %s and waits: they are of several kinds now, and a job uses one kind of GPU at a time"
+                        .formatted(
+                                job.job(),
+                                Reason.counted(job.whole().gpus().size(), "GPU")),
                 why.numbers());
     }
 

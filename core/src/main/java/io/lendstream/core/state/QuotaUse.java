@@ -84,4 +84,10 @@ public record QuotaUse(
                 ? String.valueOf((long) hundredths)
                 : String.format(Locale.ROOT, "%.2f", hundredths);
     }
+
+    /** A number of GPUs for people, such as {@code 1 GPU} or {@code 1.50 GPUs}. */
+    public static String gpus(double gpus) {
+        String number = text(gpus);
+        return number.equals("1") ? "1 GPU" : number + " GPUs";
+    }
 }

@@ -566,7 +566,7 @@ class FaultySchedulerTest {
 
         assertThat(checker.verdict(queued.decisions(), queued.leases()).violations())
                 .extracting(Violation::text)
-                .anyMatch(text -> text.startsWith("queue team-a still has 1 GPUs above its limit"));
+                .anyMatch(text -> text.startsWith("queue team-a still has 1 GPU above its limit"));
         assertThat(rules(queued.verdict())).doesNotContain("quota");
     }
 

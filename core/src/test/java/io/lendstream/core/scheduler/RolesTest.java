@@ -84,6 +84,12 @@ class RolesTest {
     }
 
     @Test
+    void aShapeOfOneGpuIsNamedSo() {
+        assertThat(prefill(1, 20).inWords()).isEqualTo("in (prefill, 1 GPU)");
+        assertThat(ReplicaShape.of("wide", 1, 2, 20, ofSeconds(30)).inWords()).isEqualTo("wide (2 x 1 GPU)");
+    }
+
+    @Test
     void aRoleMayHaveItsOwnFloor() {
         Scenario story = node(8);
         story.tell(chat(story, 1, prefill(1, 20), decode(1, 10))
@@ -200,7 +206,9 @@ class RolesTest {
 
         assertThat(serving(story, ReplicaRole.ALL)).isEqualTo(2);
         assertThat(lastServe(story).action().asServe().map(Action.Serve::warm)).contains(true);
-        assertThat(lastServe(story).reason().text()).contains("wakes 1 warm replica");
+        assertThat(lastServe(story).reason().text())
+                .isEqualTo("chat waits for 1 new replica: 2 needed as its floor (1 for the current load), 1 running,"
+                        + " 1 starting; it wakes 1 warm replica");
     }
 
     private static Decision lastServe(Scenario story) {

@@ -117,9 +117,8 @@ final class FloorRule implements HistoryRule {
         for (GpuState gpu : state.gpus().values()) {
             Optional<ServiceId> name = gpu.part().isPresent() ? Optional.empty() : warmReplicaOf(gpu.owner());
             name.ifPresent(service -> {
-                boolean hasGroups = spec(service, declared)
-                        .map(InferenceService::hasGroups)
-                        .orElse(false);
+                boolean hasGroups =
+                        spec(service, declared).map(InferenceService::hasGroups).orElse(false);
                 count(warm, service, !hasGroups, gpu.owner().isServing());
             });
         }
@@ -134,8 +133,7 @@ final class FloorRule implements HistoryRule {
         return warm;
     }
 
-    private static void count(
-            Map<ServiceId, Warm> warm, ServiceId service, boolean isDeclared, boolean isServing) {
+    private static void count(Map<ServiceId, Warm> warm, ServiceId service, boolean isDeclared, boolean isServing) {
         if (isDeclared || isServing) {
             warm.merge(service, isDeclared ? new Warm(1, 0) : new Warm(0, 1), Warm::plus);
         }

@@ -81,8 +81,8 @@ final class AdmissionControl {
         for (JobState job : admitted) {
             AdmissionAnswer answer = shares.of(job);
             Optional<Admission> before = job.admission();
-            boolean isSame = before.filter(known -> known.share() == answer.share()
-                            && known.kind().equals(answer.kind()))
+            boolean isSame = before.filter(known ->
+                            known.share() == answer.share() && known.kind().equals(answer.kind()))
                     .isPresent();
             if (!isSame) {
                 answer(job, answer, true);

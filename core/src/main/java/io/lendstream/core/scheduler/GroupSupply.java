@@ -1,8 +1,6 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.ReplicaRole;
-import io.lendstream.core.decision.Wording;
-import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
@@ -13,20 +11,16 @@ import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 
@@ -183,8 +177,8 @@ final class GroupSupply {
         if (isBusy || !leftOut.isAny()) {
             return Optional.empty();
         }
-        Optional<UnitSet> spare = replace(service, role, search, leftOut.spareUnits())
-                .filter(set -> leftOut.areSpare(set.gpus()));
+        Optional<UnitSet> spare =
+                replace(service, role, search, leftOut.spareUnits()).filter(set -> leftOut.areSpare(set.gpus()));
         return spare.isPresent() || role.need().missingToFloor() == 0
                 ? spare
                 : replace(service, role, search, leftOut.units());

@@ -276,7 +276,8 @@ final class KindPools {
                         && targets.getOrDefault(job.job(), job.gpus()).isEmpty();
                 reasons.put(
                         job.job(),
-                        PlanReason.later(() -> stops ? ofSeveral(mixed, changed.get()) : withOthers(mixed, changed.get())));
+                        PlanReason.later(
+                                () -> stops ? ofSeveral(mixed, changed.get()) : withOthers(mixed, changed.get())));
                 continue;
             }
             int held = job.gpus().size();
@@ -300,9 +301,7 @@ final class KindPools {
     private static PlanReason ofSeveral(JobInPool job, PlanReason why) {
         return new PlanReason(
                 "%s gives up its %s and waits: they are of several kinds now, and a job uses one kind of GPU at a time"
-                        .formatted(
-                                job.job(),
-                                Reason.counted(job.whole().gpus().size(), "GPU")),
+                        .formatted(job.job(), Reason.counted(job.whole().gpus().size(), "GPU")),
                 why.numbers());
     }
 

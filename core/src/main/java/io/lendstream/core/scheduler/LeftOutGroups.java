@@ -15,9 +15,8 @@ import java.util.Optional;
  * they make room, as {@link LeftOutReplicas} do. Each of their units is taken to answer as much as a replica.
  */
 record LeftOutGroups(StepBuilder builder, SchedulerSettings settings, InferencePool pool) {
-    private static final Comparator<ReplicaGroup> SMALLEST = Comparator.<ReplicaGroup>comparingInt(
-                    group -> group.units().size())
-            .thenComparing(ReplicaGroup::id);
+    private static final Comparator<ReplicaGroup> SMALLEST =
+            Comparator.<ReplicaGroup>comparingInt(group -> group.units().size()).thenComparing(ReplicaGroup::id);
 
     /** Stops one of each service that lacks replicas, unless GPUs are about to be free. */
     void makeRoom(Map<ServiceId, ReplicaNeed> needs, ReplicaReasons reasons) {
@@ -61,8 +60,6 @@ record LeftOutGroups(StepBuilder builder, SchedulerSettings settings, InferenceP
             }
         }
         int spare = serving - Math.max(need.now(), need.ahead());
-        return useful.stream()
-                .min(SMALLEST)
-                .filter(group -> group.units().size() <= spare || others < need.floor());
+        return useful.stream().min(SMALLEST).filter(group -> group.units().size() <= spare || others < need.floor());
     }
 }

@@ -209,7 +209,9 @@ final class PoolUnits {
         if (more > 0 && SitePlacement.isNeeded(jobs)) {
             int wanted = 0;
             for (JobView job : jobs) {
-                wanted += waitsForSite(job) ? 0 : Math.max(0, most.applyAsInt(job) - left(job).size());
+                wanted += waitsForSite(job)
+                        ? 0
+                        : Math.max(0, most.applyAsInt(job) - left(job).size());
             }
             more = Math.min(more, wanted);
         }

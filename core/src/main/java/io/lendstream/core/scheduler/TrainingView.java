@@ -79,9 +79,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
                     AbilityRefusal why = new AbilityRefusal(
                             Abilities.SPANS_NODES,
                             "%s needs %s, and no actuator runs one job on several nodes"
-                                    .formatted(
-                                            job.spec().job(),
-                                            Reason.counted(fewest(job), "GPU")));
+                                    .formatted(job.spec().job(), Reason.counted(fewest(job), "GPU")));
                     builder.listener().vetoed(job.spec().job(), why.text());
                     jobs.put(job.spec().job(), why);
                 }

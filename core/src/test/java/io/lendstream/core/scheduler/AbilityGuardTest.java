@@ -235,7 +235,8 @@ class AbilityGuardTest {
         }
 
         assertThat(story.decisions())
-                .allSatisfy(decision -> assertThat(decision.action().jobChange()).isEmpty());
+                .allSatisfy(
+                        decision -> assertThat(decision.action().jobChange()).isEmpty());
         assertThat(holds(story)).isNotEmpty();
     }
 

@@ -621,7 +621,8 @@ class AdmissionControlTest {
         Scenario story = training(4).node("more", Pool.TRAINING, 2);
         work(hard(story, "a", 1360), "a");
         planned(work(hard(story, "b", 960), "b"));
-        assertThat(answers(story)).extracting(answer -> answer.reason().numbers().get("share"))
+        assertThat(answers(story))
+                .extracting(answer -> answer.reason().numbers().get("share"))
                 .containsExactly(3.0, 2.0);
 
         planned(leaves(story, "more"));
@@ -629,8 +630,9 @@ class AdmissionControlTest {
         assertThat(answers(story)).hasSize(3);
         assertThat(story.job("b").isRefused()).isFalse();
         assertThat(lastAnswer(story))
-                .isEqualTo("GPUs have left that admitted jobs count on: a is refused: it needs 2 GPUs to end by its"
-                        + " deadline 2026-01-01 00:22:40 UTC, and admitted jobs with hard deadlines need 3 of 4 training GPUs");
+                .isEqualTo(
+                        "GPUs have left that admitted jobs count on: a is refused: it needs 2 GPUs to end by its"
+                                + " deadline 2026-01-01 00:22:40 UTC, and admitted jobs with hard deadlines need 3 of 4 training GPUs");
     }
 
     @Test

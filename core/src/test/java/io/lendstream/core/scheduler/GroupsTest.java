@@ -289,7 +289,9 @@ class GroupsTest {
 
         assertThat(List.of(story.count("serving"), story.count("releasing"))).isEqualTo(List.of(2L, 2L));
         story.settled();
-        assertThat(groups(story, "new")).as("beyond the floor the load comes first").isEqualTo(1);
+        assertThat(groups(story, "new"))
+                .as("beyond the floor the load comes first")
+                .isEqualTo(1);
         assertThat(groups(story, "tp2")).isEqualTo(1);
         story.rate("chat", 10).settled();
         assertThat(story.verdict().violations()).isEmpty();
@@ -315,8 +317,9 @@ class GroupsTest {
 
         assertThat(List.of(story.count("serving"), story.count("releasing"))).isEqualTo(List.of(2L, 2L));
         assertThat(last(story, "idle").reason().text())
-                .isEqualTo("chat stops a replica in a shape that it does not declare any more: it is short of 2 replicas"
-                        + " (2 needed as its floor (0 for the current load), 0 running)");
+                .isEqualTo(
+                        "chat stops a replica in a shape that it does not declare any more: it is short of 2 replicas"
+                                + " (2 needed as its floor (0 for the current load), 0 running)");
         story.settled();
         assertThat(story.count("serving")).isEqualTo(2);
         assertThat(groups(story, "tp2")).isEqualTo(1);

@@ -301,9 +301,8 @@ final class StepBuilder {
     }
 
     void put(NodeState node) {
-        Optional<NodeState> was = nodes().get(node.node().nodeId());
+        changes.node(nodes().get(node.node().nodeId()), node);
         entities = entities.with(node);
-        changes.node(was, node);
     }
 
     void remove(NodeId node) {
@@ -337,8 +336,8 @@ final class StepBuilder {
             throw new IllegalStateException(
                     "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));
         }
-        GpuState owned = gpu.with(owner, now, event.sequence());
-        put(owner.isFree() ? entities.pooled(owned) : owned);
+        GpuState next = gpu.with(owner, now, event.sequence());
+        put(owner.isFree() ? entities.pooled(next) : next);
         changes.owner(gpu, owner);
     }
 
@@ -371,9 +370,8 @@ final class StepBuilder {
     }
 
     void put(JobState job) {
-        Optional<JobState> was = jobs().get(job.spec().job());
+        changes.job(jobs().get(job.spec().job()), job);
         entities = entities.with(job);
-        changes.job(was, job);
     }
 
     void remove(JobId job) {

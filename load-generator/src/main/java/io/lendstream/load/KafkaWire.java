@@ -44,8 +44,14 @@ final class KafkaWire implements Wire {
      *
      * @param reader not started yet; reads everything from the beginning
      * @param kept keeps each decision once; empty if the results need no decisions
+     * @param withLeases whether the workload reacts to owners of GPUs
      */
-    KafkaWire(RecordWriter writer, RecordReader reader, DomainId domain, Optional<DecisionSpool> kept) {
+    KafkaWire(
+            RecordWriter writer,
+            RecordReader reader,
+            DomainId domain,
+            Optional<DecisionSpool> kept,
+            boolean withLeases) {
         this.writer = writer;
         this.domain = domain;
         this.kept = kept;
@@ -66,6 +72,13 @@ final class KafkaWire implements Wire {
                         received -> received.value()
                                 .filter(progress -> progress.domain().equals(domain))
                                 .ifPresent(inbox::add));
+        if (withLeases) {
+            reader.handing(
+                    TopicCatalogue.LEASES,
+                    received -> received.value()
+                            .filter(lease -> lease.domain().equals(domain))
+                            .ifPresent(inbox::add));
+        }
         reader.start(Map.of());
     }
 

@@ -30,6 +30,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -131,7 +132,7 @@ final class LoadCommand extends ServiceCommand {
 
     @Override
     protected List<Topic<?>> topics() {
-        return List.of(
+        List<Topic<?>> topics = new ArrayList<>(List.of(
                 TopicCatalogue.NODES,
                 TopicCatalogue.SERVICES,
                 TopicCatalogue.REQUEST_RATES,
@@ -139,7 +140,17 @@ final class LoadCommand extends ServiceCommand {
                 TopicCatalogue.TRAINING_PROGRESS,
                 TopicCatalogue.DECISIONS,
                 TopicCatalogue.ACTUATION_REPORTS,
-                TopicCatalogue.PROGRESS);
+                TopicCatalogue.PROGRESS));
+        if (takesTimeToWake()) {
+            topics.add(TopicCatalogue.LEASES);
+        }
+        return List.copyOf(topics);
+    }
+
+    /** Whether some replicas of the workload take time to wake: only leases say which ones sleep. */
+    private boolean takesTimeToWake() {
+        return played.loads().stream()
+                .anyMatch(load -> load.service().hardware().takesTimeToWake());
     }
 
     @Override
@@ -179,7 +190,7 @@ final class LoadCommand extends ServiceCommand {
         World world = new World(played, WorldSettings.of(seed));
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
-            KafkaWire wire = new KafkaWire(writer, reader, domain(context), kept);
+            KafkaWire wire = new KafkaWire(writer, reader, domain(context), kept, takesTimeToWake());
             context.health().ready();
             LOG.info(
                     "playing {}: {} training jobs, {} services, seed {}",

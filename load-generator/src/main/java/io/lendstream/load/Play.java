@@ -13,7 +13,7 @@ interface Play {
     /** The time of the next event. */
     Optional<Instant> nextEventAt();
 
-    /** Applies a node, a decision or a report; other records are ignored. */
+    /** Applies a node, a decision, a report or a lease; other records are ignored. */
     void take(Object record);
 
     /** Whether the workload has ended. */

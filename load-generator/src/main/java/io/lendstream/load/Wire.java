@@ -16,7 +16,7 @@ interface Wire {
 
     void say(Progress progress);
 
-    /** New nodes, decisions, reports and progress of the domain, each topic in order; waits for the first. */
+    /** New nodes, decisions, reports, leases and progress of the domain, each topic in order; waits for the first. */
     List<Object> poll(Duration patience);
 
     /** Whether decisions and reports up to these end offsets have been polled; other topics do not count. */

@@ -1,13 +1,18 @@
 package io.lendstream.load;
 
+import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.Lease;
 import io.lendstream.service.text.Times;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Plays a workload with the simulator's world. */
@@ -15,6 +20,9 @@ final class WorldPlay implements Play {
     private final World world;
     private final Instant start;
     private final Instant end;
+    /** When decisions last woke replicas. */
+    private final Map<GpuId, Instant> wokenAt = new HashMap<>();
+
     private Instant now;
 
     WorldPlay(World world, Workload workload) {
@@ -46,6 +54,19 @@ final class WorldPlay implements Play {
             event.asReport().ifPresent(world::onReport);
         } else if (record instanceof Decision decision) {
             world.onDecision(decision);
+            decision.action()
+                    .asServe()
+                    .filter(Action.Serve::warm)
+                    .ifPresent(wake -> wake.gpus().forEach(gpu -> wokenAt.put(gpu, decision.at())));
+        } else if (record instanceof Lease lease) {
+            take(lease);
+        }
+    }
+
+    /** Leases and decisions come by two topics: a sleep that a decision has ended changes nothing. */
+    private void take(Lease lease) {
+        if (!lease.since().isBefore(wokenAt.getOrDefault(lease.gpuId(), Instant.MIN))) {
+            world.onOwner(lease.gpuId(), lease.owner(), lease.since());
         }
     }
 

@@ -117,6 +117,16 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
         return false;
     }
 
+    /** Whether a sleeping replica of some shape takes time to wake. */
+    public boolean takesTimeToWake() {
+        for (ReplicaShape shape : shapes) {
+            if (shape.starts().asleep().filter(time -> !time.isZero()).isPresent()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** A shape by its name. */
     public Optional<ReplicaShape> named(String name) {
         for (ReplicaShape shape : shapes) {

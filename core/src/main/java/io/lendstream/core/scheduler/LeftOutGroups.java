@@ -22,7 +22,9 @@ record LeftOutGroups(StepBuilder builder, SchedulerSettings settings, InferenceP
     void makeRoom(Map<ServiceId, ReplicaNeed> needs, ReplicaReasons reasons) {
         needs.forEach((name, need) -> {
             ServiceState service = builder.services().require(name);
-            if (!service.spec().hasGroups() && pool.coming().isEmpty()) {
+            boolean hasSome = !service.spec().hasGroups()
+                    && !ReplicaGroup.of(builder.clusterIndex(), name).isEmpty();
+            if (hasSome && pool.coming().isEmpty()) {
                 makeRoom(service, need, reasons);
             }
         });

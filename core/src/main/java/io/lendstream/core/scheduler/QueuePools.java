@@ -147,8 +147,7 @@ final class QueuePools {
             Optional<ClusterQueue> queue = state.spec()
                     .queue()
                     .flatMap(name -> declared.computeIfAbsent(
-                            name,
-                            any -> builder.entities().queues().get(name).map(QueueState::spec)));
+                            name, any -> builder.entities().queues().get(name).map(QueueState::spec)));
             boolean isRanked = queue.filter(known -> known.within() == Preemption.LOWER_PRIORITY)
                     .isPresent();
             int priority = isRanked ? builder.entities().priorityOf(state) : 0;

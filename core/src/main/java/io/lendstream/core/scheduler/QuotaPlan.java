@@ -104,8 +104,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
 
         /** Whether it runs on a part of its target, and has more than now or is to shrink. */
         boolean runsOn(List<GpuId> part) {
-            return JobChanges.goesOnWith(job, part.size())
-                    && (part.size() > job.gpus() || target.size() < job.gpus());
+            return JobChanges.goesOnWith(job, part.size()) && (part.size() > job.gpus() || target.size() < job.gpus());
         }
 
         @Override

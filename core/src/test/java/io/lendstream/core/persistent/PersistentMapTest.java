@@ -31,7 +31,8 @@ class PersistentMapTest {
 
     @Seeds
     void hashedMapsAndThoseBeforeThemHaveTheirOwnEntries(RandomValues values) {
-        PersistentMap<Integer, Integer> map = PersistentMap.<Integer, Integer>empty().hashed();
+        PersistentMap<Integer, Integer> map =
+                PersistentMap.<Integer, Integer>empty().hashed();
         TreeMap<Integer, Integer> expected = new TreeMap<>();
         for (int change : values.listOf(0, 200, () -> values.intBetween(-40, 40))) {
             PersistentMap<Integer, Integer> before = map;

@@ -254,8 +254,7 @@ public final class Ats {
             return 0;
         }
         Optional<Goodput> goodput = job.goodput();
-        return speedup(
-                goodput, goodput.map(known -> fairGoodput(job, known)).orElse(1.0), nodes, replicas);
+        return speedup(goodput, goodput.map(known -> fairGoodput(job, known)).orElse(1.0), nodes, replicas);
     }
 
     private double speedup(Optional<Goodput> goodput, double base, int nodes, int replicas) {

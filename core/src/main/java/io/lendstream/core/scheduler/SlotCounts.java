@@ -53,12 +53,29 @@ record SlotCounts(StepBuilder builder, InventoryApplier inventory) {
         if (missing > 0) {
             free(tenant, missing, leavable(report.actuator(), held));
         }
-        for (int i = 0; i < Math.min(free.size(), -missing); i++) {
-            inventory.quarantine(
-                    free.get(i),
+        if (missing < 0 && !free.isEmpty()) {
+            String why =
                     "actuator %s finds more of %s on node %s than was decided; stop what should not run there, then reset it"
-                            .formatted(report.actuator(), tenant, free.get(i).nodeId()));
+                            .formatted(report.actuator(), tenant, free.get(0).nodeId());
+            int more = -missing - countOut(units, why);
+            for (int i = 0; i < Math.min(free.size(), more); i++) {
+                inventory.quarantine(free.get(i), why);
+            }
         }
+    }
+
+    /** Units that earlier reports have put out of service for the same cause. */
+    private static int countOut(List<GpuState> units, String why) {
+        int out = 0;
+        for (GpuState unit : units) {
+            out += unit.owner()
+                            .asQuarantined()
+                            .filter(owner -> owner.reason().equals(why))
+                            .isPresent()
+                    ? 1
+                    : 0;
+        }
+        return out;
     }
 
     private void free(Tenant tenant, int count, List<GpuState> candidates) {

@@ -477,6 +477,23 @@ class SlotReportsTest {
     }
 
     @Test
+    void theSameFindInTheNextReportPutsNoFurtherUnitOutOfService() {
+        slot("a", "pod-1", "n-g0");
+        moment.allocated("a", "n-g0").later(ofSeconds(1));
+        for (int reports = 0; reports < 3; reports++) {
+            report(
+                    moment.report(EARLIER, Outcome.HOLDS, job("a"), "n-g0", "n-g3"),
+                    unknown("n-g0", "pod-1"),
+                    unknown("n-g3", "pod-2"));
+            moment.later(ofSeconds(1));
+        }
+
+        assertThat(moment.owner("n-g1").isQuarantined()).isTrue();
+        assertThat(moment.owner("n-g2").isFree()).isTrue();
+        assertThat(moment.owner("n-g3").isFree()).isTrue();
+    }
+
+    @Test
     void regularReportsSkipClassesInTransferOrWithNewerOwners() {
         slot("a", "pod-1", "n-g0");
         moment.allocated("a", "n-g0");

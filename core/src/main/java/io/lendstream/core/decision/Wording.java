@@ -92,6 +92,14 @@ public final class Wording {
                 + (replicas == 1 ? "its GPU is free for " : "their GPUs are free for ");
     }
 
+    /** What a service lacks: replicas, or the start of those that come up. */
+    public static String lacking(int missing, int starting, String replica) {
+        if (missing > 0) {
+            return "is short of " + Reason.counted(missing, replica);
+        }
+        return starting > 0 ? "waits for " + Reason.counted(starting, "new " + replica) : "has enough replicas";
+    }
+
     /** A share in per cent, such as {@code 73 %}. */
     public static String percent(double share) {
         return Math.round(100 * share) + " %";

@@ -22,8 +22,9 @@ import java.util.Set;
 /**
  * Inference is never under its floor. A fault may take replicas away; a decision must not take those that the floor
  * needs. Replicas in a form that a service does not declare any more count only while they serve, because it never
- * wakes them; they may make room for others, whose units are then promised to the service. A service that is planned onto MIG instances is not checked, because the number of its replicas means
- * little. The floors of roles are in {@link RoleFloorRule}.
+ * wakes them; they may make room for others, whose units are then promised to the service. A service that is planned
+ * onto MIG instances is not checked, because the number of its replicas means little. The floors of roles are in {@link
+ * RoleFloorRule}.
  */
 final class FloorRule implements HistoryRule {
     private final Violations violations;

@@ -18,8 +18,8 @@ import java.util.TreeMap;
 
 /**
  * The part of a plan that the actuators can carry out. Policies do not know actuators. An elastic job gets the part of
- * its GPUs that is possible in its shape, if it is more than it has; any other job keeps those that it has. So does each
- * job under a policy that gives all GPUs that a job asked for or none: the next plan would take the part back.
+ * its GPUs that is possible in its shape, if it is more than it has; any other job keeps those that it has. So does
+ * each job under a policy that gives all GPUs that a job asked for or none: the next plan would take the part back.
  *
  * @param refusals the jobs that do not get all GPUs of the plan
  */

@@ -18,8 +18,8 @@ import java.util.TreeMap;
  * Answers jobs before a plan: whether a job with a hard deadline can end by then, and whether a waiting job of a queue,
  * or one that requires a topology domain, can ever run. An answer is a {@code hold} with its numbers. A refused job is
  * not planned. It is looked at again before each plan, and a plan is due when the job, its queue, another job or a node
- * changes. A job that is admitted to a hard deadline stays admitted until its owner describes it in another way, or GPUs
- * leave so that the shares of admitted jobs exceed what is left. A job that has GPUs is never refused.
+ * changes. A job that is admitted to a hard deadline stays admitted until its owner describes it in another way, or
+ * GPUs leave so that the shares of admitted jobs exceed what is left. A job that has GPUs is never refused.
  */
 final class AdmissionControl {
     private static final Comparator<JobState> EARLIEST = Comparator.comparing(

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.ReplicaGroup;
@@ -27,7 +28,7 @@ record GroupReasons(StepBuilder builder, Policy policy, ServiceState service, Re
         int starting = starting();
         int leftOut = leftOut();
         int missing = Math.max(0, need.replicas() - serving - starting);
-        return ReplicaReasons.lacking(missing, starting, role.replica()) + open
+        return Wording.lacking(missing, starting, role.replica()) + open
                 + need.explained() + ", " + serving + " running"
                 + (starting == 0 ? "" : ", " + starting + " starting")
                 + (leftOut == 0 ? "" : ", " + leftOut + " in shapes that it does not declare") + close;

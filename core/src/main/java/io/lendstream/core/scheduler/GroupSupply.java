@@ -27,8 +27,8 @@ import java.util.function.Predicate;
 /**
  * Finds units for the replicas that services with shapes lack: sets of free units first, then sets with units that are
  * about to be free, with those of sleeping replicas, with those of spare replicas of other roles of the service, with
- * loans, and with those of {@link LeftOutReplicas}. Units that a replica waits for are promised to its service, so that no other tenant takes some of them
- * meanwhile.
+ * loans, and with those of {@link LeftOutReplicas}. Units that a replica waits for are promised to its service, so that
+ * no other tenant takes some of them meanwhile.
  */
 final class GroupSupply {
     /** What a unit of a left-out replica costs at least: more than all loans. */

@@ -73,14 +73,6 @@ final class ReplicaReasons {
         return of(service, need, shortage, text, Map.of());
     }
 
-    /** What a service lacks: replicas, or the start of those that come up. */
-    static String lacking(int missing, int starting, String replica) {
-        if (missing > 0) {
-            return "is short of " + Reason.counted(missing, replica);
-        }
-        return starting > 0 ? "waits for " + Reason.counted(starting, "new " + replica) : "has enough replicas";
-    }
-
     Shortage shortage(ServiceState service, ReplicaNeed need) {
         int serving = 0;
         int starting = started.getOrDefault(service.spec().service(), 0);
@@ -113,7 +105,7 @@ final class ReplicaReasons {
 
         /** Concatenated by hand, because a formatter takes a tenth of the step. */
         String inWords(String open, String close) {
-            return lacking(replicas(), starting, "replica") + on + open + need.explained() + ", "
+            return Wording.lacking(replicas(), starting, "replica") + on + open + need.explained() + ", "
                     + serving + " running" + (starting == 0 ? "" : ", " + starting + " starting")
                     + (leftOut == 0 ? "" : ", " + leftOut + " on kinds that it does not declare") + close;
         }

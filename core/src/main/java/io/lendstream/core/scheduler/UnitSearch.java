@@ -21,8 +21,9 @@ import java.util.function.Predicate;
 /**
  * Finds units for a replica of several units, by node: so many of one kind on each of so many nodes. Free units come
  * first, on the nodes with the fewest of them; then units that are about to be free, those of sleeping replicas, those
- * of spare replicas of other roles, loans, and those of left-out replicas, on the nodes where these cost least. Of nodes
- * that cost the same, those come first where a replica starts from cache, if its shape declares that this is faster.
+ * of spare replicas of other roles, loans, and those of left-out replicas, on the nodes where these cost least. Of
+ * nodes that cost the same, those come first where a replica starts from cache, if its shape declares that this is
+ * faster.
  */
 final class UnitSearch {
     private final TopologyLabels labels;

@@ -75,7 +75,7 @@ public final class ShapedJob implements WrappedJob {
 
     @Override
     public int fit(int gpus) {
-        int size = Math.min(gpus, most);
+        int size = Math.max(0, Math.min(gpus, most));
         if (possible.isEmpty()) {
             size = shape.atMost(size);
             return size >= least ? size : 0;

@@ -83,6 +83,15 @@ class ShapedJobTest {
         assertThat(job(rack, Map.of(A, 2)).site()).isPresent();
     }
 
+    /** A queue whose changing jobs have more than its share leaves its other jobs less than nothing. */
+    @Test
+    void nothingFitsInLessThanNoGpus() {
+        JobShape rack = JobShape.ANY.within(TopologyLevel.RACK, true);
+
+        assertThat(job(rack, Map.of(A, 2, B, 1)).fit(-2)).isZero();
+        assertThat(job(JobShape.multiples(4), Map.of()).fit(-2)).isZero();
+    }
+
     @Test
     void aJobWithoutASizeAsksForMoreThanThereIs() {
         ShapedJob job = job(JobShape.multiples(9), Map.of());

@@ -10,6 +10,7 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Promise;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +41,7 @@ final class Promises {
     }
 
     /** The promises in the order of units. */
-    Iterable<Promise> all() {
+    Collection<Promise> all() {
         return byUnit.values();
     }
 
@@ -192,6 +193,21 @@ final class Promises {
                             known -> builder.put(known.aiming(known.allocation().gpus())));
             builder.invalidatePlan();
         }
+    }
+
+    /**
+     * Whether a free unit is promised no more, or to a tenant that does not want it any more.
+     *
+     * @param earlier promises that stood
+     */
+    boolean haveFreed(StepBuilder builder, List<Promise> earlier) {
+        for (Promise promise : earlier) {
+            boolean isOver = !byUnit.containsKey(promise.unit()) || !isWanted(builder, promise);
+            if (isOver && builder.gpus().get(promise.unit()).filter(GpuState::isFree).isPresent()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether a promised unit is free, or will be. */

@@ -8,6 +8,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.Promise;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
@@ -129,8 +130,13 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         if (!due.isEmpty()) {
             step.listener().rulesStand(() -> new Safety(settings).rules(step));
         }
+        List<Promise> promises = List.copyOf(step.promises().all());
         for (Phase phase : due) {
             phase.run(this, step);
+        }
+        if (due.contains(Phase.ALL_SERVICES) && step.promises().haveFreed(step, promises)) {
+            step.promises().end(step);
+            Phase.ALL_SERVICES.run(this, step);
         }
     }
 

@@ -126,6 +126,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         return advice.advised(observed, due.contains(Phase.PLAN));
     }
 
+    /** Runs the phases. Services are asked again if one of them gave up free GPUs that it was promised. */
     private void run(Set<Phase> due, StepBuilder step) {
         if (!due.isEmpty()) {
             step.listener().rulesStand(() -> new Safety(settings).rules(step));

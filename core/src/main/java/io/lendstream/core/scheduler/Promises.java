@@ -203,7 +203,11 @@ final class Promises {
     boolean haveFreed(StepBuilder builder, List<Promise> earlier) {
         for (Promise promise : earlier) {
             boolean isOver = !byUnit.containsKey(promise.unit()) || !isWanted(builder, promise);
-            if (isOver && builder.gpus().get(promise.unit()).filter(GpuState::isFree).isPresent()) {
+            if (isOver
+                    && builder.gpus()
+                            .get(promise.unit())
+                            .filter(GpuState::isFree)
+                            .isPresent()) {
                 return true;
             }
         }

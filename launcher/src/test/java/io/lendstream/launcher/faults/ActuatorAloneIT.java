@@ -132,7 +132,9 @@ final class ActuatorAloneIT {
                 last = site.startActuator(settings);
                 Instance second = last;
                 await().atMost(Site.PATIENCE).until(() -> second.printed().contains("is working without a broker"));
-                assertThat(second.printed()).contains("waiting for the broker at " + brokers.bootstrapServers());
+                await().atMost(Site.PATIENCE)
+                        .until(() ->
+                                second.printed().contains("waiting for the broker at " + brokers.bootstrapServers()));
             }
             assertThat(worker.isAlive()).as("the lease has not ended").isTrue();
             await().atMost(lease.plusSeconds(60))

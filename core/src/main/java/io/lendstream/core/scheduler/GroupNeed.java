@@ -171,7 +171,8 @@ final class GroupNeed {
 
     /** Whether replicas with these capacities answer the load, now and as far as it is planned ahead. */
     boolean isAnsweredBy(List<Double> capacities) {
-        ReplicaNeed needed = in(capacities.stream().mapToDouble(each -> each).toArray());
+        ReplicaNeed needed =
+                in(capacities.stream().mapToDouble(Double::doubleValue).toArray());
         return Math.max(needed.now(), needed.ahead()) <= capacities.size();
     }
 

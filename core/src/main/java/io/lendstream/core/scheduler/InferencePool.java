@@ -120,17 +120,6 @@ record InferencePool(StepBuilder builder) {
 
     /** The replicas of a service, in whatever state. */
     Iterable<Map.Entry<Replica, GpuState>> replicas(ServiceState service) {
-        ServiceId name = service.spec().service();
-        List<Map.Entry<Replica, GpuState>> mine = new ArrayList<>();
-        for (Map.Entry<Replica, GpuState> replica : builder.clusterIndex()
-                .gpus()
-                .replicas()
-                .from(key -> key.service().compareTo(name) >= 0)) {
-            if (!replica.getKey().service().equals(name)) {
-                break;
-            }
-            mine.add(replica);
-        }
-        return mine;
+        return builder.clusterIndex().gpus().replicasOf(service.spec().service());
     }
 }

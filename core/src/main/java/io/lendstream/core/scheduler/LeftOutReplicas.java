@@ -43,13 +43,8 @@ final class LeftOutReplicas {
     /** Active replicas of one unit that a service with shapes has from before it declared them. */
     static List<GpuState> singles(StepBuilder builder, ServiceId service) {
         List<GpuState> singles = new ArrayList<>();
-        for (Map.Entry<Replica, GpuState> replica : builder.clusterIndex()
-                .gpus()
-                .replicas()
-                .from(key -> key.service().compareTo(service) >= 0)) {
-            if (!replica.getKey().service().equals(service)) {
-                break;
-            }
+        for (Map.Entry<Replica, GpuState> replica :
+                builder.clusterIndex().gpus().replicasOf(service)) {
             GpuState unit = replica.getValue();
             if (unit.part().isEmpty() && unit.owner().isActiveReplica()) {
                 singles.add(unit);

@@ -6,7 +6,6 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
-import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.SlotClass;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -128,16 +127,8 @@ record SlotCounts(StepBuilder builder, InventoryApplier inventory) {
     }
 
     private List<GpuId> replicas(ServiceId service) {
-        List<GpuId> units = new ArrayList<>();
-        for (Map.Entry<Replica, GpuState> replica : builder.clusterIndex()
-                .gpus()
-                .replicas()
-                .from(key -> key.service().compareTo(service) >= 0)) {
-            if (!replica.getKey().service().equals(service)) {
-                break;
-            }
-            units.add(replica.getKey().gpu());
-        }
-        return units;
+        return builder.clusterIndex().gpus().replicasOf(service).stream()
+                .map(replica -> replica.getKey().gpu())
+                .toList();
     }
 }

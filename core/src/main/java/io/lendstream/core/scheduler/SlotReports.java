@@ -249,7 +249,7 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
     private void stays(ActuationReport report, GpuState unit, Tenant tenant) {
         inventory.quarantine(
                 unit,
-                "actuator %s finds that %s has left another unit of node %s, maybe one out of service; stop what should not run there, then reset it"
+                "actuator %s reports that another process of %s has ended on node %s, so that the one on this GPU may still run; stop it if so, then reset the GPU"
                         .formatted(report.actuator(), tenant, unit.nodeId()));
     }
 

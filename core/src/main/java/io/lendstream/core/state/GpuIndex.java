@@ -1,7 +1,11 @@
 package io.lendstream.core.state;
 
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -69,6 +73,28 @@ public record GpuIndex(
 
     private static boolean isUnplaced(GpuState gpu) {
         return gpu.isSlot() && gpu.user().isPresent();
+    }
+
+    /** The units with replicas of a service on them or coming up, by name. */
+    public List<Map.Entry<Replica, GpuState>> replicasOf(ServiceId service) {
+        return of(service, replicas);
+    }
+
+    /** The units of its replicas of several units, by name. */
+    List<Map.Entry<Replica, GpuState>> groupsOf(ServiceId service) {
+        return of(service, groups);
+    }
+
+    private static List<Map.Entry<Replica, GpuState>> of(ServiceId service, PersistentMap<Replica, GpuState> all) {
+        List<Map.Entry<Replica, GpuState>> mine = new ArrayList<>();
+        for (Map.Entry<Replica, GpuState> replica :
+                all.from(key -> key.service().compareTo(service) >= 0)) {
+            if (!replica.getKey().service().equals(service)) {
+                break;
+            }
+            mine.add(replica);
+        }
+        return mine;
     }
 
     static NodeGpuKey seat(GpuState gpu) {

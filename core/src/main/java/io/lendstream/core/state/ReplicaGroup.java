@@ -33,18 +33,9 @@ public record ReplicaGroup(ServiceId service, GroupPart part, List<GpuState> uni
 
     /** Those of one service. */
     public static List<ReplicaGroup> of(ClusterIndex index, ServiceId service) {
-        if (index.gpus().groups().isEmpty()) {
-            return List.of();
-        }
-        List<Map.Entry<Replica, GpuState>> mine = new ArrayList<>();
-        for (Map.Entry<Replica, GpuState> unit :
-                index.gpus().groups().from(key -> key.service().compareTo(service) >= 0)) {
-            if (!unit.getKey().service().equals(service)) {
-                break;
-            }
-            mine.add(unit);
-        }
-        return together(mine);
+        return index.gpus().groups().isEmpty()
+                ? List.of()
+                : together(index.gpus().groupsOf(service));
     }
 
     /** The replica that a unit is a part of. */

@@ -28,7 +28,7 @@ class NvmlDriverTest {
         GpuSnapshot seen;
         try (GpuProbe probe = GpuProbes.nvml(List.of(), Duration.ofSeconds(20), true)) {
             probe.look(Instant.now());
-            Thread.sleep(1000);
+            Thread.sleep(1000); // the driver computes activity between two samples
             seen = probe.look(Instant.now());
         }
 

@@ -47,7 +47,7 @@ public final class AvroBytes {
         return read(bytes, offset, reader(writer, reader));
     }
 
-    /** A reader of bytes written with {@code writer} as records of {@code reader}; for one thread. */
+    /** A reader of bytes written with {@code writer} as records of {@code reader}; threads may share it. */
     static DatumReader<GenericRecord> reader(Schema writer, Schema reader) {
         return new GenericDatumReader<>(writer, reader, DATA);
     }

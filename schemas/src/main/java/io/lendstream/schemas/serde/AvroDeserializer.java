@@ -5,8 +5,8 @@ import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.registry.SchemaNotFoundException;
 import io.lendstream.schemas.registry.UnreadableSchemaException;
 import java.io.IOException;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.io.DatumReader;
@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * the writer's schema if the topic has none there.
  *
  * <p>A record that can never be read throws a {@link PoisonRecordException}. A registry that does not answer throws a
- * {@link RegistryException}, which is no statement about the record.
+ * {@link RegistryException}, which is no statement about the record. Several threads may read with one deserializer:
+ * Kafka Streams gives one serde to all its threads.
  */
 public final class AvroDeserializer implements Deserializer<GenericRecord> {
     /** A {@code Map<String, Schema>} from topic to reader schema; set by code, not in files. */
@@ -27,7 +28,7 @@ public final class AvroDeserializer implements Deserializer<GenericRecord> {
     private @Nullable RegistryClient registry;
     private Map<?, ?> readerSchemas = Map.of();
     /** Cached readers: creating one takes as long as reading a record with it. */
-    private final Map<Way, DatumReader<GenericRecord>> readers = new HashMap<>();
+    private final Map<Way, DatumReader<GenericRecord>> readers = new ConcurrentHashMap<>();
 
     /** The way from a writer's schema to the reader schema of a topic. */
     private record Way(int schema, String topic) {}

@@ -11,8 +11,15 @@ import io.lendstream.schemas.registry.RegistryUnavailableException;
 import io.lendstream.schemas.registry.SchemaNotFoundException;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericData;
@@ -312,7 +319,7 @@ final class AvroSerdeTest {
         Serializer<GenericRecord> serializer = serde().serializer();
         var deserializer = serde().deserializer();
 
-        boolean allRight = java.util.stream.IntStream.range(0, 2_000).parallel().allMatch(i -> {
+        boolean allRight = IntStream.range(0, 2_000).parallel().allMatch(i -> {
             byte[] bytes = serializer.serialize("samples", sample("gpu-" + i, i));
             return deserializer
                     .deserialize("samples", bytes)
@@ -322,6 +329,34 @@ final class AvroSerdeTest {
         });
 
         assertThat(allRight).isTrue();
+    }
+
+    @Test
+    void threadsThatReadTheirFirstRecordsAtTheSameTimeMayShareADeserializer() throws Exception {
+        byte[] bytes = serde().serializer().serialize("samples", sample("gpu", 7));
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            for (int round = 0; round < 200; round++) {
+                var deserializer = serde().deserializer();
+                CyclicBarrier start = new CyclicBarrier(4);
+                List<Future<String>> names = threads.invokeAll(IntStream.range(0, 4)
+                        .<Callable<String>>mapToObj(thread -> () -> {
+                            start.await();
+                            // Each topic has a reader of its own, so the table of readers grows while others look.
+                            IntStream.range(0, 20).forEach(i -> deserializer.deserialize("topic-" + thread + i, bytes));
+                            return deserializer
+                                    .deserialize("samples", bytes)
+                                    .get("name")
+                                    .toString();
+                        })
+                        .toList());
+                for (Future<String> name : names) {
+                    assertThat(name.get()).isEqualTo("gpu");
+                }
+            }
+        } finally {
+            threads.shutdownNow();
+        }
     }
 
     @Test

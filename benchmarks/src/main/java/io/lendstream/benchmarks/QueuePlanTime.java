@@ -77,7 +77,7 @@ public class QueuePlanTime {
     private static final DomainId DOMAIN = new DomainId("bench");
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
 
-    @Param({"kind1", "kinds4_queues20"})
+    @Param({"kind1", "kind1_queues20", "kinds4", "kinds4_queues20"})
     public String cluster = "kind1";
 
     private final Scheduler scheduler =
@@ -86,7 +86,8 @@ public class QueuePlanTime {
 
     @Setup
     public void prepare() {
-        boolean isShared = cluster.equals("kinds4_queues20");
+        boolean hasKinds = cluster.startsWith("kinds4");
+        boolean hasQueues = cluster.endsWith("queues20");
         state = new ClusterState(
                 DOMAIN,
                 new LogPosition(NOW, 1, 1, 1),
@@ -97,7 +98,7 @@ public class QueuePlanTime {
                 Optional.empty(),
                 List.of(),
                 List.of(),
-                entities(isShared ? PRODUCTS : PRODUCTS.subList(0, 1), isShared ? QUEUES : 0));
+                entities(hasKinds ? PRODUCTS : PRODUCTS.subList(0, 1), hasQueues ? QUEUES : 0));
     }
 
     /** A plan and its decisions. */

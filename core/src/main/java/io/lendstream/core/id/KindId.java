@@ -11,6 +11,8 @@ public record KindId(String value) implements Comparable<KindId> {
 
     public KindId {
         Names.check("KindId", value);
+        // Plans compare the kinds of all GPUs. Equal names that are one text are compared at once.
+        value = value.intern();
     }
 
     /** The memory of a GPU, in bytes, by the last GiB in the name; empty if the name has none. */

@@ -22,6 +22,10 @@ import java.util.stream.StreamSupport;
  * be thousands of jobs: a policy with queues should read the next jobs of {@link #queue} and not all {@link #jobs}.
  */
 public final class ClusterView {
+    /** The order of submission, and then of names. */
+    public static final Comparator<JobView> BY_SUBMISSION =
+            Comparator.comparing(JobView::submittedAt).thenComparing(JobView::job);
+
     private final Instant now;
     private final Queue queue;
     private final UsableGpus usable;
@@ -158,7 +162,7 @@ public final class ClusterView {
     public List<JobView> jobs() {
         if (jobs.isEmpty()) {
             jobs = Optional.of(StreamSupport.stream(queue.inOrder().spliterator(), false)
-                    .sorted(Comparator.comparing(JobView::submittedAt).thenComparing(JobView::job))
+                    .sorted(BY_SUBMISSION)
                     .toList());
         }
         return jobs.get();

@@ -42,7 +42,7 @@ public final class UsableGpus {
      */
     public static UsableGpus of(List<GpuState> gpus) {
         List<GpuState> all = List.copyOf(gpus);
-        Map<GpuId, NodeId> nodes = new HashMap<>();
+        Map<GpuId, NodeId> nodes = new HashMap<>(2 * all.size());
         return new UsableGpus(all.size(), () -> all, () -> loans(all).entrySet().iterator(), gpu -> {
             if (nodes.isEmpty()) {
                 all.forEach(each -> nodes.put(each.gpuId(), each.nodeId()));

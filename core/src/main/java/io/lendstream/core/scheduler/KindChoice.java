@@ -74,11 +74,12 @@ final class KindChoice {
         }
         choice.count(view.gpus());
         List<JobView> waiting = new ArrayList<>();
-        for (JobView job : view.jobs()) {
+        for (JobView job : view.queue()) {
             if (!choice.stays(job)) {
                 waiting.add(job);
             }
         }
+        waiting.sort(ClusterView.BY_SUBMISSION);
         waiting.forEach(choice::choose);
         return choice.kinds;
     }

@@ -14,10 +14,11 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -31,64 +32,56 @@ import java.util.function.ToIntFunction;
  * up to its share; units beyond it, and free ones, go to queues that have less than their share.
  */
 final class PoolUnits {
-    private static final int NONE = -1;
-
     private final StepBuilder builder;
     private final ClusterView whole;
     /** All units, by node and id. */
     private final List<PoolUnit> units = new ArrayList<>();
 
     private final Map<GpuId, PoolUnit> byId;
-    /** The units that no queue has, in the order in which queues get them. */
-    private final Set<PoolUnit> rest = new LinkedHashSet<>();
+    /** The units that no queue has. */
+    private final PoolUnit.Chain rest = new PoolUnit.Chain();
+    /** The numbers of the units that each queue has. */
+    private final BitSet[] ofQueue;
 
-    private final Map<Integer, Integer> counts = new HashMap<>();
+    private final int[] counts;
     /** The units that are left to each job of those that keep some. */
     private final Map<JobId, List<GpuId>> kept = new HashMap<>();
     /** The waiting jobs whose queue has units that they can start on together. */
     private final Set<JobId> sited = new HashSet<>();
 
-    /** A unit of the view. */
-    private static final class PoolUnit {
-        private final GpuState state;
-        private int queue = NONE;
-        /** The job that keeps it, until its plan is made. */
-        private Optional<JobId> keeper = Optional.empty();
-        /** Whether it is in a target of the plans so far. */
-        private boolean isTaken;
-
-        PoolUnit(GpuState state) {
-            this.state = state;
-        }
-    }
-
-    PoolUnits(StepBuilder builder, ClusterView whole) {
+    /** @param queues how many queues share the units of the view */
+    PoolUnits(StepBuilder builder, ClusterView whole, int queues) {
         this.builder = builder;
         this.whole = whole;
-        Set<GpuId> held = new HashSet<>();
-        whole.holding().forEach(job -> held.addAll(job.gpus()));
-        List<List<PoolUnit>> turns = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        this.counts = new int[queues];
+        this.ofQueue = new BitSet[queues];
+        Arrays.setAll(ofQueue, any -> new BitSet(whole.gpuCount()));
         this.byId = new HashMap<>(2 * whole.gpuCount());
         for (GpuState state : whole.gpus()) {
-            PoolUnit unit = new PoolUnit(state);
+            PoolUnit unit = new PoolUnit(state, units.size());
             units.add(unit);
             byId.put(state.gpuId(), unit);
-            turns.get(turn(state, held)).add(unit);
         }
-        turns.forEach(rest::addAll);
-    }
-
-    /** Free units come first, then those that are about to be free, then those of jobs. */
-    private static int turn(GpuState unit, Set<GpuId> held) {
-        if (held.contains(unit.gpuId())) {
-            return 2;
+        for (JobView job : whole.holding()) {
+            for (GpuId id : job.gpus()) {
+                PoolUnit unit = byId.get(id);
+                if (unit != null) {
+                    unit.isHeld = true;
+                }
+            }
         }
-        return unit.isFree() ? 0 : 1;
+        for (int turn = 0; turn <= 2; turn++) {
+            for (PoolUnit unit : units) {
+                if (unit.turn() == turn) {
+                    rest.add(unit);
+                }
+            }
+        }
     }
 
     /** How many units a queue has. */
     int count(int queue) {
-        return counts.getOrDefault(queue, 0);
+        return counts[queue];
     }
 
     /**
@@ -104,7 +97,7 @@ final class PoolUnits {
             for (GpuId id : job.gpus()) {
                 PoolUnit unit = byId.get(id);
                 all += unit == null ? 0 : 1;
-                if (unit != null && unit.queue == NONE) {
+                if (unit != null && unit.queue == PoolUnit.NONE) {
                     here.add(unit);
                 }
             }
@@ -170,7 +163,8 @@ final class PoolUnits {
     private void give(int queue, PoolUnit unit) {
         rest.remove(unit);
         unit.queue = queue;
-        counts.merge(queue, 1, Integer::sum);
+        ofQueue[queue].set(unit.number);
+        counts[queue]++;
     }
 
     /**
@@ -184,7 +178,7 @@ final class PoolUnits {
             int size = waitsForSite(job) && !sited.contains(job.job()) ? size(job, share - count(queue), least) : 0;
             if (size > 0) {
                 List<GpuState> left = new ArrayList<>();
-                rest.forEach(unit -> left.add(unit.state));
+                rest.first(rest.size()).forEach(unit -> left.add(unit.state));
                 List<GpuId> gpus = new SitePlacement(left, Set.of()).place(job, size);
                 if (gpus.size() >= least.applyAsInt(job)) {
                     sited.add(job.job());
@@ -216,23 +210,18 @@ final class PoolUnits {
             }
             more = Math.min(more, wanted);
         }
-        List<PoolUnit> next = new ArrayList<>();
-        for (PoolUnit unit : rest) {
-            if (next.size() >= more) {
-                break;
-            }
-            next.add(unit);
-        }
-        next.forEach(unit -> give(queue, unit));
+        rest.first(more).forEach(unit -> give(queue, unit));
     }
 
     /** What a policy sees of a queue: units that no plan has taken, and jobs with the units that are left to them. */
     ClusterView view(int queue, List<JobView> jobs) {
         Set<JobId> names = new HashSet<>();
         jobs.forEach(job -> names.add(job.job()));
-        List<GpuState> open = new ArrayList<>();
-        for (PoolUnit unit : units) {
-            if (unit.queue == queue && !unit.isTaken && (unit.keeper.isEmpty() || names.contains(unit.keeper.get()))) {
+        List<GpuState> open = new ArrayList<>(counts[queue]);
+        BitSet mine = ofQueue[queue];
+        for (int i = mine.nextSetBit(0); i >= 0; i = mine.nextSetBit(i + 1)) {
+            PoolUnit unit = units.get(i);
+            if (!unit.isTaken && (unit.keeper.isEmpty() || names.contains(unit.keeper.get()))) {
                 open.add(unit.state);
             }
         }
@@ -278,8 +267,9 @@ final class PoolUnits {
      * @param pool the numbers of the queue, for reasons
      */
     Plan taken(List<JobView> jobs, Plan plan, PoolShare pool) {
-        Map<JobId, List<GpuId>> targets = new TreeMap<>(plan.targets());
-        Map<JobId, PlanReason> reasons = new TreeMap<>(plan.reasons());
+        boolean isChanged = jobs.stream().anyMatch(this::isCut);
+        Map<JobId, List<GpuId>> targets = isChanged ? new TreeMap<>(plan.targets()) : plan.targets();
+        Map<JobId, PlanReason> reasons = isChanged ? new TreeMap<>(plan.reasons()) : plan.reasons();
         for (JobView job : jobs) {
             if (isCut(job)) {
                 List<GpuId> planned = plan.targets().getOrDefault(job.job(), left(job));
@@ -291,13 +281,21 @@ final class PoolUnits {
                         PlanReason.later(() -> givenBack(job.job(), pool.inWords(given), planned.size(), why)));
             }
             for (GpuId id : targets.getOrDefault(job.job(), job.gpus())) {
-                Optional.ofNullable(byId.get(id)).ifPresent(unit -> unit.isTaken = true);
+                PoolUnit unit = byId.get(id);
+                if (unit != null) {
+                    unit.isTaken = true;
+                }
             }
             for (GpuId id : left(job)) {
-                Optional.ofNullable(byId.get(id)).ifPresent(unit -> unit.keeper = Optional.empty());
+                PoolUnit unit = byId.get(id);
+                if (unit != null) {
+                    unit.keeper = Optional.empty();
+                }
             }
         }
-        return new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil());
+        return isChanged
+                ? new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil())
+                : plan;
     }
 
     private static PlanReason givenBack(JobId job, String back, int left, Optional<PlanReason> why) {
@@ -312,17 +310,18 @@ final class PoolUnits {
     /** Gives up the units of a queue that its plans have not taken; returns how many these have taken. */
     int release(int queue) {
         int used = 0;
-        for (PoolUnit unit : units) {
-            if (unit.queue == queue) {
-                if (unit.isTaken) {
-                    used++;
-                } else {
-                    unit.queue = NONE;
-                    rest.add(unit);
-                }
+        BitSet mine = ofQueue[queue];
+        for (int i = mine.nextSetBit(0); i >= 0; i = mine.nextSetBit(i + 1)) {
+            PoolUnit unit = units.get(i);
+            if (unit.isTaken) {
+                used++;
+            } else {
+                mine.clear(i);
+                unit.queue = PoolUnit.NONE;
+                rest.add(unit);
             }
         }
-        counts.put(queue, used);
+        counts[queue] = used;
         return used;
     }
 }

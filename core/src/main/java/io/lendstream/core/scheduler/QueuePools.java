@@ -121,7 +121,7 @@ final class QueuePools {
 
     /** The units of each queue by its share. Jobs of a high priority keep theirs first. */
     private PoolUnits units(ClusterView view, List<QueuedJobs> queues, QueueShares shares) {
-        PoolUnits units = new PoolUnits(builder, view);
+        PoolUnits units = new PoolUnits(builder, view, queues.size());
         for (int queue = 0; queue < queues.size(); queue++) {
             int left = shares.get(queue);
             for (List<JobView> group : queues.get(queue).groups().values()) {

@@ -65,33 +65,34 @@ final class QuotaGuard {
 
     /** The same once it has given back others. */
     Optional<QuotaRefusal> against(Tenant tenant, List<GpuId> gained, List<GpuId> lost) {
-        return isOn() && !gained.isEmpty() ? against(builder.ledger(), tenant, gained, lost) : Optional.empty();
+        Optional<QueueId> queue = gained.isEmpty() ? Optional.empty() : queueOf(tenant);
+        return queue.flatMap(of -> against(builder.ledger(), tenant, of, gained, lost));
     }
 
-    /** The same by another ledger. */
-    Optional<QuotaRefusal> against(QueueLedger ledger, Tenant tenant, List<GpuId> gained, List<GpuId> lost) {
-        Optional<QueueId> queue = queueOf(tenant);
-        if (queue.isEmpty()) {
+    /** The same by another ledger, for a tenant of a queue. */
+    Optional<QuotaRefusal> against(
+            QueueLedger ledger, Tenant tenant, QueueId queue, List<GpuId> gained, List<GpuId> lost) {
+        if (gained.isEmpty()) {
             return Optional.empty();
         }
-        int floors = floors(tenant, queue.get());
+        int floors = floors(tenant, queue);
         Map<Optional<KindId>, Optional<QuotaUse>> uses = new HashMap<>();
         Map<Optional<KindId>, QuotaUse> left = new HashMap<>();
         Map<Optional<KindId>, Double> asked = new HashMap<>();
         for (GpuId id : gained) {
             GpuState unit = builder.gpu(id);
-            Optional<QuotaUse> use = uses.computeIfAbsent(unit.kind(), kind -> ledger.use(queue.get(), kind));
+            Optional<QuotaUse> use = uses.computeIfAbsent(unit.kind(), kind -> ledger.use(queue, kind));
             if (use.isEmpty()) {
-                return Optional.of(new QuotaRefusal(queue.get(), List.of(), 0));
+                return Optional.of(new QuotaRefusal(queue, List.of(), 0));
             }
             double sum = asked.merge(use.get().kind(), gpus(unit), Double::sum);
             QuotaUse after = left.computeIfAbsent(
                     unit.kind(),
                     kind -> use.get()
-                            .freeing(freed(ledger, queue.get(), kind, lost))
+                            .freeing(freed(ledger, queue, kind, lost))
                             .keeping(floors));
             if (!after.takes(sum)) {
-                return Optional.of(new QuotaRefusal(queue.get(), List.of(use.get()), floors));
+                return Optional.of(new QuotaRefusal(queue, List.of(use.get()), floors));
             }
         }
         return Optional.empty();

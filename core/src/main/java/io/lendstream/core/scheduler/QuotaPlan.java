@@ -66,40 +66,48 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
      *
      * @param queue its queue, if it is declared
      * @param target its GPUs of the plan
+     * @param gained those of them that it does not hold
+     * @param lost the GPUs that the plan takes from it
      */
-    private record Planned(JobState job, Optional<QueueId> queue, int priority, List<GpuId> target)
+    private record Planned(
+            JobState job,
+            Optional<QueueId> queue,
+            int priority,
+            List<GpuId> target,
+            List<GpuId> gained,
+            List<GpuId> lost)
             implements Comparable<Planned> {
+        static Planned of(JobState job, Optional<QueueId> queue, int priority, List<GpuId> target) {
+            List<GpuId> held = job.allocation().gpus();
+            // A job without GPUs in the plan keeps its MIG instance.
+            boolean keepsSlice = job.isOnSlice() && target.isEmpty();
+            return new Planned(
+                    job, queue, priority, target, beside(held, target), keepsSlice ? List.of() : beside(target, held));
+        }
+
+        /** Those of some GPUs that are not among others. A job mostly keeps its first ones. */
+        private static List<GpuId> beside(List<GpuId> others, List<GpuId> some) {
+            int alike = 0;
+            while (alike < some.size()
+                    && alike < others.size()
+                    && some.get(alike).equals(others.get(alike))) {
+                alike++;
+            }
+            List<GpuId> beside = new ArrayList<>();
+            for (GpuId gpu : some.subList(alike, some.size())) {
+                if (!others.contains(gpu)) {
+                    beside.add(gpu);
+                }
+            }
+            return beside;
+        }
+
         JobId name() {
             return job.spec().job();
         }
 
         List<GpuId> held() {
             return job.allocation().gpus();
-        }
-
-        /** The GPUs that the plan takes from it. A job without GPUs in the plan keeps its MIG instance. */
-        List<GpuId> lost() {
-            if ((job.isOnSlice() && target.isEmpty()) || held().isEmpty()) {
-                return List.of();
-            }
-            List<GpuId> lost = new ArrayList<>();
-            for (GpuId gpu : held()) {
-                if (!target.contains(gpu)) {
-                    lost.add(gpu);
-                }
-            }
-            return lost;
-        }
-
-        List<GpuId> gained() {
-            List<GpuId> held = held();
-            List<GpuId> gained = new ArrayList<>(target.size());
-            for (GpuId gpu : target) {
-                if (!held.contains(gpu)) {
-                    gained.add(gpu);
-                }
-            }
-            return gained;
         }
 
         /** Whether it runs on a part of its target, and has more than now or is to shrink. */
@@ -146,9 +154,14 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
             plan.targets().forEach((name, target) -> {
                 JobState job = builder.jobs().require(name);
                 int priority = builder.entities().priorityOf(job);
-                jobs.add(new Planned(job, guard.queueOf(new Tenant.Job(name)), priority, target));
+                jobs.add(Planned.of(job, queueOf(job), priority, target));
             });
             Collections.sort(jobs);
+        }
+
+        /** The queue of a job, if it is declared. */
+        private Optional<QueueId> queueOf(JobState job) {
+            return job.spec().queue().filter(builder.entities().queues()::contains);
         }
 
         QuotaPlan select() {
@@ -199,7 +212,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         /** Adds a refusal if the quotas of its queue are too small now for the fewest GPUs of a job. */
         private void refuseWaiting(JobState job) {
             Tenant tenant = new Tenant.Job(job.spec().job());
-            Optional<QueueId> queue = guard.queueOf(tenant);
+            Optional<QueueId> queue = queueOf(job);
             if (queue.isEmpty()) {
                 return;
             }
@@ -254,7 +267,8 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         }
 
         private Optional<QuotaRefusal> against(Planned job, List<GpuId> gained) {
-            return guard.against(ledger, new Tenant.Job(job.name()), gained, List.of());
+            return job.queue()
+                    .flatMap(queue -> guard.against(ledger, new Tenant.Job(job.name()), queue, gained, List.of()));
         }
 
         /** A job keeps what it has. GPUs that it would have lost are no more there for others. */
@@ -272,6 +286,9 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
         }
 
         private void count(GpuId id, QueueId queue) {
+            if (ledger.keeps(id, queue)) {
+                return;
+            }
             builder.gpus()
                     .get(id)
                     .ifPresent(unit ->

@@ -8,12 +8,12 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.UnitCharges.Charge;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +33,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class QueueLedger {
     private final QueueAccounts accounts;
-    private final Map<GpuId, Charge> charges;
+    private final UnitCharges charges;
+    /** What a whole GPU counts in each account. */
+    private final Charge[] whole;
     /** What counts in each account. */
     private final double[] used;
     /** The part of it that is being released. */
@@ -41,38 +43,56 @@ public final class QueueLedger {
     /** Whether a unit counted as a part of a GPU, so that sums depend on the order of their parts. */
     private boolean hasParts;
 
-    /** What a unit counts. */
-    private record Charge(int account, double gpus, boolean isLeaving) {}
-
-    private QueueLedger(QueueAccounts accounts, Map<GpuId, Charge> charges) {
+    private QueueLedger(QueueAccounts accounts, UnitCharges charges) {
         this.accounts = accounts;
         this.charges = charges;
+        this.whole = new Charge[accounts.count()];
+        for (int account = 0; account < whole.length; account++) {
+            whole[account] = new Charge(account, 1, false);
+        }
         this.used = new double[accounts.count()];
         this.leaving = new double[accounts.count()];
     }
 
     /** A ledger without units. */
     public QueueLedger(Iterable<ClusterQueue> declared) {
-        this(new QueueAccounts(declared), new HashMap<>());
+        this(new QueueAccounts(declared), new UnitCharges(0));
     }
 
     /** The ledger of a domain. */
     public static QueueLedger of(ClusterEntities entities) {
+        QueueAccounts accounts =
+                new QueueAccounts(entities.queues().stream().map(QueueState::spec).toList());
         QueueLedger ledger =
-                new QueueLedger(entities.queues().stream().map(QueueState::spec).toList());
+                new QueueLedger(accounts, new UnitCharges(entities.gpus().size()));
         Map<Tenant, Optional<ClusterQueue>> queues = new HashMap<>();
+        Optional<Tenant> last = Optional.empty();
+        Optional<KindId> kind = Optional.empty();
+        int account = QueueAccounts.NONE;
         for (GpuState unit : entities.gpus().values()) {
             Optional<Tenant> tenant = unit.owner().holder();
-            if (tenant.isPresent()) {
-                queues.computeIfAbsent(tenant.get(), entities::queueOf)
-                        .ifPresent(queue -> ledger.put(entities, unit, queue));
+            if (tenant.isEmpty()) {
+                continue;
             }
+            // The units of a tenant mostly follow one another.
+            if (!tenant.equals(last) || !unit.kind().equals(kind)) {
+                Optional<ClusterQueue> queue = queues.computeIfAbsent(tenant.get(), entities::queueOf);
+                account = queue.isEmpty()
+                        ? QueueAccounts.NONE
+                        : accounts.of(queue.get().queue(), unit.kind());
+                last = tenant;
+                kind = unit.kind();
+            }
+            ledger.add(unit.gpuId(), account, gpus(entities, unit), unit.owner().isReleasing());
         }
         return ledger;
     }
 
     /** A unit in GPUs. A MIG instance of an unknown profile counts its memory. */
     public static double gpus(ClusterEntities entities, GpuState unit) {
+        if (unit.instance().isEmpty()) {
+            return 1;
+        }
         return unit.instance()
                 .map(instance -> gpu(entities, unit.nodeId(), instance.gpu())
                         .flatMap(gpu -> gpu.computeShare(instance.profile()))
@@ -91,16 +111,15 @@ public final class QueueLedger {
     /** The same without the units that are being released. */
     public QueueLedger withoutLeaving() {
         if (hasParts) {
-            QueueLedger other = new QueueLedger(accounts, new HashMap<>());
-            new TreeMap<>(charges).forEach((unit, charge) -> {
+            QueueLedger other = new QueueLedger(accounts, new UnitCharges(0));
+            charges.inOrder().forEach((unit, charge) -> {
                 if (!charge.isLeaving()) {
                     other.charge(unit, charge);
                 }
             });
             return other;
         }
-        QueueLedger other = new QueueLedger(accounts, new HashMap<>(charges));
-        other.charges.values().removeIf(Charge::isLeaving);
+        QueueLedger other = new QueueLedger(accounts, charges.withoutLeaving());
         for (int account = 0; account < used.length; account++) {
             other.used[account] = used[account] - leaving[account];
         }
@@ -125,9 +144,13 @@ public final class QueueLedger {
 
     /** Counts a unit for a queue; not at all if the queue is not declared or has no quota for the kind. */
     public void add(GpuId unit, QueueId queue, Optional<KindId> kind, double gpus, boolean isLeaving) {
-        int account = accounts.of(queue, kind);
+        add(unit, accounts.of(queue, kind), gpus, isLeaving);
+    }
+
+    private void add(GpuId unit, int account, double gpus, boolean isLeaving) {
         if (account != QueueAccounts.NONE) {
-            charge(unit, new Charge(account, gpus, isLeaving));
+            boolean isUsual = gpus == 1 && !isLeaving;
+            charge(unit, isUsual ? whole[account] : new Charge(account, gpus, isLeaving));
         }
     }
 
@@ -148,6 +171,14 @@ public final class QueueLedger {
             used[before.account()] -= before.gpus();
             leaving[before.account()] -= before.isLeaving() ? before.gpus() : 0;
         }
+    }
+
+    /** Whether a unit counts for a queue, and is not being released. */
+    public boolean keeps(GpuId unit, QueueId queue) {
+        Charge charge = charges.get(unit);
+        return charge != null
+                && !charge.isLeaving()
+                && accounts.queue(charge.account()).queue().equals(queue);
     }
 
     /** Whether a unit counts in the quota of a queue for a kind. */

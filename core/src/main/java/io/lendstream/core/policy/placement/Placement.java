@@ -5,77 +5,92 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * Turns numbers of GPUs into GPUs: few nodes per job, training's own before lent ones, and what a job has if possible.
  *
- * <p>Nodes are kept by how many GPUs they have free, so that placing a job costs O((its GPUs + its nodes) x log nodes),
- * however large the cluster is.
+ * <p>Nodes are kept by how many GPUs they have free, so that placing a job costs little, however large the cluster is.
  */
 final class Placement {
-    private final Map<GpuId, NodeId> nodeOf = new HashMap<>();
-    private final Map<NodeId, List<GpuId>> free = new HashMap<>();
-    private final Map<NodeId, Pool> pools = new HashMap<>();
-    /** Nodes by how many GPUs they have free; training's own, and inference's. */
-    private final NavigableMap<Integer, SortedSet<NodeId>> own = new TreeMap<>();
+    private final Map<GpuId, Site> siteOf;
+    /** All nodes, by name. */
+    private final List<Site> sites = new ArrayList<>();
+    /** The numbers of training's own nodes, and of inference's, by how many GPUs they have free. */
+    private final List<BitSet> own = new ArrayList<>();
 
-    private final NavigableMap<Integer, SortedSet<NodeId>> lendable = new TreeMap<>();
+    private final List<BitSet> lendable = new ArrayList<>();
 
-    Placement(List<GpuState> gpus) {
-        for (GpuState gpu : gpus) {
-            nodeOf.put(gpu.gpuId(), gpu.nodeId());
-            free.computeIfAbsent(gpu.nodeId(), node -> new ArrayList<>()).add(gpu.gpuId());
-            pools.put(gpu.nodeId(), gpu.pool());
+    /** A node. */
+    private static final class Site implements Comparable<Site> {
+        private final NodeId id;
+        private final boolean isOwn;
+        private final List<GpuId> free = new ArrayList<>();
+        private int number;
+
+        Site(NodeId id, boolean isOwn) {
+            this.id = id;
+            this.isOwn = isOwn;
         }
-        free.forEach((node, there) -> bySize(node)
-                .computeIfAbsent(there.size(), size -> new TreeSet<>())
-                .add(node));
+
+        @Override
+        public int compareTo(Site other) {
+            return Integer.compare(number, other.number);
+        }
     }
 
-    private NavigableMap<Integer, SortedSet<NodeId>> bySize(NodeId node) {
-        return isOwn(node) ? own : lendable;
+    /** @param gpus usually by node */
+    Placement(List<GpuState> gpus) {
+        this.siteOf = new HashMap<>(2 * gpus.size());
+        Map<NodeId, Site> byId = new HashMap<>();
+        for (GpuState gpu : gpus) {
+            Site last = sites.isEmpty() ? null : sites.get(sites.size() - 1);
+            if (last == null || !last.id.equals(gpu.nodeId())) {
+                last = byId.get(gpu.nodeId());
+                if (last == null) {
+                    last = new Site(gpu.nodeId(), gpu.pool() == Pool.TRAINING);
+                    byId.put(last.id, last);
+                    sites.add(last);
+                }
+            }
+            last.free.add(gpu.gpuId());
+            siteOf.put(gpu.gpuId(), last);
+        }
+        sites.sort(Comparator.comparing(site -> site.id));
+        for (int i = 0; i < sites.size(); i++) {
+            Site site = sites.get(i);
+            site.number = i;
+            ofSize(site, site.free.size()).set(i);
+        }
     }
 
-    private boolean isOwn(NodeId node) {
-        return pools.get(node) == Pool.TRAINING;
-    }
-
-    private List<GpuId> freeOn(NodeId node) {
-        return free.getOrDefault(node, List.of());
+    /** The nodes like one that have so many GPUs free. */
+    private BitSet ofSize(Site site, int size) {
+        List<BitSet> nodes = site.isOwn ? own : lendable;
+        while (nodes.size() <= size) {
+            nodes.add(new BitSet());
+        }
+        return nodes.get(size);
     }
 
     /** Removes GPUs from the free ones. */
     void keep(List<GpuId> gpus) {
         for (GpuId gpu : gpus) {
-            NodeId node = nodeOf.get(gpu);
-            if (node == null) {
-                continue;
-            }
-            List<GpuId> there = freeOn(node);
-            int size = there.size();
-            if (there.remove(gpu)) {
-                NavigableMap<Integer, SortedSet<NodeId>> nodes = bySize(node);
-                SortedSet<NodeId> alike = nodes.getOrDefault(size, new TreeSet<>());
-                alike.remove(node);
-                if (alike.isEmpty()) {
-                    nodes.remove(size);
-                }
-                if (size > 1) {
-                    nodes.computeIfAbsent(size - 1, any -> new TreeSet<>()).add(node);
-                }
+            Site site = siteOf.get(gpu);
+            if (site != null && site.free.remove(gpu)) {
+                int left = site.free.size();
+                ofSize(site, left + 1).clear(site.number);
+                ofSize(site, left).set(site.number);
             }
         }
     }
@@ -89,14 +104,14 @@ final class Placement {
     }
 
     private boolean isFree(GpuId gpu) {
-        NodeId node = nodeOf.get(gpu);
-        return node != null && freeOn(node).contains(gpu);
+        Site site = siteOf.get(gpu);
+        return site != null && site.free.contains(gpu);
     }
 
     /** Gives up lent GPUs first, then those on the nodes where the job has fewest. */
     private List<GpuId> shrink(int count, List<GpuId> held) {
-        return byNode(held).entrySet().stream()
-                .sorted(Comparator.<Map.Entry<NodeId, List<GpuId>>>comparingInt(entry -> isOwn(entry.getKey()) ? 0 : 1)
+        return bySite(held).entrySet().stream()
+                .sorted(Comparator.<Map.Entry<Site, List<GpuId>>>comparingInt(entry -> entry.getKey().isOwn ? 0 : 1)
                         .thenComparingInt(entry -> -entry.getValue().size())
                         .thenComparing(Map.Entry::getKey))
                 .flatMap(entry -> entry.getValue().stream())
@@ -105,17 +120,17 @@ final class Placement {
     }
 
     /** Free GPUs among these by node, in the order in which they stand there. */
-    private SortedMap<NodeId, List<GpuId>> byNode(List<GpuId> gpus) {
+    private SortedMap<Site, List<GpuId>> bySite(List<GpuId> gpus) {
         Set<GpuId> wanted = new HashSet<>(gpus);
-        SortedMap<NodeId, List<GpuId>> nodes = new TreeMap<>();
+        SortedMap<Site, List<GpuId>> there = new TreeMap<>();
         for (GpuId gpu : gpus) {
-            NodeId node = nodeOf.get(gpu);
-            if (node != null && !nodes.containsKey(node)) {
-                nodes.put(node, freeOn(node).stream().filter(wanted::contains).toList());
+            Site site = siteOf.get(gpu);
+            if (site != null && !there.containsKey(site)) {
+                there.put(site, site.free.stream().filter(wanted::contains).toList());
             }
         }
-        nodes.values().removeIf(List::isEmpty);
-        return nodes;
+        there.values().removeIf(List::isEmpty);
+        return there;
     }
 
     /** Stays where it is if that needs no more nodes than a fresh start; else moves. */
@@ -124,7 +139,7 @@ final class Placement {
         if (held.isEmpty()) {
             return fresh;
         }
-        List<GpuId> grown = bestFit(count, byNode(held));
+        List<GpuId> grown = bestFit(count, bySite(held));
         return nodes(grown) <= nodes(fresh) + 1 ? grown : fresh;
     }
 
@@ -132,33 +147,36 @@ final class Placement {
      * Adds GPUs to the held ones: first on their nodes, then on the tightest node that holds the rest, else on the node
      * with the most free GPUs.
      */
-    private List<GpuId> bestFit(int count, SortedMap<NodeId, List<GpuId>> held) {
+    private List<GpuId> bestFit(int count, SortedMap<Site, List<GpuId>> held) {
         List<GpuId> chosen = new ArrayList<>();
         held.values().forEach(chosen::addAll);
-        Set<NodeId> used = new HashSet<>(held.keySet());
-        Map<NodeId, List<GpuId>> home = new TreeMap<>();
-        held.forEach((node, mine) -> home.put(node, without(freeOn(node), mine)));
+        BitSet used = new BitSet();
+        Map<Site, List<GpuId>> home = new TreeMap<>();
+        held.forEach((site, mine) -> {
+            used.set(site.number);
+            home.put(site, without(site.free, mine));
+        });
         home.values().removeIf(List::isEmpty);
         while (chosen.size() < count) {
             int missing = count - chosen.size();
-            Optional<NodeId> next = home.isEmpty() ? elsewhere(missing, used) : Optional.of(atHome(missing, home));
+            Optional<Site> next = home.isEmpty() ? elsewhere(missing, used) : Optional.of(atHome(missing, home));
             if (next.isEmpty()) {
                 break;
             }
-            NodeId node = next.get();
-            List<GpuId> there = Optional.ofNullable(home.remove(node)).orElseGet(() -> freeOn(node));
+            Site site = next.get();
+            List<GpuId> there = Optional.ofNullable(home.remove(site)).orElse(site.free);
             chosen.addAll(there.subList(0, Math.min(missing, there.size())));
-            used.add(node);
+            used.set(site.number);
         }
         return List.copyOf(chosen);
     }
 
-    private NodeId atHome(int missing, Map<NodeId, List<GpuId>> home) {
+    private static Site atHome(int missing, Map<Site, List<GpuId>> home) {
         return Collections.min(
                         home.entrySet(),
-                        Comparator.<Map.Entry<NodeId, List<GpuId>>>comparingInt(
+                        Comparator.<Map.Entry<Site, List<GpuId>>>comparingInt(
                                         entry -> entry.getValue().size() >= missing ? 0 : 1)
-                                .thenComparingInt(entry -> isOwn(entry.getKey()) ? 0 : 1)
+                                .thenComparingInt(entry -> entry.getKey().isOwn ? 0 : 1)
                                 .thenComparingInt(entry -> entry.getValue().size() >= missing
                                         ? entry.getValue().size()
                                         : -entry.getValue().size())
@@ -166,22 +184,42 @@ final class Placement {
                 .getKey();
     }
 
-    private Optional<NodeId> elsewhere(int missing, Set<NodeId> used) {
-        return first(own.tailMap(missing, true), used)
-                .or(() -> first(lendable.tailMap(missing, true), used))
-                .or(() -> first(own.descendingMap(), used))
-                .or(() -> first(lendable.descendingMap(), used));
+    private Optional<Site> elsewhere(int missing, BitSet used) {
+        return tightest(own, missing, used)
+                .or(() -> tightest(lendable, missing, used))
+                .or(() -> largest(own, used))
+                .or(() -> largest(lendable, used));
     }
 
-    private static Optional<NodeId> first(Map<Integer, SortedSet<NodeId>> nodes, Set<NodeId> used) {
-        for (SortedSet<NodeId> alike : nodes.values()) {
-            for (NodeId node : alike) {
-                if (!used.contains(node)) {
-                    return Optional.of(node);
-                }
+    /** The first node of those with the fewest free GPUs that suffice. */
+    private Optional<Site> tightest(List<BitSet> nodes, int least, BitSet used) {
+        for (int size = least; size < nodes.size(); size++) {
+            int first = first(nodes.get(size), used);
+            if (first >= 0) {
+                return Optional.of(sites.get(first));
             }
         }
         return Optional.empty();
+    }
+
+    /** The first node of those with the most free GPUs. */
+    private Optional<Site> largest(List<BitSet> nodes, BitSet used) {
+        for (int size = nodes.size() - 1; size > 0; size--) {
+            int first = first(nodes.get(size), used);
+            if (first >= 0) {
+                return Optional.of(sites.get(first));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The first of some nodes that is not used; -1 if there is none. */
+    private static int first(BitSet nodes, BitSet used) {
+        int first = nodes.nextSetBit(0);
+        while (first >= 0 && used.get(first)) {
+            first = nodes.nextSetBit(first + 1);
+        }
+        return first;
     }
 
     private static List<GpuId> without(List<GpuId> gpus, List<GpuId> some) {
@@ -189,6 +227,13 @@ final class Placement {
     }
 
     private int nodes(List<GpuId> gpus) {
-        return (int) gpus.stream().map(nodeOf::get).distinct().count();
+        BitSet nodes = new BitSet();
+        for (GpuId gpu : gpus) {
+            Site site = siteOf.get(gpu);
+            if (site != null) {
+                nodes.set(site.number);
+            }
+        }
+        return nodes.cardinality();
     }
 }

@@ -199,7 +199,7 @@ public class PlanTime {
                     .formatted(planner, gpus, median, budget, worth, optimum, worth / optimum));
         }
         table.add(fourKinds(metrics, reference, ratio, budgets));
-        table.add(queues(metrics, reference, ratio, budgets));
+        table.add(steps(metrics, reference, ratio, budgets));
         table.add(
                 "worth: what ATS sizes jobs by, without their placement; optimum: exact, by ojAlgo's mixed-integer solver");
         table.forEach(System.out::println);
@@ -231,8 +231,8 @@ public class PlanTime {
                 .formatted(KindPlanTime.GPUS, four, one, four / one);
     }
 
-    /** Adds the figures of four kinds and 20 queues; returns them in a line. */
-    private static String queues(
+    /** Adds the figures of steps with four kinds and with 20 queues; returns them in lines. */
+    private static String steps(
             Map<String, Double> metrics,
             Map<String, Double> reference,
             Map<String, Double> ratio,
@@ -244,16 +244,27 @@ public class PlanTime {
                     result.getPrimaryResult().getStatistics().getPercentile(50));
         }
         double one = steps.getOrDefault("kind1", Double.NaN);
-        double many = steps.getOrDefault("kinds4_queues20", Double.NaN);
-        String name = "deepboot_%d_gpus_kinds4_queues20".formatted(QueuePlanTime.GPUS);
-        metrics.put(name + "_p50_ms", many);
-        metrics.put(name + "_to_one_kind", many / one);
-        reference.put(name + "_p50_ms", one);
-        ratio.put(name + "_p50_ms", many / one);
-        budgets.put(name + "_p50_ms", KINDS_BUDGET);
-        budgets.put(name + "_to_one_kind", KINDS_RATIO);
-        return "deepboot   %6d %5.2f ms for a step with four kinds and 20 queues, %5.2f ms for one kind: %.2f times as long"
-                .formatted(QueuePlanTime.GPUS, many, one, many / one);
+        double oneInQueues = steps.getOrDefault("kind1_queues20", Double.NaN);
+        double four = steps.getOrDefault("kinds4", Double.NaN);
+        double fourInQueues = steps.getOrDefault("kinds4_queues20", Double.NaN);
+        String name = "deepboot_%d_gpus_".formatted(QueuePlanTime.GPUS);
+        steps.forEach((cluster, median) -> metrics.put(name + cluster + "_p50_ms", median));
+        metrics.put(name + "kinds4_to_kind1", four / one);
+        metrics.put(name + "kinds4_queues20_to_kind1_queues20", fourInQueues / oneInQueues);
+        metrics.put(name + "kinds4_queues20_to_kind1", fourInQueues / one);
+        reference.put(name + "kinds4_p50_ms", one);
+        ratio.put(name + "kinds4_p50_ms", four / one);
+        reference.put(name + "kinds4_queues20_p50_ms", oneInQueues);
+        ratio.put(name + "kinds4_queues20_p50_ms", fourInQueues / oneInQueues);
+        budgets.put(name + "kinds4_queues20_p50_ms", KINDS_BUDGET);
+        budgets.put(name + "kinds4_to_kind1", KINDS_RATIO);
+        budgets.put(name + "kinds4_queues20_to_kind1_queues20", KINDS_RATIO);
+        String line = "deepboot   %6d %5.2f ms for a step with four kinds%s, %5.2f ms with one: %.2f times as long";
+        return line.formatted(QueuePlanTime.GPUS, four, "", one, four / one)
+                + System.lineSeparator()
+                + line.formatted(
+                        QueuePlanTime.GPUS, fourInQueues, " and 20 queues", oneInQueues, fourInQueues / oneInQueues)
+                + ", and %.2f times as one kind without queues".formatted(fourInQueues / one);
     }
 
     private static Iterable<RunResult> timed(Class<?> benchmark) {

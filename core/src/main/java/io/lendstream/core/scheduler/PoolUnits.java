@@ -293,9 +293,7 @@ final class PoolUnits {
                 }
             }
         }
-        return isChanged
-                ? new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil())
-                : plan;
+        return isChanged ? new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil()) : plan;
     }
 
     private static PlanReason givenBack(JobId job, String back, int left, Optional<PlanReason> why) {

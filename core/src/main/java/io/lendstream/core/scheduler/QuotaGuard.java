@@ -88,9 +88,7 @@ final class QuotaGuard {
             double sum = asked.merge(use.get().kind(), gpus(unit), Double::sum);
             QuotaUse after = left.computeIfAbsent(
                     unit.kind(),
-                    kind -> use.get()
-                            .freeing(freed(ledger, queue, kind, lost))
-                            .keeping(floors));
+                    kind -> use.get().freeing(freed(ledger, queue, kind, lost)).keeping(floors));
             if (!after.takes(sum)) {
                 return Optional.of(new QuotaRefusal(queue, List.of(use.get()), floors));
             }

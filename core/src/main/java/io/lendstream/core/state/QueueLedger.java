@@ -61,8 +61,8 @@ public final class QueueLedger {
 
     /** The ledger of a domain. */
     public static QueueLedger of(ClusterEntities entities) {
-        QueueAccounts accounts =
-                new QueueAccounts(entities.queues().stream().map(QueueState::spec).toList());
+        QueueAccounts accounts = new QueueAccounts(
+                entities.queues().stream().map(QueueState::spec).toList());
         QueueLedger ledger =
                 new QueueLedger(accounts, new UnitCharges(entities.gpus().size()));
         Map<Tenant, Optional<ClusterQueue>> queues = new HashMap<>();
@@ -129,17 +129,13 @@ public final class QueueLedger {
     /** Counts a unit for its present owner only. */
     public void put(ClusterEntities entities, GpuState unit) {
         Optional<ClusterQueue> queue = unit.owner().holder().flatMap(entities::queueOf);
-        remove(unit.gpuId());
-        queue.ifPresent(of -> put(entities, unit, of));
-    }
-
-    private void put(ClusterEntities entities, GpuState unit, ClusterQueue queue) {
-        add(
-                unit.gpuId(),
-                queue.queue(),
-                unit.kind(),
-                gpus(entities, unit),
-                unit.owner().isReleasing());
+        int account =
+                queue.isEmpty() ? QueueAccounts.NONE : accounts.of(queue.get().queue(), unit.kind());
+        if (account == QueueAccounts.NONE) {
+            remove(unit.gpuId());
+        } else {
+            add(unit.gpuId(), account, gpus(entities, unit), unit.owner().isReleasing());
+        }
     }
 
     /** Counts a unit for a queue; not at all if the queue is not declared or has no quota for the kind. */

@@ -30,7 +30,8 @@ final class UnitCharges {
         this.common = new HashMap<>(2 * size);
     }
 
-    @Nullable Charge get(GpuId unit) {
+    @Nullable
+    Charge get(GpuId unit) {
         if (isShared) {
             Charge own = changed.get(unit);
             if (own != null) {
@@ -42,7 +43,8 @@ final class UnitCharges {
     }
 
     /** Returns what the unit counted before. */
-    @Nullable Charge put(GpuId unit, Charge charge) {
+    @Nullable
+    Charge put(GpuId unit, Charge charge) {
         if (!isShared) {
             return common.put(unit, charge);
         }
@@ -52,7 +54,8 @@ final class UnitCharges {
     }
 
     /** Returns what the unit counted before. */
-    @Nullable Charge remove(GpuId unit) {
+    @Nullable
+    Charge remove(GpuId unit) {
         if (!isShared) {
             return common.remove(unit);
         }

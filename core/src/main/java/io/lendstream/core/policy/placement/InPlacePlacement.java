@@ -8,10 +8,8 @@ import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PlanReason;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -41,11 +39,9 @@ public final class InPlacePlacement {
         Map<JobId, List<GpuId>> targets = new TreeMap<>();
         Map<JobId, PlanReason> reasons = new TreeMap<>();
         List<Integer> changed = new ArrayList<>();
-        Set<GpuId> usable = new HashSet<>();
-        cluster.gpus().forEach(gpu -> usable.add(gpu.gpuId()));
         for (int i = 0; i < sizes.length; i++) {
             JobView job = open.get(i);
-            if (sizes[i] == job.gpus().size() && usable.containsAll(job.gpus())) {
+            if (sizes[i] == job.gpus().size() && placement.knows(job.gpus())) {
                 placement.keep(job.gpus());
                 targets.put(job.job(), job.gpus());
             } else {
@@ -61,7 +57,7 @@ public final class InPlacePlacement {
         changed.sort(Comparator.<Integer>comparingInt(i -> sizes[i]).thenComparing(Comparator.naturalOrder()));
         for (int i : changed) {
             JobView job = open.get(i);
-            List<GpuId> held = job.gpus().stream().filter(usable::contains).toList();
+            List<GpuId> held = job.gpus().stream().filter(placement::knows).toList();
             List<GpuId> target = sizes[i] == 0 ? List.of() : placement.place(sizes[i], held);
             targets.put(job.job(), target);
             reasons.put(job.job(), PlanReason.later(() -> why.gets(job, target.size())));

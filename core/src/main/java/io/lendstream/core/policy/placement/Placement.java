@@ -83,6 +83,20 @@ final class Placement {
         return nodes.get(size);
     }
 
+    /** Whether it is one of the GPUs, be it free or not. */
+    boolean knows(GpuId gpu) {
+        return siteOf.containsKey(gpu);
+    }
+
+    boolean knows(List<GpuId> gpus) {
+        for (GpuId gpu : gpus) {
+            if (!knows(gpu)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Removes GPUs from the free ones. */
     void keep(List<GpuId> gpus) {
         for (GpuId gpu : gpus) {

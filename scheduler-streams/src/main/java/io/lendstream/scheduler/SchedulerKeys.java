@@ -9,6 +9,7 @@ import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.scheduler.UserRules;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
@@ -99,6 +100,14 @@ public final class SchedulerKeys {
             "scheduler.topology.rack",
             "",
             "The label of nodes that names their rack. Empty: each node is one. Agents send the label if agent.labels has it.");
+    static final Key<Boolean> HEED_USERS = Key.flag(
+            "scheduler.heed-users",
+            false,
+            "Leave GPUs alone that agents report as used by others: they are foreign, and no job or replica gets them. A new GPU is foreign until an agent reports it as unused; see docs/operations.md.");
+    static final Key<Duration> FOREIGN_GONE_AFTER = Key.period(
+            "scheduler.foreign-gone-after",
+            text(DEFAULTS.model().users().goneAfter()),
+            "With heed-users: time for which agents have to report a foreign GPU as unused until it is free.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
@@ -172,6 +181,8 @@ public final class SchedulerKeys {
             KIND_ALIASES,
             NVLINK_DOMAIN,
             RACK,
+            HEED_USERS,
+            FOREIGN_GONE_AFTER,
             APPLICATION_ID,
             FORECASTER,
             FORECAST_STEP,
@@ -238,7 +249,8 @@ public final class SchedulerKeys {
                             new ClusterModel(
                                     settings.get(KINDS),
                                     GpuKinds.parse(settings.get(KIND_ALIASES)),
-                                    TopologyLabels.of(settings.get(NVLINK_DOMAIN), settings.get(RACK)))));
+                                    TopologyLabels.of(settings.get(NVLINK_DOMAIN), settings.get(RACK)),
+                                    new UserRules(settings.get(HEED_USERS), settings.get(FOREIGN_GONE_AFTER)))));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }

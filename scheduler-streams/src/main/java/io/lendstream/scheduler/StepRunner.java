@@ -146,7 +146,7 @@ final class StepRunner {
         return step.state()
                 .gpus()
                 .get(gpu)
-                .filter(unit -> unit.owner().isQuarantined())
+                .filter(unit -> unit.owner().isQuarantined() && !unit.owner().isForeign())
                 .isPresent();
     }
 }

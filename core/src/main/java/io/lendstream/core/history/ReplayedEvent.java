@@ -54,6 +54,6 @@ record ReplayedEvent(DomainEvent event, Scheduler scheduler, Step step) {
     boolean hasQuarantined() {
         return changed().owners().stream()
                 .flatMap(gpu -> state().gpus().get(gpu).stream())
-                .anyMatch(gpu -> gpu.owner().isQuarantined());
+                .anyMatch(gpu -> gpu.owner().isQuarantined() && !gpu.owner().isForeign());
     }
 }

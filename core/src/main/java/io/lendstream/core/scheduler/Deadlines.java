@@ -367,7 +367,7 @@ final class Deadlines {
 
         @Override
         public Runnable quarantined(Owner.Quarantined quarantined) {
-            return () -> {};
+            return () -> quarantined.foreign().ifPresent(use -> UserSamples.end(builder, gpu, use, settings));
         }
 
         private Runnable quarantined(String why, DecisionId decision) {

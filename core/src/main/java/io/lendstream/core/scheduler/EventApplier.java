@@ -304,11 +304,15 @@ final class EventApplier implements Event.Cases<Runnable> {
                 || (node.get().bootId().equals(telemetry.bootId()) && node.get().sequence() >= telemetry.sequence())) {
             return;
         }
-        builder.put(node.get().sampled(telemetry.bootId(), telemetry.sequence(), telemetry.at()));
+        NodeState before = node.get();
+        builder.put(before.sampled(telemetry.bootId(), telemetry.sequence(), telemetry.at()));
         for (GpuSample sample : telemetry.gpus()) {
             sample.errors().lastXid().ifPresent(xid -> tell(sample.gpuId(), xid));
         }
         new SlotSamples(builder, inventory).take(telemetry);
+        if (model.users().heeded()) {
+            new UserSamples(builder, inventory, model.users()).take(telemetry, before);
+        }
     }
 
     private void tell(GpuId id, int xid) {
@@ -335,9 +339,12 @@ final class EventApplier implements Event.Cases<Runnable> {
         }
     }
 
-    /** Takes a unit back into service. One that its node does not report any more goes away. */
+    /**
+     * Takes a unit back into service. One that its node does not report any more goes away. One that others use stays
+     * as it is: they still run there.
+     */
     private void reset(GpuId id) {
-        builder.gpus().get(id).filter(gpu -> gpu.owner().isQuarantined()).ifPresent(gpu -> {
+        builder.gpus().get(id).filter(gpu -> gpu.owner().isQuarantined() && !gpu.owner().isForeign()).ifPresent(gpu -> {
             Optional<Node> node = builder.nodes().get(gpu.nodeId()).map(NodeState::node);
             boolean mayBeHidden = gpu.isWhole()
                     && node.filter(known -> known.status() != NodeStatus.READY).isPresent();

@@ -8,6 +8,7 @@ import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobIndex;
 import io.lendstream.core.state.JobState;
@@ -96,7 +97,8 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
             builder.invalidatePlan();
             builder.put(
                     GpuState.free(gpu, node.nodeId(), node.pool(), instance, builder.now(), builder.eventSequence()));
-            builder.own(gpu, new Owner.Free());
+            builder.own(
+                    gpu, model.users().heeded() ? new Owner.Quarantined(ForeignUse.UNKNOWN) : new Owner.Free());
         } else if (recutting.isPresent()) {
             boolean isThere = recutting.get().coming()
                     && known.get().instance().map(MigInstance::profile).equals(instance.map(MigInstance::profile));
@@ -146,7 +148,7 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
     }
 
     private void gone(GpuState gpu, String why) {
-        boolean isPast = gpu.owner().isQuarantined() && !gpu.isWhole();
+        boolean isPast = gpu.owner().isForeign() || (gpu.owner().isQuarantined() && !gpu.isWhole());
         if (gpu.isFree() || gpu.owner().isRecutting() || isPast) {
             builder.remove(gpu.gpuId());
         } else {
@@ -154,9 +156,9 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         }
     }
 
-    /** Puts a GPU out of service, unless it is. */
+    /** Puts a GPU out of service until a reset, unless it is. */
     void quarantine(GpuState gpu, String why) {
-        if (!gpu.owner().isQuarantined()) {
+        if (!gpu.owner().isQuarantined() || gpu.owner().isForeign()) {
             builder.own(gpu.gpuId(), new Owner.Quarantined(why));
         }
     }

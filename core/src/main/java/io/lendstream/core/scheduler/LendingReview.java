@@ -382,6 +382,9 @@ public final class LendingReview {
 
         @Override
         public UnitReview quarantined(Owner.Quarantined quarantined) {
+            if (quarantined.foreign().isPresent()) {
+                return lasts(Cause.FOREIGN, quarantined.foreign().get().outlook());
+            }
             return lasts(
                     Cause.OUT_OF_SERVICE,
                     "it is out of service: %s; repair it, then run 'lendstream reset %s'"

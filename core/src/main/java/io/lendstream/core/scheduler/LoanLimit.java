@@ -45,7 +45,7 @@ record LoanLimit(long most, String rule) {
         lent.removeIf(unit -> !isInference(builder, unit));
         long inference = 0;
         for (GpuState unit : builder.gpus().values()) {
-            if (unit.pool() == Pool.INFERENCE && unit.isWhole()) {
+            if (unit.pool() == Pool.INFERENCE && unit.isWhole() && !unit.owner().isForeign()) {
                 inference += builder.isReachable(unit) ? 1 : 0;
                 if (unit.owner().isHeldByJob() && !unit.owner().isReleasing()) {
                     lent.add(unit.gpuId());

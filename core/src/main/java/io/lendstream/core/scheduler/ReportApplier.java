@@ -128,7 +128,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
      * actuator that bound a unit can report that no tenant runs there; others can report that one does.
      */
     private void compare(ActuationReport report, GpuState gpu) {
-        boolean isSettled = gpu.isFree() || isThere(gpu);
+        boolean isSettled = gpu.isFree() || gpu.owner().isForeign() || isThere(gpu);
         if (!isSettled
                 || !report.at().isAfter(gpu.since())
                 || report.tenant().equals(gpu.owner().holder())) {
@@ -149,7 +149,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     }
 
     void bound(ActuationReport report, GpuState gpu) {
-        if (gpu.isFree()
+        if ((gpu.isFree() || gpu.owner().isForeign())
                 && !report.at().isBefore(gpu.since())
                 && report.tenant().isPresent()) {
             inventory.quarantine(

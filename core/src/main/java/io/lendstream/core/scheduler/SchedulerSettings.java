@@ -182,6 +182,10 @@ public record SchedulerSettings(
         }
         model.topology().nvlinkDomain().ifPresent(label -> map.put("topology.nvlink-domain", label));
         model.topology().rack().ifPresent(label -> map.put("topology.rack", label));
+        if (model.users().heeded()) {
+            map.put("heed-users", "true");
+            map.put("foreign-gone-after", model.users().goneAfter().toString());
+        }
         return map;
     }
 
@@ -210,7 +214,12 @@ public record SchedulerSettings(
                         GpuKinds.parse(all.getOrDefault("kind-aliases", "")),
                         TopologyLabels.of(
                                 all.getOrDefault("topology.nvlink-domain", ""),
-                                all.getOrDefault("topology.rack", ""))));
+                                all.getOrDefault("topology.rack", "")),
+                        new UserRules(
+                                Boolean.parseBoolean(all.getOrDefault("heed-users", "false")),
+                                Duration.parse(all.getOrDefault(
+                                        "foreign-gone-after",
+                                        UserRules.SHOWN.goneAfter().toString())))));
     }
 
     private static void atLeastOneSecond(String key, Duration value) {

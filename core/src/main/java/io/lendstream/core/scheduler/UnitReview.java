@@ -25,6 +25,8 @@ public record UnitReview(GpuId unit, Cause cause, String reason, Optional<Instan
         IN_TRANSFER,
         /** Its GPU is being cut into other MIG instances, or has none. */
         CUT,
+        /** Others use it. */
+        FOREIGN,
         /** It is quarantined. */
         OUT_OF_SERVICE,
         /** Its node cannot be reached. */

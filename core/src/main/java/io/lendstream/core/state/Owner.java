@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The one owner state that a GPU, or a MIG instance, is in. Transfers are two-phase: a GPU is bound only from {@link
@@ -115,6 +116,16 @@ public sealed interface Owner {
     /** Whether a tenant runs there, as far as reports say. */
     default boolean isUp() {
         return state().isUp();
+    }
+
+    /** The use of the unit by others, if that is why it is out of service. */
+    default Optional<ForeignUse> asForeign() {
+        return asQuarantined().flatMap(Quarantined::foreign);
+    }
+
+    /** Whether others use the unit, or it is not known yet whether they do. */
+    default boolean isForeign() {
+        return asForeign().isPresent();
     }
 
     /** Whether it is on its way to a tenant, or back from one. */
@@ -273,8 +284,27 @@ public sealed interface Owner {
         }
     }
 
-    /** Out of service until a reset. */
-    record Quarantined(String reason) implements Owner {
+    /**
+     * Out of service until a reset, or while others use it.
+     *
+     * @param foreign the use by others; empty if it lasts until a reset
+     */
+    record Quarantined(String reason, Optional<ForeignUse> foreign) implements Owner {
+        /** Out of service until a reset. */
+        public Quarantined(String reason) {
+            this(reason, Optional.empty());
+        }
+
+        /** Used by others. */
+        public Quarantined(ForeignUse use) {
+            this(use.inWords(), Optional.of(use));
+        }
+
+        @Override
+        public String label() {
+            return foreign.isPresent() ? FOREIGN : Owner.label(Quarantined.class);
+        }
+
         @Override
         public <T> T match(Cases<T> cases) {
             return cases.quarantined(this);
@@ -295,9 +325,12 @@ public sealed interface Owner {
                 "a newer version left it in a state that this version does not know; see what runs there, then reset it");
     }
 
+    /** The name of units that others use. */
+    String FOREIGN = "foreign";
+
     /** Every state's name. */
-    List<String> LABELS = Arrays.stream(Owner.class.getPermittedSubclasses())
-            .map(Owner::label)
+    List<String> LABELS = Stream.concat(
+                    Arrays.stream(Owner.class.getPermittedSubclasses()).map(Owner::label), Stream.of(FOREIGN))
             .toList();
 
     /** The state's name as metrics, tables and records spell it. */

@@ -111,7 +111,7 @@ final class OwnerParts {
 
         @Override
         public Optional<Instant> quarantined(Owner.Quarantined quarantined) {
-            return Optional.empty();
+            return quarantined.foreign().flatMap(ForeignUse::freeAt);
         }
     }
 }

@@ -64,8 +64,8 @@ public record TrainingCapacity(
     }
 
     TrainingCapacity withGpu(Optional<GpuState> before, Optional<GpuState> after) {
-        Optional<GpuState> was = before.filter(GpuState::isWhole);
-        Optional<GpuState> is = after.filter(GpuState::isWhole);
+        Optional<GpuState> was = before.filter(TrainingCapacity::counts);
+        Optional<GpuState> is = after.filter(TrainingCapacity::counts);
         if (was.isEmpty() && is.isEmpty()) {
             return this;
         }
@@ -74,6 +74,11 @@ public record TrainingCapacity(
         Optional<GpuState> hadIt = was.filter(TrainingCapacity::has);
         Optional<GpuState> hasIt = is.filter(TrainingCapacity::has);
         return hadIt.isEmpty() && hasIt.isEmpty() ? counted : counted.moved(hadIt, hasIt);
+    }
+
+    /** Whether it is a GPU of the domain. One that others use is not, until they have gone. */
+    private static boolean counts(GpuState gpu) {
+        return gpu.isWhole() && !gpu.owner().isForeign();
     }
 
     /** Whether its place or its kind is not the same as it was. */

@@ -23,7 +23,11 @@ final class UnitCharges {
     private boolean countsLeaving = true;
 
     /** What a unit counts. */
-    record Charge(int account, double gpus, boolean isLeaving) {}
+    record Charge(int account, double gpus, boolean isLeaving) {
+        private boolean isNone() {
+            return account == QueueAccounts.NONE;
+        }
+    }
 
     /** @param size about how many units are to count */
     UnitCharges(int size) {
@@ -35,7 +39,7 @@ final class UnitCharges {
         if (isShared) {
             Charge own = changed.get(unit);
             if (own != null) {
-                return own == NONE ? null : own;
+                return own.isNone() ? null : own;
             }
         }
         Charge charge = common.get(unit);
@@ -92,7 +96,7 @@ final class UnitCharges {
             all.values().removeIf(Charge::isLeaving);
         }
         all.putAll(changed);
-        all.values().removeIf(charge -> charge == NONE);
+        all.values().removeIf(Charge::isNone);
         return all;
     }
 }

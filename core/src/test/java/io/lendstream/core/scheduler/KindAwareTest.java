@@ -11,7 +11,6 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
-import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
@@ -48,7 +47,7 @@ class KindAwareTest {
     private static final KindId SMALL = new KindId("Tesla-T4-16GB");
     private static final SchedulerSettings KINDS = SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS);
     private static final ClusterModel ALIASES =
-            new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE);
+            new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"));
 
     private static Scenario story(String policy) {
         return new Scenario(new Scheduler(Policies.parse(policy), KINDS));

@@ -13,7 +13,6 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
-import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
@@ -498,7 +497,7 @@ class ServiceKindsTest {
 
     private static SchedulerSettings withAlias() {
         return KINDS.withModel(
-                new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"), TopologyLabels.NONE));
+                new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB")));
     }
 
     @Test

@@ -36,6 +36,8 @@ class OwnerTest {
     private static final Owner.Releasing LEAVING = new Owner.Releasing(TO_JOB, DECISION, T0, T0.plusSeconds(2));
     private static final Owner.Recutting RECUTTING = new Owner.Recutting(DECISION, T0.plusSeconds(3), true);
     private static final Owner QUARANTINED = new Owner.Quarantined("XID 79");
+    private static final Owner FOREIGN =
+            new Owner.Quarantined(ForeignUse.by(List.of("slurm/7")).unusedUntil(T0.plusSeconds(4)));
 
     private static final List<Owner> ALL = List.of(
             FREE,
@@ -49,7 +51,8 @@ class OwnerTest {
             STOPPING,
             LEAVING,
             RECUTTING,
-            QUARANTINED);
+            QUARANTINED,
+            FOREIGN);
 
     @Test
     void everyStateIsAsked() {
@@ -66,7 +69,8 @@ class OwnerTest {
         assertThat(those(Owner::isSleeping)).containsExactly(SLEEPING);
         assertThat(those(Owner::isReleasing)).containsExactly(STOPPING, LEAVING);
         assertThat(those(Owner::isRecutting)).containsExactly(RECUTTING);
-        assertThat(those(Owner::isQuarantined)).containsExactly(QUARANTINED);
+        assertThat(those(Owner::isQuarantined)).containsExactly(QUARANTINED, FOREIGN);
+        assertThat(those(Owner::isForeign)).containsExactly(FOREIGN);
     }
 
     @Test
@@ -95,7 +99,7 @@ class OwnerTest {
                 .containsExactly(STARTING, SERVING, PROTECTED, SLEEPING, STOPPING)
                 .allSatisfy(owner -> assertThat(owner.holder()).contains(TO_CHAT))
                 .allSatisfy(owner -> assertThat(owner.holdingJob()).isEmpty());
-        assertThat(those(owner -> owner.holder().isEmpty())).containsExactly(FREE, RECUTTING, QUARANTINED);
+        assertThat(those(owner -> owner.holder().isEmpty())).containsExactly(FREE, RECUTTING, QUARANTINED, FOREIGN);
     }
 
     @Test
@@ -111,7 +115,8 @@ class OwnerTest {
                         PROTECTED, T0.plusSeconds(1),
                         STOPPING, T0.plusSeconds(2),
                         LEAVING, T0.plusSeconds(2),
-                        RECUTTING, T0.plusSeconds(3)));
+                        RECUTTING, T0.plusSeconds(3),
+                        FOREIGN, T0.plusSeconds(4)));
     }
 
     @Test

@@ -33,6 +33,7 @@ final class Screen {
             Map.entry("starting", "s"),
             Map.entry("moving", "~"),
             Map.entry("free", "."),
+            Map.entry("foreign", "f"),
             Map.entry("quarantined", "X"));
 
     private final PrintStream out;

@@ -264,6 +264,7 @@ final class ClusterChecks {
         }
         var gpus = new GpuChecks(reading);
         check("gpus", gpus::quarantine);
+        check("foreign", gpus::foreign);
         check("kinds", gpus::kinds);
         check("queues", gpus::queues);
     }

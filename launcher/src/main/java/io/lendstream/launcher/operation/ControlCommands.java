@@ -175,6 +175,10 @@ public final class ControlCommands {
                     throw UserError.failed(
                             "GPU '%s' is unknown: it has no lease. 'lendstream top' lists the GPUs.".formatted(name));
                 }
+                if (lease.owner().isForeign()) {
+                    throw UserError.failed("GPU %s is %s. A reset cannot end that; stop what uses it."
+                            .formatted(name, EventText.of(lease.owner())));
+                }
                 if (!lease.owner().isQuarantined()) {
                     throw UserError.failed("GPU %s is not quarantined, but %s; there is nothing to reset."
                             .formatted(name, EventText.of(lease.owner())));

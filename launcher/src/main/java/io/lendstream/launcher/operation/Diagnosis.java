@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.operation.Finding.Level;
@@ -330,7 +331,7 @@ final class Diagnosis {
                     "gpus", "no GPU has a lease", START_AGENTS + "; the scheduler then gives their GPUs a first lease");
         }
         List<Lease> out =
-                leases.stream().filter(lease -> lease.owner().isQuarantined()).toList();
+                leases.stream().filter(lease -> lease.owner().isQuarantined() && !lease.owner().isForeign()).toList();
         return out.isEmpty()
                 ? Finding.ok("gpus", "none of %d is quarantined".formatted(leases.size()))
                 : Finding.warn(
@@ -343,6 +344,29 @@ final class Diagnosis {
                                                 out,
                                                 lease -> names.of(lease.gpuId()) + ", " + EventText.of(lease.owner()))),
                         "repair them, then run 'lendstream reset GPU'");
+    }
+
+    /** Which GPUs others use, if the scheduler heeds users. One of which no agent says anything is never given away. */
+    static Finding foreign(Collection<Lease> leases, GpuNames names) {
+        List<Lease> foreign =
+                leases.stream().filter(lease -> lease.owner().isForeign()).toList();
+        List<Lease> unknown = foreign.stream()
+                .filter(lease -> lease.owner().asForeign().filter(ForeignUse.UNKNOWN::equals).isPresent())
+                .toList();
+        String all = "%d of %d are foreign: %s"
+                .formatted(
+                        foreign.size(),
+                        leases.size(),
+                        some(foreign, lease -> names.of(lease.gpuId()) + ", " + EventText.of(lease.owner())));
+        if (foreign.isEmpty()) {
+            return Finding.ok("foreign", "no GPU is foreign");
+        }
+        return unknown.isEmpty()
+                ? Finding.ok("foreign", all)
+                : Finding.warn(
+                        "foreign",
+                        all,
+                        "check 'users'; an agent has to say of each GPU whether something uses it (docs/agent.md)");
     }
 
     /** A length of time in whole seconds. */

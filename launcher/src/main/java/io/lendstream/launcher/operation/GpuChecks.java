@@ -23,6 +23,11 @@ final class GpuChecks {
         return Diagnosis.quarantine(leases(), reading.gpuNames());
     }
 
+    /** Which GPUs others use. */
+    Finding foreign() {
+        return Diagnosis.foreign(leases(), reading.gpuNames());
+    }
+
     /**
      * How many GPUs of which kind there are, which services do not tell them apart, and which jobs and services name
      * others.

@@ -231,7 +231,7 @@ final class Overview {
         alarms.addAll(described.disputes());
         alarms.addAll(queues.alarms(workload));
         leases.values().stream()
-                .filter(lease -> lease.owner().isQuarantined())
+                .filter(lease -> lease.owner().isQuarantined() && !lease.owner().isForeign())
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease.owner()))));
         workload.services().stream()
                 .filter(service -> WorkloadFigures.isStale(service, now))

@@ -1,5 +1,6 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.Owner;
 import io.lendstream.service.text.Times;
 
@@ -52,6 +53,7 @@ final class OwnerText implements Owner.Cases<String> {
 
     @Override
     public String quarantined(Owner.Quarantined quarantined) {
-        return "quarantined: " + quarantined.reason();
+        return quarantined.foreign().map(ForeignUse::outlook).map(use -> "foreign: " + use)
+                .orElseGet(() -> "quarantined: " + quarantined.reason());
     }
 }

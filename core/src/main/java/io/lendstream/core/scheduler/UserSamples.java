@@ -1,0 +1,165 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Quality;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.ForeignUse;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.Owner;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Finds from samples of agents which units others use, so that these are given to no tenant. Silence is no evidence: a
+ * unit is free only once an agent has said for some time, without a gap, that nothing uses it.
+ */
+record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules rules) {
+    /** A longer silence of an agent is a gap. */
+    private static final Duration LONGEST_GAP = Duration.ofSeconds(60);
+    /** An agent may show the last tenant of a unit for so long after its release. */
+    private static final Duration AGENT_LAG = Duration.ofSeconds(30);
+    /** More memory than the driver itself takes on an unused GPU. */
+    private static final long IDLE_MEMORY_BYTES = 600L << 20;
+
+    private static final double IDLE_UTILIZATION = 0.02;
+    /** Somebody whom the agent cannot name. */
+    private static final String UNNAMED = "a process without a known name";
+    /** The start of the names of tenants that Lendstream placed. */
+    private static final String OWN = "lendstream/";
+
+    /** What a sample says of a unit. */
+    private enum Use {
+        UNUSED,
+        USED,
+        UNKNOWN
+    }
+
+    /** @param before the node before this sample */
+    void take(GpuTelemetry telemetry, NodeState before) {
+        boolean isOld = telemetry.at().plus(LONGEST_GAP).isBefore(builder.now());
+        if (isOld) {
+            return;
+        }
+        Map<GpuId, GpuSample> samples = new HashMap<>();
+        for (GpuSample sample : telemetry.gpus()) {
+            samples.put(sample.gpuId(), sample);
+        }
+        List<GpuState> units = new UnitsByNode(builder).on(telemetry.nodeId());
+        // While it is open which unit of several a tenant has, the user of a free one may be that tenant.
+        boolean hasOpenSlots = units.stream().anyMatch(GpuState::isSlot);
+        for (GpuState unit : units) {
+            Optional<GpuSample> sample = Optional.ofNullable(samples.get(unit.gpuId()));
+            if (unit.owner().isForeign()) {
+                ofForeign(unit, sample, hasGap(telemetry, before));
+            } else if (unit.isFree() && !hasOpenSlots) {
+                ofFree(unit, sample, telemetry.at());
+            }
+        }
+    }
+
+    private static boolean hasGap(GpuTelemetry telemetry, NodeState before) {
+        return !before.bootId().equals(telemetry.bootId())
+                || before.lastSampleAt()
+                        .filter(last -> !last.plus(LONGEST_GAP).isBefore(telemetry.at()))
+                        .isEmpty();
+    }
+
+    private void ofFree(GpuState unit, Optional<GpuSample> sample, Instant at) {
+        if (sample.isPresent()
+                && use(sample.get()) == Use.USED
+                && at.isAfter(unit.since().plus(AGENT_LAG))) {
+            builder.invalidatePlan();
+            used(unit, users(sample.get()));
+        }
+    }
+
+    private void ofForeign(GpuState unit, Optional<GpuSample> sample, boolean hasGap) {
+        ForeignUse known = unit.owner().asForeign().orElseThrow();
+        switch (sample.map(UserSamples::use).orElse(Use.UNKNOWN)) {
+            case USED -> {
+                List<String> users = users(sample.orElseThrow());
+                if (!known.equals(ForeignUse.by(users))) {
+                    used(unit, users);
+                }
+            }
+            case UNUSED -> {
+                if (known.users().isEmpty()) {
+                    builder.invalidatePlan();
+                    builder.own(unit.gpuId(), new Owner.Free());
+                } else if (known.freeAt().isEmpty() || hasGap) {
+                    extend(builder, unit, known.unusedUntil(builder.now().plus(rules.goneAfter())));
+                }
+            }
+            case UNKNOWN -> {
+                if (known.freeAt().isPresent()) {
+                    extend(builder, unit, ForeignUse.by(known.users()));
+                }
+            }
+        }
+    }
+
+    /** Puts a unit out of service while others use it. A tenant of ours there is a release that did not happen. */
+    private void used(GpuState unit, List<String> users) {
+        Optional<String> own =
+                users.stream().filter(user -> user.startsWith(OWN)).findFirst();
+        if (own.isPresent()) {
+            inventory.quarantine(
+                    unit,
+                    "%s, which Lendstream placed, still runs on it: its release did not happen; stop it, then reset the GPU"
+                            .formatted(own.get()));
+        } else if (unit.owner().isForeign()) {
+            extend(builder, unit, ForeignUse.by(users));
+        } else {
+            builder.own(unit.gpuId(), new Owner.Quarantined(ForeignUse.by(users)));
+        }
+    }
+
+    /** Frees a unit that was unused for long enough, if its agent can still be heard. */
+    static void end(StepBuilder builder, GpuState unit, ForeignUse use, SchedulerSettings settings) {
+        Instant fresh = builder.now().minus(settings.nodeStaleAfter());
+        boolean isHeard = builder.isReachable(unit)
+                && builder.nodes()
+                        .get(unit.nodeId())
+                        .flatMap(NodeState::lastSampleAt)
+                        .filter(last -> !last.isBefore(fresh))
+                        .isPresent();
+        if (isHeard) {
+            builder.invalidatePlan();
+            builder.own(unit.gpuId(), new Owner.Free());
+        } else {
+            extend(builder, unit, ForeignUse.by(use.users()));
+        }
+    }
+
+    private static void extend(StepBuilder builder, GpuState unit, ForeignUse use) {
+        builder.extend(unit.gpuId(), new Owner.Quarantined(use));
+    }
+
+    private static List<String> users(GpuSample sample) {
+        List<String> named = sample.usedBy().orElse(List.of());
+        return named.isEmpty() ? List.of(UNNAMED) : named;
+    }
+
+    /** Names of users count first. Without any, work and memory tell of a process that the agent cannot name. */
+    private static Use use(GpuSample sample) {
+        if (sample.usedBy().filter(users -> !users.isEmpty()).isPresent()) {
+            return Use.USED;
+        }
+        Optional<Long> memory = sample.memory().memoryUsedBytes();
+        Optional<Double> utilization = sample.activity()
+                .utilization()
+                .filter(any -> sample.activity().utilizationQuality() != Quality.UNSUPPORTED);
+        if (memory.filter(bytes -> bytes > IDLE_MEMORY_BYTES).isPresent()
+                || utilization.filter(share -> share > IDLE_UTILIZATION).isPresent()) {
+            return Use.USED;
+        }
+        boolean areAllNamed = sample.usedBy().isPresent();
+        return areAllNamed || (memory.isPresent() && utilization.isPresent()) ? Use.UNUSED : Use.UNKNOWN;
+    }
+}

@@ -28,4 +28,9 @@ public record GroupPart(ReplicaId replica, String shape, ReplicaRole role, int u
     public GroupPart arrived() {
         return new GroupPart(replica, shape, role, units, true);
     }
+
+    /** The same where the unit is not bound yet. */
+    public GroupPart missing() {
+        return new GroupPart(replica, shape, role, units, false);
+    }
 }

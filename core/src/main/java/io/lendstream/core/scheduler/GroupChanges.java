@@ -28,16 +28,13 @@ import java.util.stream.Collectors;
  * leaves others.
  */
 record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
-    private static final Duration SHORTEST = Duration.ofSeconds(10);
-
     /** Starts replicas on units that are free. All units of a replica have to be bound by one deadline. */
     void start(ServiceState service, List<UnitSet> sets, Reason reason) {
         Duration cold = sets.stream()
                 .map(set -> set.shape().coldOn(set.kind()))
                 .max(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
-        Duration twice = cold.multipliedBy(2);
-        Instant deadline = builder.now().plus(twice.compareTo(SHORTEST) < 0 ? SHORTEST : twice);
+        Instant deadline = builder.now().plus(ReplicaChanges.bindTime(cold));
         DecisionId id = builder.nextId();
         List<ReplicaUnits> replicas = new ArrayList<>();
         for (UnitSet set : sets) {

@@ -21,6 +21,8 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
     /** Time to drain a sleeping replica before it is stopped by force. */
     static final Duration DRAIN = Duration.ofSeconds(30);
 
+    private static final Duration SHORTEST_BIND = Duration.ofSeconds(10);
+
     /** The end of a new promise: its unit is out of service by then if its release was not reported. */
     Instant promisedUntil() {
         return builder.now().plus(settings.notice().multipliedBy(2)).plus(DRAIN);
@@ -57,8 +59,13 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
                     .max(Comparator.naturalOrder())
                     .orElse(warmUp);
         }
-        Duration twice = warmUp.multipliedBy(2);
-        return twice.compareTo(Duration.ofSeconds(10)) < 0 ? Duration.ofSeconds(10) : twice;
+        return bindTime(warmUp);
+    }
+
+    /** Twice the time that a replica takes to start, and at least ten seconds. */
+    static Duration bindTime(Duration start) {
+        Duration twice = start.multipliedBy(2);
+        return twice.compareTo(SHORTEST_BIND) < 0 ? SHORTEST_BIND : twice;
     }
 
     /** Puts warm replicas to work. */

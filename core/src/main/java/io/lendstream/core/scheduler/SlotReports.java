@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
@@ -289,9 +290,20 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
                 placeOf(stays);
             }
             byName.released(report, builder.gpu(isNews ? gone.gpuId() : stays.gpuId()));
+            if (isNews) {
+                awaitIfNotUp(stays);
+            }
         } else if (isNews) {
             byName.released(report, gone);
             kept.ifPresent(unit -> keep(report, unit, gone));
+        }
+    }
+
+    /** What runs on a unit that its tenant did not leave may be a replica that still starts. */
+    private void awaitIfNotUp(GpuState kept) {
+        if (!ReplicaRestarts.wasBound(kept)) {
+            DecisionId release = kept.owner().asReleasing().orElseThrow().decision();
+            new ReplicaRestarts(builder).await(builder.gpu(kept.gpuId()), release);
         }
     }
 
@@ -306,6 +318,7 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
         builder.own(kept.gpuId(), keptBy(open, kept.pool()));
         builder.put(builder.gpu(kept.gpuId()).boundBy(kept.boundBy().orElse(report.actuator())));
         placeOf(kept);
+        awaitIfNotUp(kept);
         new UnitExchange(builder).rename(open.tenant(), gone.gpuId(), kept.gpuId());
     }
 

@@ -189,8 +189,12 @@ public record GpuState(
 
     /** The same unit as a part of a replica, or of the gain of a gang. */
     public GpuState in(GroupPart replica) {
-        return new GpuState(
-                gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, Optional.of(replica), slot);
+        return in(Optional.of(replica));
+    }
+
+    /** The same unit as this part, if it is one. */
+    public GpuState in(Optional<GroupPart> member) {
+        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, member, slot);
     }
 
     public Lease lease(DomainId domain, long epoch) {

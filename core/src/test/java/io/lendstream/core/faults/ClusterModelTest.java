@@ -32,10 +32,11 @@ class ClusterModelTest {
     /**
      * Histories that found faults: a report that came twice, or late; a claim beside a plan; a GPU that is cut taken
      * for a whole one; a node that goes back to inference before a job that follows another, or that cannot be lent
-     * again; a user that leaves a unit which is out of service; a lender that leaves its cohort.
+     * again; a user that leaves a unit which is out of service; a lender that leaves its cohort; a controller that stops
+     * a replica which works in place of one that starts.
      */
     @ParameterizedTest
-    @ValueSource(longs = {118, 304, 482, 542, 546, 995, 1208, 2516, 2917, 3314, 5115, 5908, 6386, 8212})
+    @ValueSource(longs = {118, 304, 482, 542, 546, 995, 1208, 2516, 2917, 3314, 5115, 5908, 6386, 8212, 10671})
     void promisesAreKeptWhereTheyWereNot(long seed) {
         promisesAreKeptInMixedClusters(seed);
     }

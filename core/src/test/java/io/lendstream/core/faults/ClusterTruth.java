@@ -180,7 +180,8 @@ final class ClusterTruth {
 
     /**
      * What tenants have begun to use: then all that it is to work with run. Names of units may have been exchanged since
-     * the decision, so the units of a place are counted.
+     * the decision, so the units of a place are counted. While the tenant leaves a unit of the place, its controller may
+     * have stopped any one there, and that is not known before it is reported.
      */
     private void checkTogether(ClusterState before, ClusterState after, Set<GpuId> begun) {
         Set<Tenant> tenants = new HashSet<>();
@@ -193,8 +194,9 @@ final class ClusterTruth {
         whole.addAll(coming(before, tenants));
         whole.removeAll(coming(after, tenants));
         Map<Seat, Integer> runs = runs();
+        Map<Seat, Integer> leaving = held(after, unit -> unit.owner().isReleasing());
         for (ReplicaId name : whole) {
-            Optional.ofNullable(byName.get(name)).ifPresent(all -> checkTogether(name, all, runs));
+            Optional.ofNullable(byName.get(name)).ifPresent(all -> checkTogether(name, all, runs, leaving));
         }
     }
 
@@ -210,12 +212,12 @@ final class ClusterTruth {
         return coming;
     }
 
-    private void checkTogether(ReplicaId name, Together all, Map<Seat, Integer> runs) {
+    private void checkTogether(ReplicaId name, Together all, Map<Seat, Integer> runs, Map<Seat, Integer> leaving) {
         Map<Seat, Integer> asked = new HashMap<>();
         all.units().forEach(unit -> asked.merge(new Seat(world.unit(unit).place(), all.tenant()), 1, Integer::sum));
         asked.forEach((seat, count) -> {
             int there = runs.getOrDefault(seat, 0);
-            if (there < count && !mayHaveEnded(all.tenant())) {
+            if (there + leaving.getOrDefault(seat, 0) < count && !mayHaveEnded(all.tenant())) {
                 broken(
                         "half bound",
                         "%s works on %s of %s, but runs there %d times and not %d times"

@@ -15,6 +15,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.Timings;
@@ -178,7 +179,16 @@ final class Moment {
     }
 
     Moment service(String name, int floor, Duration warmUp) {
-        return observe(new InferenceService(
+        return observe(described(name, floor, warmUp));
+    }
+
+    /** A service with replicas of these shapes. */
+    Moment service(String name, int floor, ReplicaShape... shapes) {
+        return observe(described(name, floor, Duration.ofSeconds(8)).inShapes(List.of(shapes)));
+    }
+
+    private InferenceService described(String name, int floor, Duration warmUp) {
+        return new InferenceService(
                 new ServiceId(name),
                 DOMAIN,
                 now,
@@ -187,7 +197,7 @@ final class Moment {
                 10,
                 Optional.empty(),
                 floor,
-                warmUp));
+                warmUp);
     }
 
     /** Offered requests per second in the 15 s that end now. */

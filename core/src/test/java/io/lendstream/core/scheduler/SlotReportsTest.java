@@ -325,6 +325,7 @@ class SlotReportsTest {
                 .owned(serving("chat"), "j-g0")
                 .owned(releasing(service("chat"), ofSeconds(90)), "i-g0")
                 .later(ofSeconds(1));
+        placed(SLOT, "i-g0");
 
         report(moment.report(EARLIER, Outcome.RELEASED, service("chat"), "i-g0"), on("j-g0", "i-g0", "pod-chat"));
 

@@ -23,6 +23,7 @@ import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.TrainingCapacity;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -156,19 +157,37 @@ class WorkDue {
         return it.step().nextPlanAt().filter(it.step().now()::isBefore).isEmpty();
     }
 
-    /** Whether GPUs may be cut: the facts behind the plan of instances have changed, or a new plan is due. */
+    /**
+     * Whether GPUs may be cut: the facts behind the plan of instances have changed, or a new plan is due. A service that
+     * declares shapes leaves the plan, and one that does not any more leaves its GPUs to it.
+     */
     boolean concernsCuts(Situation it) {
         return it.scheduler().settings().repartition()
                 && (it.step().event().isTick()
                         || it.step().matters()
                         || isPlanDue(it)
                         || it.isAllDue()
+                        || changesShapes(it)
                         || new SlicePlanning(
                                         it.step(),
                                         it.scheduler().policy(),
                                         it.scheduler().settings(),
                                         it.scheduler().latencies())
                                 .isDue());
+    }
+
+    private static boolean changesShapes(Situation it) {
+        return it.step()
+                .event()
+                .asService()
+                .map(InferenceService::service)
+                .filter(name -> hasShapes(it.step().before().services().get(name))
+                        || hasShapes(it.step().services().get(name)))
+                .isPresent();
+    }
+
+    private static boolean hasShapes(Optional<ServiceState> service) {
+        return service.filter(known -> known.spec().hasGroups()).isPresent();
     }
 
     /**

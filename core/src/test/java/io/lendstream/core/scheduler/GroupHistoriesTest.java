@@ -18,6 +18,8 @@ import io.lendstream.core.state.ClusterState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Replicas of several GPUs in random histories, with reports that are lost, repeated and late. */
 class GroupHistoriesTest {
@@ -61,6 +63,13 @@ class GroupHistoriesTest {
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
 
         assertThat(oracle.firstError(history.log())).as("seed %d", seed).isEmpty();
+    }
+
+    /** A service that declares shapes leaves the plan of instances, so that GPUs may be cut; a quota that is refused. */
+    @ParameterizedTest
+    @ValueSource(longs = {7058, 7134})
+    void shortcutsHoldWhereTheyDidNot(long seed) {
+        shortcutsHoldForReplicasOfSeveralUnits(seed);
     }
 
     /** The same log, with each service in a shape of one GPU that says what the service says. */

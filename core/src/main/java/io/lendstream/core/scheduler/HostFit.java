@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.NodeFacts;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.JobState;
@@ -14,9 +15,11 @@ import java.util.TreeMap;
 
 /**
  * Finds the waiting jobs that no policy is shown: all nodes together do not have the CPU or host memory for the fewest
- * GPUs that they run on. A plan with GPUs for them would keep these GPUs from others for ever.
+ * GPUs that they start with. A plan with GPUs for them would keep these GPUs from others for ever.
+ *
+ * @param allAskedFor whether the policy starts a job only with all GPUs that it asked for
  */
-record HostFit(StepBuilder builder) {
+record HostFit(StepBuilder builder, boolean allAskedFor) {
     /** These jobs, with the numbers of a node; none if no node reports its CPU or host memory. */
     SortedMap<JobId, HostRefusal> refusals() {
         if (builder.clusterIndex().hosts().isEmpty()) {
@@ -28,8 +31,7 @@ record HostFit(StepBuilder builder) {
             HostNeed need = job.spec().hostNeed();
             if (job.gpus() == 0
                     && !need.isUsual()
-                    && most.computeIfAbsent(need, this::most)
-                            < job.spec().scaling().least()) {
+                    && most.computeIfAbsent(need, this::most) < fewest(job)) {
                 refusal(job).ifPresent(refusal -> refusals.put(job.spec().job(), refusal));
             }
         }
@@ -64,13 +66,18 @@ record HostFit(StepBuilder builder) {
             NodeFacts facts = facts(node.getKey());
             var all = new HostRoom.HostLeft(
                     facts, facts.cpuMillis().orElse(0L), facts.memoryBytes().orElse(0L));
-            int gpus = Math.min(node.getValue(), job.spec().scaling().least());
+            int gpus = Math.min(node.getValue(), fewest(job));
             Optional<HostRefusal> refusal = all.against(job, node.getKey(), gpus);
             if (refusal.isPresent()) {
                 return refusal;
             }
         }
         return Optional.empty();
+    }
+
+    private int fewest(JobState job) {
+        TrainingJob.Scaling scaling = job.spec().scaling();
+        return allAskedFor ? scaling.requestedGpus() : scaling.least();
     }
 
     private NodeFacts facts(NodeId node) {

@@ -28,18 +28,23 @@ import java.util.TreeMap;
 /**
  * The part of a plan that the CPU and host memory of nodes allow. Policies do not know hosts. In the order of priority
  * and submission an elastic job gets the part of its GPUs that fits and that its shape allows, if it is more than it
- * has; any other job keeps those that it has, also if the plan gives them to others. A pause that is in the way of a
- * job of the plan ends: it would keep the memory for as long as policies prefer that job.
+ * has; any other job keeps those that it has, also if the plan gives them to others. So does each job under a policy
+ * that gives all GPUs that a job asked for or none: the next plan would take the part back. A pause that is in the way
+ * of a job of the plan ends: it would keep the memory for as long as policies prefer that job.
  *
  * @param refusals the jobs that do not get all GPUs of the plan, and those that no policy is shown
  * @param ends the paused jobs whose memory others need, with the refusals of these
  */
 record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals, SortedMap<JobId, HostRefusal> ends) {
-    /** The possible part of a plan: all of it if no node reports its CPU or host memory. */
-    static HostPlan of(StepBuilder builder, ShapeGuard shapes, Plan plan) {
+    /**
+     * The possible part of a plan: all of it if no node reports its CPU or host memory.
+     *
+     * @param allAskedFor whether the policy gives a job all GPUs that it asked for or none
+     */
+    static HostPlan of(StepBuilder builder, ShapeGuard shapes, Plan plan, boolean allAskedFor) {
         HostRoom room = new HostRoom(builder);
         return room.isOn()
-                ? new Selection(builder, room, shapes, plan).select()
+                ? new Selection(builder, room, shapes, plan, allAskedFor).select()
                 : new HostPlan(plan, Collections.emptySortedMap(), Collections.emptySortedMap());
     }
 
@@ -80,6 +85,7 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals, SortedMap<Job
         private final StepBuilder builder;
         private final HostRoom room;
         private final ShapeGuard shapes;
+        private final boolean allAskedFor;
         private final Map<JobId, List<GpuId>> targets;
         private final Map<JobId, PlanReason> reasons;
         private final SortedMap<JobId, HostRefusal> refusals = new TreeMap<>();
@@ -91,10 +97,11 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals, SortedMap<Job
         /** What is left of nodes, once units are released that leave their jobs. */
         private final Map<NodeId, HostRoom.HostLeft> left = new HashMap<>();
 
-        Selection(StepBuilder builder, HostRoom room, ShapeGuard shapes, Plan plan) {
+        Selection(StepBuilder builder, HostRoom room, ShapeGuard shapes, Plan plan, boolean allAskedFor) {
             this.builder = builder;
             this.room = room;
             this.shapes = shapes;
+            this.allAskedFor = allAskedFor;
             this.plan = plan;
             this.targets = new TreeMap<>(plan.targets());
             this.reasons = new TreeMap<>(plan.reasons());
@@ -122,7 +129,7 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals, SortedMap<Job
             while (jobs.stream().anyMatch(this::givesUpKept)) {
                 // each time one job more keeps what it has
             }
-            refusals.putAll(new HostFit(builder).refusals());
+            refusals.putAll(new HostFit(builder, allAskedFor).refusals());
             refusals.forEach((job, refusal) -> builder.listener().vetoed(job, refusal.inWords()));
             return new HostPlan(
                     new Plan(targets, reasons, plan.standings(), plan.left(), plan.holdsUntil()), refusals, ends);
@@ -247,7 +254,7 @@ record HostPlan(Plan plan, SortedMap<JobId, HostRefusal> refusals, SortedMap<Job
         private void refuse(JobState job, List<GpuId> possible, HostRefusal refusal) {
             JobId name = job.spec().job();
             List<GpuId> part = shapes.part(job, possible);
-            boolean isMore = JobChanges.goesOnWith(job, part.size()) && part.size() > job.gpus();
+            boolean isMore = !allAskedFor && JobChanges.goesOnWith(job, part.size()) && part.size() > job.gpus();
             List<GpuId> given = isMore ? part : job.allocation().gpus();
             given.stream()
                     .filter(gpu -> !target(job).contains(gpu) && !refusals.containsKey(name))

@@ -151,7 +151,7 @@ final class Training {
         AbilityPlan possible = AbilityPlan.of(builder, shapes, plan, policy.givesAllAskedFor());
         Map<JobId, AbilityRefusal> refused = new TreeMap<>(training.tooLarge());
         refused.putAll(possible.refusals());
-        HostPlan fitting = HostPlan.of(builder, shapes, possible.plan());
+        HostPlan fitting = HostPlan.of(builder, shapes, possible.plan(), policy.givesAllAskedFor());
         QuotaPlan within = QuotaPlan.of(builder, shapes, fitting.plan());
         boolean all = within.refusals().isEmpty()
                 && refused.isEmpty()

@@ -238,7 +238,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
                 .filter(job -> !job.isOnSlice())
                 .<JobView>map(seen)
                 .toList();
-        Set<JobId> unfit = new HostFit(builder).refusals().keySet();
+        Set<JobId> unfit = new HostFit(builder, allAskedFor).refusals().keySet();
         if (!onOneNode && unfit.isEmpty()) {
             return new ClusterView.Queue(
                     clusterIndex.jobs().open().mapped(seen),

@@ -41,6 +41,10 @@ class HostSharesTest {
 
     /** Some plans further, with reports of all that is decided. */
     private void planned() {
+        planned(story);
+    }
+
+    private static void planned(Scenario story) {
         for (int i = 0; i < 12; i++) {
             story.after(ofSeconds(30)).settled();
             for (String job : List.of("a", "b")) {
@@ -57,6 +61,10 @@ class HostSharesTest {
     }
 
     private List<Decision> holds() {
+        return holds(story);
+    }
+
+    private static List<Decision> holds(Scenario story) {
         return story.decisions().stream()
                 .filter(decision -> decision.reason().is(ReasonCode.HOST))
                 .filter(decision -> decision.action() instanceof Action.Hold)
@@ -119,6 +127,37 @@ class HostSharesTest {
 
         assertThat(story.job("a").gpus()).isEqualTo(3);
         assertThat(story.job("a").allocation().host()).contains(new HostShare(4000, 20 * GIB));
+    }
+
+    /** It gives a job what it asked for or nothing: its next plan would take a part back. */
+    @Test
+    void noPartIsGivenUnderAPolicyThatGivesAllThatAJobAskedFor() {
+        Scenario other = Scenario.of("tiresias")
+                .node("train", Pool.TRAINING, 4)
+                .host("train", 16, 64);
+        other.tell(other.jobRecord("a", 2, false).needing(memory(26)));
+        planned(other);
+        other.tell(other.jobRecord("b", 2, true).needing(memory(10)));
+        planned(other);
+
+        assertThat(other.job("a").gpus()).isEqualTo(2);
+        assertThat(other.job("b").gpus()).isZero();
+        assertThat(other.job("b").usage().largestRun()).isZero();
+        assertThat(holds(other).get(0).reason().text())
+                .contains("b needs 10.0 GiB of host memory for 1 GPU of node train");
+    }
+
+    /** Nodes have memory for the fewest GPUs that it runs on, but not for those that it asked for. */
+    @Test
+    void aJobThatCannotHaveAllThatItAskedForKeepsNoGpuFromOthersThere() {
+        Scenario other = Scenario.of("tiresias")
+                .node("train", Pool.TRAINING, 4)
+                .host("train", 16, 64);
+        other.tell(other.jobRecord("a", 4, true).needing(memory(20))).rigidJob("b", 2);
+        planned(other);
+
+        assertThat(other.job("a").gpus()).isZero();
+        assertThat(other.job("b").gpus()).isEqualTo(2);
     }
 
     @Test
@@ -206,7 +245,8 @@ class HostSharesTest {
         HostPlan possible = HostPlan.of(
                 builder,
                 new ShapeGuard(builder, SchedulerSettings.DEFAULTS.model().topology()),
-                plan);
+                plan,
+                false);
 
         assertThat(possible.plan().targets())
                 .containsEntry(new JobId("a"), held)

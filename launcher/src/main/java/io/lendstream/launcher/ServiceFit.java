@@ -28,7 +28,7 @@ final class ServiceFit {
     }
 
     void check(InferenceService service) {
-        if (!service.hasGroups()) {
+        if (service.hardware().shapes().isEmpty()) {
             return;
         }
         for (ReplicaRole role : service.hardware().roles()) {

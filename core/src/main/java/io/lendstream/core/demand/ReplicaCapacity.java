@@ -45,6 +45,10 @@ public record ReplicaCapacity(double perSecond, int floor, List<RoleCapacity> ro
 
     /** As a service's declaration has it; by GPU in the first shape, if it declares shapes. */
     public static ReplicaCapacity of(InferenceService declared) {
+        if (!declared.hasGroups()) {
+            InferenceService plain = declared.plain();
+            return new ReplicaCapacity(plain.replicaCapacityPerSecond(), plain.floorReplicas());
+        }
         List<RoleCapacity> roles = new ArrayList<>();
         for (ReplicaRole role : declared.hardware().roles()) {
             ReplicaShape first = declared.hardware().planned(role).get(0);

@@ -210,7 +210,7 @@ public record InferenceService(
                 hardware.withFloors(floors));
     }
 
-    /** The same service as it is planned: a single shape of one GPU says no more than a service without shapes. */
+    /** The same service as it is planned: a single shape of one GPU only adds start times to one without shapes. */
     public InferenceService plain() {
         return hardware.single()
                 .map(shape -> new InferenceService(
@@ -221,14 +221,11 @@ public record InferenceService(
                         slo,
                         shape.perSecond().orElse(replicaCapacityPerSecond),
                         replicaConcurrency,
-                        floor(shape.role()),
+                        hardware.floor(shape.role(), floorReplicas),
                         shape.starts().cold(),
                         shape.memoryBytes().or(() -> sliceMemoryBytes),
                         queue,
-                        new ServiceShapes(
-                                shape.capacities().isEmpty() ? capacities() : shape.capacities(),
-                                List.of(),
-                                List.of())))
+                        hardware.ofOneGpu(shape)))
                 .orElse(this);
     }
 

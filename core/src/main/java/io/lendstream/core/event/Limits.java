@@ -325,7 +325,7 @@ public final class Limits {
                     "service %s has shapes of role ALL beside shapes of other roles; declare two services"
                             .formatted(service.service()));
         }
-        if (service.hasGroups() && service.sliceMemoryBytes().isPresent()) {
+        if (!service.hardware().shapes().isEmpty() && service.sliceMemoryBytes().isPresent()) {
             throw new IllegalArgumentException(
                     "service %s has shapes and sliceMemoryBytes, but replicas in shapes do not run on MIG instances; leave one out"
                             .formatted(service.service()));

@@ -85,6 +85,12 @@ public record ReplicaShape(
                 name, role, gpusPerNode, nodes, perSecond, capacities, starts, memoryBytes, Optional.of(level));
     }
 
+    /** The same as it counts for a service of replicas of one GPU: all but its start times is said by the service. */
+    ReplicaShape ofStarts() {
+        return new ReplicaShape(
+                name, role, gpusPerNode, nodes, Optional.empty(), List.of(), starts, Optional.empty(), Optional.empty());
+    }
+
     /** How many GPUs a replica has. */
     public int units() {
         return gpusPerNode * nodes;
@@ -149,14 +155,10 @@ public record ReplicaShape(
     public Duration longestStart(boolean isCached) {
         Duration longest = starts.cold();
         for (KindCapacity kind : capacities) {
-            longest = longer(longest, kind.warmUp().orElse(starts.cold()));
+            Duration warmUp = kind.warmUp().orElse(starts.cold());
+            longest = longest.compareTo(warmUp) >= 0 ? longest : warmUp;
         }
-        Duration start = isCached ? starts.cached().orElse(longest) : longest;
-        return longer(start, starts.asleep().orElse(Duration.ZERO));
-    }
-
-    private static Duration longer(Duration one, Duration other) {
-        return one.compareTo(other) >= 0 ? one : other;
+        return starts.longest(longest, isCached);
     }
 
     private Optional<KindCapacity> declared(KindId kind) {

@@ -14,7 +14,8 @@ import java.util.Set;
  *
  * @param capacities the kinds of GPU that a replica of one GPU may use, preferred ones first, with its capacity on
  *     each; if empty, it uses all kinds and takes them as alike
- * @param shapes the shapes of replicas of several units, preferred ones first; if empty, a replica has one GPU
+ * @param shapes the shapes of replicas of several units, preferred ones first; if empty, or a single one of one GPU, a
+ *     replica has one GPU
  * @param roleFloors the floors of roles that differ from the floor of the service; only of a service with shapes
  */
 public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> shapes, List<RoleFloor> roleFloors) {
@@ -27,9 +28,15 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
         roleFloors = List.copyOf(roleFloors);
     }
 
-    /** Whether a replica may have several units. */
+    /** Whether a replica may have several units. A single shape of one GPU only adds start times. */
     public boolean hasGroups() {
-        return !shapes.isEmpty();
+        return !shapes.isEmpty() && !isSingle();
+    }
+
+    private boolean isSingle() {
+        return shapes.size() == 1
+                && shapes.get(0).units() == 1
+                && shapes.get(0).role() == ReplicaRole.ALL;
     }
 
     /** The shapes that this version plans. */
@@ -120,15 +127,18 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
     /** Whether a sleeping replica of some shape takes time to wake. */
     public boolean takesTimeToWake() {
         for (ReplicaShape shape : shapes) {
-            if (shape.starts().asleep().filter(time -> !time.isZero()).isPresent()) {
+            if (shape.starts().takesTimeToWake()) {
                 return true;
             }
         }
         return false;
     }
 
-    /** A shape by its name. */
+    /** A shape of replicas of several units by its name. */
     public Optional<ReplicaShape> named(String name) {
+        if (!hasGroups()) {
+            return Optional.empty();
+        }
         for (ReplicaShape shape : shapes) {
             if (shape.name().equals(name)) {
                 return Optional.of(shape);
@@ -147,9 +157,15 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
 
     /** The only shape, if a replica of it has one GPU: such a service is planned as one without shapes. */
     Optional<ReplicaShape> single() {
-        return shapes.size() == 1 && shapes.get(0).units() == 1 && shapes.get(0).role() == ReplicaRole.ALL
-                ? Optional.of(shapes.get(0))
-                : Optional.empty();
+        return isSingle() ? Optional.of(shapes.get(0)) : Optional.empty();
+    }
+
+    /** The same for a service of replicas of one GPU, which keeps the only shape for its start times, if it has some. */
+    ServiceShapes ofOneGpu(ReplicaShape only) {
+        return new ServiceShapes(
+                only.capacities().isEmpty() ? capacities : only.capacities(),
+                only.starts().saysMore() ? List.of(only.ofStarts()) : List.of(),
+                List.of());
     }
 
     ServiceShapes withKinds(List<KindCapacity> kinds) {

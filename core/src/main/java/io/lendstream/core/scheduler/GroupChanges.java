@@ -81,8 +81,7 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
                     .hardware()
                     .named(group.part().shape())
                     .filter(shape -> group.isSleeping())
-                    .flatMap(shape -> shape.starts().asleep())
-                    .map(time -> time.multipliedBy(2))
+                    .map(shape -> shape.starts().twiceAsleep())
                     .orElse(Duration.ZERO);
             longest = twice.compareTo(longest) > 0 ? twice : longest;
         }

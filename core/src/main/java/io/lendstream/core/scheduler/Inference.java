@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
@@ -120,7 +121,8 @@ final class Inference {
     private KindNeed kindNeed(ServiceState service) {
         PersistentMap<KindId, Integer> kinds =
                 builder.clusterIndex().trainingCapacity().kinds();
-        Duration lead = settings.notice().plus(KindNeed.warmUp(service.spec(), kinds::contains));
+        Duration warmUp = KindNeed.warmUp(service.spec(), kinds::contains);
+        Duration lead = new StartLead(settings).ofSingle(builder, service.spec(), warmUp);
         boolean looksAhead = policy.info().looksAhead();
         return new KindNeed(
                 service.spec(), kinds::contains, mix -> ReplicaNeed.of(service, builder.now(), lead, looksAhead, mix));
@@ -134,7 +136,9 @@ final class Inference {
     }
 
     private ReplicaNeed need(ServiceState service) {
-        return need(policy, settings, service, builder.now());
+        InferenceService spec = service.spec();
+        Duration lead = new StartLead(settings).ofSingle(builder, spec, spec.warmUp());
+        return ReplicaNeed.of(service, builder.now(), lead, policy.info().looksAhead());
     }
 
     /** The need of a service at a time, on whole GPUs. */
@@ -142,8 +146,9 @@ final class Inference {
         if (service.spec().hasGroups()) {
             return GroupNeed.preferred(policy, settings, service, now);
         }
-        return ReplicaNeed.of(
-                service, now, lead(settings, service), policy.info().looksAhead());
+        Duration lead =
+                new StartLead(settings).ofSingle(service.spec(), service.spec().warmUp());
+        return ReplicaNeed.of(service, now, lead, policy.info().looksAhead());
     }
 
     void serve() {
@@ -239,11 +244,6 @@ final class Inference {
             serving += counts && kinds.map(need -> need.uses(gpu)).orElse(true) ? 1 : 0;
         }
         return serving;
-    }
-
-    /** The time from a decision to a replica that answers, in the worst usual case: notice, then warm-up. */
-    private static Duration lead(SchedulerSettings settings, ServiceState service) {
-        return settings.notice().plus(service.spec().warmUp());
     }
 
     private double planned(ServiceId service) {

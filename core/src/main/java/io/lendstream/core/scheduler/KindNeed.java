@@ -79,7 +79,7 @@ final class KindNeed {
             Collection<KindId> ofDomain,
             List<Optional<KindId>> ofReplicas) {
         InferenceService spec = service.spec();
-        Duration lead = scheduler.settings().notice().plus(warmUp(spec, ofDomain::contains));
+        Duration lead = new StartLead(scheduler.settings()).ofSingle(spec, warmUp(spec, ofDomain::contains));
         boolean looksAhead = scheduler.policy().info().looksAhead();
         KindNeed byKind =
                 new KindNeed(spec, ofDomain::contains, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix));

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.StartTimes;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
@@ -71,12 +72,24 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
     /** Puts warm replicas to work. */
     void wake(ServiceId name, List<GpuState> warm, Reason reason) {
         List<GpuId> gpus = warm.stream().map(GpuState::gpuId).toList();
-        builder.decide(builder.now().plus(settings.notice()), reason, new Action.Serve(name, gpus, true));
+        builder.decide(builder.now().plus(wakeTime(name, warm)), reason, new Action.Serve(name, gpus, true));
         for (GpuState gpu : warm) {
             int hits = gpu.owner().isProtected() ? gpu.warmHits() + 1 : 0;
             builder.put(gpu.withWarmHits(hits));
             builder.own(gpu.gpuId(), new Owner.Serving(name));
         }
+    }
+
+    /** The notice, or twice the time that a sleeping replica takes to answer. */
+    private Duration wakeTime(ServiceId name, List<GpuState> warm) {
+        Optional<Duration> twice = builder.services()
+                .get(name)
+                .flatMap(service -> service.spec().singleStarts())
+                .map(StartTimes::twiceAsleep)
+                .filter(time -> time.compareTo(settings.notice()) > 0);
+        return twice.isPresent() && warm.stream().anyMatch(gpu -> gpu.owner().isSleeping())
+                ? twice.get()
+                : settings.notice();
     }
 
     /** Stops replicas that do not work, once they are drained. Those of several units are stopped whole. */

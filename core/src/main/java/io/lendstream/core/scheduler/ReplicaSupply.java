@@ -77,7 +77,7 @@ final class ReplicaSupply {
      * @param someSleep whether some replica sleeps
      */
     int supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
-        FreeUnits free = new FreeUnits(pool.free(), this::mayTake);
+        FreeUnits free = new FreeUnits(pool.free(), this::mayTake, name -> StartLead.nodes(builder, name));
         Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {

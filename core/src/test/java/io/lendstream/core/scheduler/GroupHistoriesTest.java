@@ -15,6 +15,7 @@ import io.lendstream.core.history.Violation;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -93,6 +94,28 @@ class GroupHistoriesTest {
         }
 
         assertThat(decisions).isEqualTo(history.decisions());
+    }
+
+    /** A replica on every node shortens the time that the scheduler looks ahead. */
+    @Seeds(20)
+    void shortcutsHoldForReplicasOfOneGpuThatStartFromCache(long seed) {
+        RandomHistory history = RandomHistory.of(seed, ClusterModel.KINDS, PRODUCTS);
+        StartTimes times =
+                new StartTimes(Duration.ofSeconds(90), Optional.of(Duration.ofSeconds(2)), Optional.of(Duration.ZERO));
+        List<DomainEvent> log = history.log().stream()
+                .map(each -> each.event()
+                        .asService()
+                        .map(service -> service.inShapes(List.of(
+                                ReplicaShape.of("one", 1, 1, service.replicaCapacityPerSecond(), times.cold())
+                                        .starting(times))))
+                        .map(service -> new DomainEvent(
+                                each.domain(), each.epoch(), each.sequence(), each.at(), Optional.empty(), service))
+                        .orElse(each))
+                .toList();
+
+        assertThat(new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT).firstError(log))
+                .as("seed %d", seed)
+                .isEmpty();
     }
 
     private static InferenceService inShape(InferenceService service) {

@@ -196,7 +196,7 @@ final class Promises {
     }
 
     /**
-     * Whether a free unit is promised no more, or to a tenant that does not want it any more.
+     * Whether a unit that is free, or will be, is promised no more, or to a tenant that does not want it any more.
      *
      * @param earlier promises that stood
      */
@@ -206,7 +206,7 @@ final class Promises {
             if (isOver
                     && builder.gpus()
                             .get(promise.unit())
-                            .filter(GpuState::isFree)
+                            .filter(unit -> isOpen(unit))
                             .isPresent()) {
                 return true;
             }

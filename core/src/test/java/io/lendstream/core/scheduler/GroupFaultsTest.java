@@ -19,6 +19,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.ReplicaGroup;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -202,6 +203,47 @@ class GroupFaultsTest {
         assertThat(story.verdict().violations())
                 .filteredOn(violation -> violation.rule().equals("group"))
                 .isEmpty();
+    }
+
+    /** Two GPUs have a replica that serves; the service declares another shape of two GPUs. */
+    private Scenario advisedToReplaceAReplica() {
+        Scenario story = declared(node(2), 1, shape("old", 2, 1)).settled().control(ControlCommand.Kind.ADVISORY_ON);
+        return declared(story, 1, shape("new", 2, 1)).after(ofSeconds(60));
+    }
+
+    @Test
+    void adviceToReplaceReplicasOfAnOldShapeCanBeApproved() {
+        Scenario story = advisedToReplaceAReplica();
+        Decision stop = last(story, "idle");
+        assertThat(stop.advisory()).isTrue();
+        assertThat(story.count("serving")).isEqualTo(2);
+
+        story.approve(stop.id());
+
+        assertThat(story.lastKinds()).containsExactly("idle");
+        assertThat(story.last().get(0).reason().code()).isEqualTo("approved");
+        assertThat(story.count("releasing")).isEqualTo(2);
+
+        story.settled().after(ofSeconds(60));
+        Decision start = last(story, "serve");
+        assertThat(start.advisory()).isTrue();
+        story.approve(start.id()).settled();
+
+        assertThat(ReplicaGroup.all(story.state().clusterIndex()))
+                .singleElement()
+                .satisfies(group -> assertThat(group.part().shape()).isEqualTo("new"))
+                .satisfies(group -> assertThat(group.isServing()).isTrue());
+    }
+
+    @Test
+    void adviceToReplaceThemDoesNotStandOnceTheShapeIsDeclaredAgain() {
+        Scenario story = advisedToReplaceAReplica();
+        Decision stop = last(story, "idle");
+
+        declared(story, 1, shape("old", 2, 1)).approve(stop.id());
+
+        assertThat(story.lastKinds()).containsExactly("hold");
+        assertThat(story.count("serving")).isEqualTo(2);
     }
 
     @Test

@@ -66,9 +66,9 @@ class GroupHistoriesTest {
         assertThat(oracle.firstError(history.log())).as("seed %d", seed).isEmpty();
     }
 
-    /** A service that declares shapes leaves the plan of instances, so that GPUs may be cut; a quota that is refused. */
+    /** A service that declares shapes leaves the plan of instances; a quota; a promise that ends while services start. */
     @ParameterizedTest
-    @ValueSource(longs = {7058, 7134})
+    @ValueSource(longs = {7058, 7134, 7984})
     void shortcutsHoldWhereTheyDidNot(long seed) {
         shortcutsHoldForReplicasOfSeveralUnits(seed);
     }

@@ -33,16 +33,18 @@ public final class Settings {
     /** The services; each reads the settings that start with its name. */
     private static final Set<ServiceName> SERVICES = EnumSet.complementOf(EnumSet.of(ServiceName.ENVIRONMENT));
 
-    /** Variables that the launcher and the developer tasks read. */
+    /** Variables that the launcher, the developer tasks and the tests read. */
     private static final Set<String> OTHER_VARIABLES = Set.of(
             "LENDSTREAM_LOG",
             "LENDSTREAM_CONFIG",
             "LENDSTREAM_DATA",
+            "LENDSTREAM_FAKETIME",
             "LENDSTREAM_HOME",
             "LENDSTREAM_JAVA",
             "LENDSTREAM_JVM_OPTIONS",
             "LENDSTREAM_JAVA_OPTS",
             "LENDSTREAM_NO_BUILD",
+            "LENDSTREAM_PYTHON_TORCH",
             "LENDSTREAM_TEST_PYTHON");
 
     /** Variables that Kubernetes adds to every container for a Service named lendstream-something. */

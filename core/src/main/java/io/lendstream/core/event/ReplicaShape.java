@@ -88,7 +88,15 @@ public record ReplicaShape(
     /** The same as it counts for a service of replicas of one GPU: all but its start times is said by the service. */
     ReplicaShape ofStarts() {
         return new ReplicaShape(
-                name, role, gpusPerNode, nodes, Optional.empty(), List.of(), starts, Optional.empty(), Optional.empty());
+                name,
+                role,
+                gpusPerNode,
+                nodes,
+                Optional.empty(),
+                List.of(),
+                starts,
+                Optional.empty(),
+                Optional.empty());
     }
 
     /** How many GPUs a replica has. */

@@ -34,9 +34,7 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
     }
 
     private boolean isSingle() {
-        return shapes.size() == 1
-                && shapes.get(0).units() == 1
-                && shapes.get(0).role() == ReplicaRole.ALL;
+        return shapes.size() == 1 && shapes.get(0).units() == 1 && shapes.get(0).role() == ReplicaRole.ALL;
     }
 
     /** The shapes that this version plans. */

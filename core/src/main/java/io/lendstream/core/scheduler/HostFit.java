@@ -29,9 +29,7 @@ record HostFit(StepBuilder builder, boolean allAskedFor) {
         Map<HostNeed, Long> most = new HashMap<>();
         for (JobState job : builder.clusterIndex().jobs().open().values()) {
             HostNeed need = job.spec().hostNeed();
-            if (job.gpus() == 0
-                    && !need.isUsual()
-                    && most.computeIfAbsent(need, this::most) < fewest(job)) {
+            if (job.gpus() == 0 && !need.isUsual() && most.computeIfAbsent(need, this::most) < fewest(job)) {
                 refusal(job).ifPresent(refusal -> refusals.put(job.spec().job(), refusal));
             }
         }

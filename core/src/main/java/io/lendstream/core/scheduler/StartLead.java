@@ -47,8 +47,7 @@ record StartLead(SchedulerSettings settings) {
      */
     Duration ofSingle(InferenceService service, Duration warmUp) {
         Optional<StartTimes> starts = service.singleStarts();
-        return settings.notice()
-                .plus(starts.isEmpty() ? warmUp : starts.get().longest(warmUp, false));
+        return settings.notice().plus(starts.isEmpty() ? warmUp : starts.get().longest(warmUp, false));
     }
 
     /** The same, with starts from cache if the service has a replica on every node of inference. */

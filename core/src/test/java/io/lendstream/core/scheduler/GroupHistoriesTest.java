@@ -105,8 +105,8 @@ class GroupHistoriesTest {
         List<DomainEvent> log = history.log().stream()
                 .map(each -> each.event()
                         .asService()
-                        .map(service -> service.inShapes(List.of(
-                                ReplicaShape.of("one", 1, 1, service.replicaCapacityPerSecond(), times.cold())
+                        .map(service -> service.inShapes(
+                                List.of(ReplicaShape.of("one", 1, 1, service.replicaCapacityPerSecond(), times.cold())
                                         .starting(times))))
                         .map(service -> new DomainEvent(
                                 each.domain(), each.epoch(), each.sequence(), each.at(), Optional.empty(), service))

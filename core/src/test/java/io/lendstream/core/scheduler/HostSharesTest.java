@@ -132,9 +132,7 @@ class HostSharesTest {
     /** It gives a job what it asked for or nothing: its next plan would take a part back. */
     @Test
     void noPartIsGivenUnderAPolicyThatGivesAllThatAJobAskedFor() {
-        Scenario other = Scenario.of("tiresias")
-                .node("train", Pool.TRAINING, 4)
-                .host("train", 16, 64);
+        Scenario other = Scenario.of("tiresias").node("train", Pool.TRAINING, 4).host("train", 16, 64);
         other.tell(other.jobRecord("a", 2, false).needing(memory(26)));
         planned(other);
         other.tell(other.jobRecord("b", 2, true).needing(memory(10)));
@@ -150,9 +148,7 @@ class HostSharesTest {
     /** Nodes have memory for the fewest GPUs that it runs on, but not for those that it asked for. */
     @Test
     void aJobThatCannotHaveAllThatItAskedForKeepsNoGpuFromOthersThere() {
-        Scenario other = Scenario.of("tiresias")
-                .node("train", Pool.TRAINING, 4)
-                .host("train", 16, 64);
+        Scenario other = Scenario.of("tiresias").node("train", Pool.TRAINING, 4).host("train", 16, 64);
         other.tell(other.jobRecord("a", 4, true).needing(memory(20))).rigidJob("b", 2);
         planned(other);
 

@@ -60,8 +60,8 @@ class LatePromisesTest {
         assertThat(story.last())
                 .extracting(Decision::action)
                 .singleElement()
-                .satisfies(action -> assertThat(action.asServe().orElseThrow().gpus())
-                        .containsExactly(G1));
+                .satisfies(action ->
+                        assertThat(action.asServe().orElseThrow().gpus()).containsExactly(G1));
         assertThat(story.state().promises()).isEmpty();
     }
 

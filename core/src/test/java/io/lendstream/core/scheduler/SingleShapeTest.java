@@ -33,9 +33,8 @@ class SingleShapeTest {
     private static final ServiceId CHAT = new ServiceId("chat");
     private static final Duration NOTICE = SchedulerSettings.DEFAULTS.notice();
 
-    private final Scenario story = Scenario.of("deepboot")
-            .node("infer-a", Pool.INFERENCE, 2)
-            .node("infer-b", Pool.INFERENCE, 2);
+    private final Scenario story =
+            Scenario.of("deepboot").node("infer-a", Pool.INFERENCE, 2).node("infer-b", Pool.INFERENCE, 2);
 
     private static ReplicaShape shape(Optional<Duration> cached, Optional<Duration> asleep) {
         return ReplicaShape.of("one", 1, 1, 20, ofSeconds(60)).starting(new StartTimes(ofSeconds(60), cached, asleep));
@@ -65,8 +64,8 @@ class SingleShapeTest {
 
     @Test
     void onlyStartTimesStayInTheShape() {
-        InferenceService declared = chat(1, cachedIn(ofSeconds(10)))
-                .withFloors(List.of(new RoleFloor(ReplicaRole.ALL, 3)));
+        InferenceService declared =
+                chat(1, cachedIn(ofSeconds(10))).withFloors(List.of(new RoleFloor(ReplicaRole.ALL, 3)));
 
         InferenceService plain = declared.plain();
 
@@ -83,7 +82,10 @@ class SingleShapeTest {
     @Test
     void nothingStaysOfAShapeThatOnlyStartsCold() {
         assertThat(chat(1, awakeIn(Duration.ZERO)).plain().hardware().shapes()).isEmpty();
-        assertThat(chat(1, ReplicaShape.of("one", 1, 1, 20, ofSeconds(60))).plain().hardware().shapes())
+        assertThat(chat(1, ReplicaShape.of("one", 1, 1, 20, ofSeconds(60)))
+                        .plain()
+                        .hardware()
+                        .shapes())
                 .isEmpty();
     }
 
@@ -122,13 +124,11 @@ class SingleShapeTest {
     /** The report frees no GPU, but the scheduler need not look as far ahead any more. */
     @Test
     void replicasRestAsSoonAsOneIsUpOnEveryNode() {
-        Scenario ahead = Scenario.of("lendstream")
-                .node("infer-a", Pool.INFERENCE, 2)
-                .node("infer-b", Pool.INFERENCE, 2);
+        Scenario ahead =
+                Scenario.of("lendstream").node("infer-a", Pool.INFERENCE, 2).node("infer-b", Pool.INFERENCE, 2);
         ahead.tell(ahead.serviceRecord("chat", 0)
                         .inShapes(List.of(ReplicaShape.of("one", 1, 1, 20, ofSeconds(90))
-                                .starting(new StartTimes(
-                                        ofSeconds(90), Optional.of(ofSeconds(2)), Optional.empty())))))
+                                .starting(new StartTimes(ofSeconds(90), Optional.of(ofSeconds(2)), Optional.empty())))))
                 .after(ofSeconds(30))
                 .rate("chat", 10)
                 .tell(rising(ahead, ofMinutes(1), ofMinutes(2)));
@@ -143,8 +143,7 @@ class SingleShapeTest {
     }
 
     private static void bound(Scenario story, Decision start, String... gpus) {
-        story.tell(story.report(
-                start.id(), Outcome.BOUND, Moment.gpus(gpus), Optional.of(new Tenant.Service(CHAT))));
+        story.tell(story.report(start.id(), Outcome.BOUND, Moment.gpus(gpus), Optional.of(new Tenant.Service(CHAT))));
     }
 
     /** 10 requests per second in a minute, and 50 later. */
@@ -155,9 +154,7 @@ class SingleShapeTest {
                 story.state().now(),
                 ofMinutes(1),
                 "test",
-                List.of(
-                        new HorizonQuantiles(low, 0, 10, 10, 10),
-                        new HorizonQuantiles(high, 0, 50, 50, 50)),
+                List.of(new HorizonQuantiles(low, 0, 10, 10, 10), new HorizonQuantiles(high, 0, 50, 50, 50)),
                 Optional.empty(),
                 Optional.empty());
     }

@@ -1,6 +1,5 @@
 package io.lendstream.core.scheduler;
 
-import static io.lendstream.core.fixtures.Scenario.DOMAIN;
 import static io.lendstream.core.scheduler.Moment.EARLIER;
 import static io.lendstream.core.scheduler.Moment.NOW;
 import static io.lendstream.core.scheduler.Moment.binding;
@@ -17,110 +16,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.ReasonCode;
-import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.ActuatorDescription;
-import io.lendstream.core.event.GpuSample;
-import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.UnitChoice;
-import io.lendstream.core.event.UnitPlacement;
-import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.SlotKnowledge;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Reports and samples of tenants whose driver does not choose units, also those that meet an exchange half way. */
-class SlotReportsTest {
-    private static final SlotKnowledge SLOT = SlotKnowledge.slot(Optional.empty());
-
-    private final Moment moment = new Moment();
-
-    @BeforeEach
-    void aNodeOfFourGpusWhoseDriverChoosesTheNodeOnly() {
-        moment.node("n", Pool.TRAINING, 4)
-                .node("m", Pool.TRAINING, 2)
-                .job("a", 4)
-                .job("b", 4)
-                .observe(new ActuatorDescription(
-                        "agent-1",
-                        DOMAIN,
-                        NOW,
-                        "kubernetes",
-                        List.of(),
-                        Abilities.USUAL.choosing(UnitChoice.NODE, UnitChoice.NODE)));
-    }
-
-    /** A unit that a job trains on as a slot, where agents would show this user. */
-    private void slot(String job, String user, String gpu) {
-        moment.owned(training(job), gpu);
-        placed(SlotKnowledge.slot(Optional.of(user)), gpu);
-    }
-
-    private void placed(SlotKnowledge place, String gpu) {
-        moment.set(builder -> builder.put(
-                builder.gpu(new GpuId(gpu)).placed(Optional.of(place)).boundBy("agent-1")));
-    }
-
-    private void report(Outcome outcome, String job, String gpu, UnitPlacement... placements) {
-        report(moment.report(EARLIER, outcome, job(job), gpu), placements);
-    }
-
-    private void report(ActuationReport plain, UnitPlacement... placements) {
-        moment.observe(new ActuationReport(
-                plain.domain(),
-                plain.decision(),
-                plain.actuator(),
-                plain.at(),
-                plain.outcome(),
-                plain.gpus(),
-                plain.tenant(),
-                plain.timings(),
-                plain.reason(),
-                List.of(placements)));
-    }
-
-    private static UnitPlacement unknown(String named, String user) {
-        return UnitPlacement.unknown(new GpuId(named), Optional.of(user));
-    }
-
-    private static UnitPlacement on(String actual, String named, String user) {
-        return UnitPlacement.on(new GpuId(actual), new GpuId(named), Optional.of(user));
-    }
-
-    /** A sample that shows users on GPUs of node n; the other GPUs are not in it. */
-    private void sample(Map<String, String> userByGpu) {
-        List<GpuSample> samples = userByGpu.entrySet().stream()
-                .sorted(Map.Entry.comparingByKey())
-                .map(use -> GpuSample.of(new GpuId(use.getKey())).build().withUsers(List.of(use.getValue())))
-                .toList();
-        moment.later(ofSeconds(1));
-        long sequence = moment.state().eventSequence();
-        Instant now = moment.report(EARLIER, Outcome.HOLDS, job("a")).at();
-        moment.observe(new GpuTelemetry(new NodeId("n"), DOMAIN, "boot-1", sequence, now, samples));
-    }
-
-    private void assertOwners(String... jobs) {
-        for (int i = 0; i < jobs.length; i++) {
-            Optional<Tenant> expected = jobs[i].isEmpty() ? Optional.empty() : Optional.of(job(jobs[i]));
-            assertThat(moment.owner("n-g" + i).holder()).as("n-g" + i).isEqualTo(expected);
-        }
-    }
-
-    private void assertAllocated(String job, String... gpus) {
-        assertThat(moment.jobState(job).allocation().gpus()).isEqualTo(gpus(gpus));
-        assertThat(moment.jobState(job).target()).isEqualTo(gpus(gpus));
-    }
-
+/** Reports on changes of tenants whose driver does not choose units, also those that meet an exchange half way. */
+class SlotReportsTest extends SlotFixture {
     @Test
     void aBindWithoutKnowledgeIsASlotOfItsUser() {
         moment.owned(binding(job("a"), ofSeconds(30)), "n-g0").allocated("a", "n-g0");
@@ -416,203 +324,6 @@ class SlotReportsTest {
 
         assertOwners("b", "", "", "");
         assertThat(moment.gpu("n-g1").failedBinds()).isEqualTo(1);
-    }
-
-    @Test
-    void regularReportsCompareCountsAndNotNames() {
-        slot("a", "pod-a", "n-g0");
-        moment.allocated("a", "n-g0").later(ofSeconds(1));
-
-        report(Outcome.HOLDS, "a", "n-g3", unknown("n-g3", "pod-a"));
-
-        assertOwners("a", "", "", "");
-        assertThat(moment.gpu("n-g3").isFree()).isTrue();
-    }
-
-    @Test
-    void ofTooManyUnitsTheLastSlotIsFree() {
-        slot("a", "pod-1", "n-g0");
-        slot("a", "pod-2", "n-g1");
-        moment.allocated("a", "n-g0", "n-g1").later(ofSeconds(1));
-
-        report(Outcome.HOLDS, "a", "n-g1", unknown("n-g1", "pod-1"));
-
-        assertOwners("a", "", "", "");
-    }
-
-    @Test
-    void aTenantThatHasNothingLosesItsSlots() {
-        slot("a", "pod-1", "n-g0");
-        moment.allocated("a", "n-g0").later(ofSeconds(1));
-
-        moment.observe(moment.report(EARLIER, Outcome.HOLDS, job("a")));
-
-        assertOwners("", "", "", "");
-    }
-
-    @Test
-    void onlyTheActuatorThatBoundAUnitCanReportThatItIsLeft() {
-        slot("a", "pod-1", "n-g0");
-        moment.set(builder -> builder.put(builder.gpu(new GpuId("n-g0")).boundBy("another")))
-                .allocated("a", "n-g0")
-                .later(ofSeconds(1));
-
-        moment.observe(moment.report(EARLIER, Outcome.HOLDS, job("a")));
-
-        assertOwners("a", "", "", "");
-    }
-
-    @Test
-    void ofUnitsThatWereNotDecidedAsManyFreeOnesGoOutOfService() {
-        slot("a", "pod-1", "n-g0");
-        moment.allocated("a", "n-g0").later(ofSeconds(1));
-
-        report(
-                moment.report(EARLIER, Outcome.HOLDS, job("a"), "n-g0", "n-g3"),
-                unknown("n-g0", "pod-1"),
-                unknown("n-g3", "pod-2"));
-
-        assertOwners("a", "", "", "");
-        assertThat(moment.owner("n-g1").isQuarantined()).isTrue();
-        assertThat(moment.owner("n-g2").isFree()).isTrue();
-    }
-
-    @Test
-    void theSameFindInTheNextReportPutsNoFurtherUnitOutOfService() {
-        slot("a", "pod-1", "n-g0");
-        moment.allocated("a", "n-g0").later(ofSeconds(1));
-        for (int reports = 0; reports < 3; reports++) {
-            report(
-                    moment.report(EARLIER, Outcome.HOLDS, job("a"), "n-g0", "n-g3"),
-                    unknown("n-g0", "pod-1"),
-                    unknown("n-g3", "pod-2"));
-            moment.later(ofSeconds(1));
-        }
-
-        assertThat(moment.owner("n-g1").isQuarantined()).isTrue();
-        assertThat(moment.owner("n-g2").isFree()).isTrue();
-        assertThat(moment.owner("n-g3").isFree()).isTrue();
-    }
-
-    @Test
-    void regularReportsSkipClassesInTransferOrWithNewerOwners() {
-        slot("a", "pod-1", "n-g0");
-        moment.allocated("a", "n-g0");
-        ActuationReport old = moment.report(EARLIER, Outcome.HOLDS, job("a"));
-        moment.later(ofSeconds(1)).owned(training("b"), "n-g1");
-
-        moment.observe(old);
-        assertOwners("a", "b", "", "");
-
-        moment.later(ofSeconds(1))
-                .owned(binding(job("b"), ofSeconds(30)), "n-g2")
-                .later(ofSeconds(1));
-        moment.observe(moment.report(EARLIER, Outcome.HOLDS, job("a")));
-        assertOwners("a", "b", "b", "");
-    }
-
-    @Test
-    void aSampleConfirmsTheNamedUnit() {
-        slot("a", "pod-a", "n-g0");
-
-        sample(Map.of("n-g0", "pod-a"));
-
-        assertThat(moment.gpu("n-g0").slot()).contains(SlotKnowledge.named(Optional.of("pod-a")));
-        assertThat(moment.state().clusterIndex().gpus().unplaced()).isEmpty();
-    }
-
-    @Test
-    void aSampleExchangesTheOwnersOfTwoSlots() {
-        slot("a", "pod-a", "n-g0");
-        slot("b", "pod-b", "n-g1");
-        moment.allocated("a", "n-g0").allocated("b", "n-g1");
-
-        sample(Map.of("n-g0", "pod-b", "n-g1", "pod-a"));
-
-        assertOwners("b", "a", "", "");
-        assertAllocated("a", "n-g1");
-        assertAllocated("b", "n-g0");
-        assertThat(moment.state().clusterIndex().gpus().unplaced()).isEmpty();
-    }
-
-    @Test
-    void anExchangePublishesBothLeases() {
-        slot("a", "pod-a", "n-g0");
-        moment.allocated("a", "n-g0").later(ofSeconds(1));
-        GpuTelemetry shown = new GpuTelemetry(
-                new NodeId("n"),
-                DOMAIN,
-                "boot-1",
-                1,
-                NOW.plusSeconds(1),
-                List.of(GpuSample.of(new GpuId("n-g2")).build().withUsers(List.of("pod-a"))));
-
-        Step step = moment.observed(shown).finished();
-
-        assertThat(step.changed().owners()).containsExactlyElementsOf(gpus("n-g0", "n-g2"));
-    }
-
-    @Test
-    void aSampleOfASlotOnAUnitOfAnotherTenantThatWasSeenThereQuarantinesIt() {
-        slot("a", "pod-a", "n-g0");
-        moment.owned(training("b"), "n-g1");
-        placed(SlotKnowledge.named(Optional.of("pod-b")), "n-g1");
-
-        sample(Map.of("n-g1", "pod-a"));
-
-        assertThat(moment.owner("n-g1").isQuarantined()).isTrue();
-        assertOwners("a");
-    }
-
-    @Test
-    void aUserOfNoSlotIsIgnored() {
-        slot("a", "pod-a", "n-g0");
-        moment.owned(training("b"), "n-g1");
-
-        sample(Map.of("n-g1", "pod-x", "n-g2", "pod-y"));
-
-        assertOwners("a", "b", "", "");
-    }
-
-    @Test
-    void twoUnitsOfOneTenantChangeTheirPlacesOnly() {
-        slot("a", "pod-1", "n-g0");
-        slot("a", "pod-2", "n-g1");
-        moment.allocated("a", "n-g0", "n-g1");
-
-        sample(Map.of("n-g0", "pod-2", "n-g1", "pod-1"));
-
-        assertAllocated("a", "n-g0", "n-g1");
-        assertThat(moment.gpu("n-g0").slot()).contains(SlotKnowledge.named(Optional.of("pod-2")));
-        assertThat(moment.gpu("n-g1").slot()).contains(SlotKnowledge.named(Optional.of("pod-1")));
-    }
-
-    @Test
-    void aPodWithTwoGpusIsPlacedOnBoth() {
-        slot("a", "pod-a", "n-g0");
-        slot("a", "pod-a", "n-g1");
-        moment.allocated("a", "n-g0", "n-g1");
-
-        sample(Map.of("n-g1", "pod-a", "n-g2", "pod-a"));
-
-        assertOwners("", "a", "a", "");
-        assertAllocated("a", "n-g1", "n-g2");
-    }
-
-    @Test
-    void promisesFollowAnExchange() {
-        slot("b", "pod-b", "n-g0");
-        moment.set(builder -> {
-            builder.promises().add(new GpuId("n-g1"), job("a"), NOW.plusSeconds(60));
-            builder.put(builder.jobs().require(new JobId("a")).aiming(gpus("n-g1")));
-        });
-
-        sample(Map.of("n-g1", "pod-b"));
-
-        assertThat(moment.state().promises())
-                .singleElement()
-                .satisfies(promise -> assertThat(promise.unit()).isEqualTo(new GpuId("n-g0")));
-        assertThat(moment.jobState("a").target()).isEqualTo(gpus("n-g0"));
     }
 
     @Test

@@ -195,7 +195,7 @@ final class AgentCommand extends ServiceCommand {
     protected void check(ServiceContext context) {
         Backend from = backend(context.settings()).backend();
         if (from == Backend.SIMULATED) {
-            SimulatedRun.of(context.settings());
+            SimulatedRun.of(context.settings(), context.isVirtual());
             return;
         }
         if (nodes.isPresent() || gpusPerNode.isPresent() || trainingNodes.isPresent()) {
@@ -213,7 +213,7 @@ final class AgentCommand extends ServiceCommand {
         Backend from = choice.backend();
         var printer = new Printer(out, json);
         if (from == Backend.SIMULATED) {
-            SimulatedRun simulated = SimulatedRun.of(context.settings());
+            SimulatedRun simulated = SimulatedRun.of(context.settings(), context.isVirtual());
             if (dryRun || once) {
                 simulated.once(context, !dryRun, printer);
             } else {

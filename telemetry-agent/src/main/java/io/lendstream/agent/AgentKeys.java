@@ -81,6 +81,15 @@ public final class AgentKeys {
             "agent.slurm",
             false,
             "Report which Slurm jobs use a GPU, from the control groups of processes. Needs the nvml backend, on the host.");
+    public static final Key<Optional<Boolean>> PROCESSES = Key.flag(
+                    "agent.processes",
+                    false,
+                    "Name the processes on a GPU that no pod or Slurm job names: process/PID-START, or the tenant of the process driver. Needs the nvml backend. Empty: true if the agent has the PIDs of the host. Set true only where the driver reports the agent's own PIDs.")
+            .optional();
+    public static final Key<List<String>> IGNORED_USERS = Key.words(
+            "agent.ignored-users",
+            "nvidia-cuda-mps-*",
+            "File names of programs whose processes are no users of a GPU, between commas; with * at the end all that start so.");
 
     public static final Key<Boolean> KUBERNETES = Key.flag(
             "agent.kubernetes",
@@ -152,6 +161,10 @@ public final class AgentKeys {
             0,
             "Number of simulated nodes, from the last one, with GPUs that may be cut into MIG instances.");
     public static final Key<Long> SEED = Key.number("agent.seed", 1, "Seed of the simulated samples.");
+    public static final Key<Boolean> SIMULATED_PROCESSES = Key.flag(
+            "agent.simulated.processes",
+            false,
+            "A simulated GPU has the processes of this host as users whose CUDA_VISIBLE_DEVICES names it, by UUID or, with agent.nodes=1, by index.");
 
     public static final List<Key<?>> ALL = List.of(
             BACKEND,
@@ -172,6 +185,8 @@ public final class AgentKeys {
             MIG_STATE_FILE,
             POD_RESOURCES,
             SLURM,
+            PROCESSES,
+            IGNORED_USERS,
             KUBERNETES,
             KUBERNETES_URL,
             KUBERNETES_ACCOUNT,
@@ -191,7 +206,8 @@ public final class AgentKeys {
             GPUS_PER_NODE,
             TRAINING_NODES,
             CUTTABLE_NODES,
-            SEED);
+            SEED,
+            SIMULATED_PROCESSES);
 
     private AgentKeys() {}
 }

@@ -9,9 +9,6 @@ import io.lendstream.agent.kubernetes.PodReader;
 import io.lendstream.agent.publish.BrokerTarget;
 import io.lendstream.agent.publish.Publisher;
 import io.lendstream.agent.publish.RecordSink;
-import io.lendstream.agent.users.PodUsers;
-import io.lendstream.agent.users.SlurmUsers;
-import io.lendstream.agent.users.UserSource;
 import io.lendstream.agent.users.Users;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.DomainId;
@@ -20,6 +17,7 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.ServiceContext;
 import io.lendstream.service.health.Health;
+import io.lendstream.service.host.HostProcesses;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.UnreachableException;
 import io.lendstream.service.settings.CommonKeys;
@@ -32,14 +30,17 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs the agent of this machine: reads its GPUs and its servers' counters, and publishes both. */
 final class NodeRun {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeRun.class);
+
     static final List<Topic<?>> TOPICS =
             List.of(TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.REQUEST_RATES);
 
@@ -58,11 +59,13 @@ final class NodeRun {
     private final Settings settings;
     private final Identity identity;
     private final Backend backend;
+    private final UserSettings sources;
 
     NodeRun(ServiceContext context, Backend backend) {
         this.context = context;
         this.settings = context.settings();
         this.backend = backend;
+        this.sources = new UserSettings(settings, backend, new HostProcesses());
         this.identity = new Identity(
                 new NodeId(HostName.or(settings.get(AgentKeys.NODE))),
                 new DomainId(settings.get(AgentKeys.DOMAIN)),
@@ -83,27 +86,14 @@ final class NodeRun {
             apiServer();
         }
         probe().close();
-        if (settings.get(AgentKeys.SLURM) && backend != Backend.NVML) {
-            throw new SettingsException(
-                    "agent.slurm is true, but agent.backend is %s, which does not report the processes of GPUs. Use the nvml backend, or leave agent.slurm out."
-                            .formatted(backend));
-        }
-    }
-
-    /** The sources of GPU users. */
-    private Users users() {
-        var sources = new ArrayList<UserSource>();
-        settings.get(AgentKeys.POD_RESOURCES).map(PodUsers::of).ifPresent(sources::add);
-        if (settings.get(AgentKeys.SLURM)) {
-            sources.add(new SlurmUsers());
-        }
-        return new Users(sources);
+        sources.check();
     }
 
     /** Samples until it is stopped; the broker may come and go. */
     void serve(Consumer<NodeWatch> onlooker) {
+        LOG.info("{}", sources.inWords());
         try (GpuProbe probe = probe();
-                Users users = users();
+                Users users = sources.open();
                 Asked asked = asked();
                 Publisher publisher = publisher()) {
             NodeWatch watch = watch(probe, users, asked, publisher);
@@ -169,7 +159,7 @@ final class NodeRun {
         var collected = new Collected();
         Optional<String> unread;
         try (GpuProbe probe = probe();
-                Users users = users();
+                Users users = sources.open();
                 Asked asked = asked();
                 RateWatch rates =
                         RateSettings.of(settings, identity).watch(collected, asked.node(), context.metrics())) {
@@ -310,7 +300,7 @@ final class NodeRun {
         List<String> libraries = settings.get(AgentKeys.NVML_LIBRARIES);
         try {
             return switch (backend) {
-                case NVML -> GpuProbes.nvml(libraries, patience, settings.get(AgentKeys.SLURM));
+                case NVML -> GpuProbes.nvml(libraries, patience, sources.needProcesses());
                 case DCGM -> GpuProbes.dcgm(dcgm(), patience);
                 case RECORDED -> GpuProbes.recorded(recording(), true);
                 case SIMULATED -> throw new IllegalStateException("the simulated backend does not read this machine");

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -37,6 +38,7 @@ final class SimulatedAgent {
     private final RecordReader reader;
     private final DomainId domain;
     private final Function<Instant, SimulatedNodes> boot;
+    private final BiFunction<List<Node>, List<GpuTelemetry>, List<GpuTelemetry>> users;
     private final BiConsumer<List<Node>, List<GpuTelemetry>> onlooker;
     private final VirtualClock clock = new VirtualClock(Optional.empty());
     private final Map<String, Lease> leases = new TreeMap<>();
@@ -46,6 +48,7 @@ final class SimulatedAgent {
     /**
      * @param cuttable whether some of the GPUs may be repartitioned
      * @param boot creates the nodes at the time when their agents start
+     * @param users adds the users of GPUs to samples
      * @param onlooker receives all published records
      */
     SimulatedAgent(
@@ -54,10 +57,12 @@ final class SimulatedAgent {
             DomainId domain,
             boolean cuttable,
             Function<Instant, SimulatedNodes> boot,
+            BiFunction<List<Node>, List<GpuTelemetry>, List<GpuTelemetry>> users,
             BiConsumer<List<Node>, List<GpuTelemetry>> onlooker) {
         this.writer = writer;
         this.domain = domain;
         this.boot = boot;
+        this.users = users;
         this.onlooker = onlooker;
         this.reader = reader.handing(
                         TopicCatalogue.PROGRESS,
@@ -150,7 +155,8 @@ final class SimulatedAgent {
 
     private void publishUntil(Instant now) {
         List<GpuTelemetry> samples =
-                nodes.map(simulated -> simulated.samplesUntil(now)).orElse(List.of());
+                nodes.map(simulated -> users.apply(simulated.inventory(), simulated.samplesUntil(now)))
+                        .orElse(List.of());
         if (!samples.isEmpty()) {
             write(List.of(), samples);
         }

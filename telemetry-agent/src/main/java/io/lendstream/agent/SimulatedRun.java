@@ -1,12 +1,14 @@
 package io.lendstream.agent;
 
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Node;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedHost;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.simulated.SimulatedTopology;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.ServiceContext;
+import io.lendstream.service.host.HostProcesses;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
@@ -22,7 +24,11 @@ import java.util.UUID;
 /** Runs the agent of simulated nodes, as the settings describe them. */
 record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
 
-    static SimulatedRun of(Settings settings) {
+    /** @param isVirtual whether time is virtual, and the processes of this host are of another time */
+    static SimulatedRun of(Settings settings, boolean isVirtual) {
+        if (settings.get(AgentKeys.SIMULATED_PROCESSES)) {
+            checkProcesses(isVirtual);
+        }
         int nodes = settings.get(AgentKeys.NODES);
         int training = settings.get(AgentKeys.TRAINING_NODES).orElse(nodes / 2);
         if (training > nodes) {
@@ -50,6 +56,17 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
                                 settings.get(AgentKeys.HOST_MEMORY).orElse(0L)))));
     }
 
+    private static void checkProcesses(boolean isVirtual) {
+        if (isVirtual) {
+            throw new SettingsException(
+                    "agent.simulated.processes is true, but time is virtual. Leave time out, or agent.simulated.processes.");
+        }
+        if (!new HostProcesses().isThere()) {
+            throw new SettingsException(
+                    "agent.simulated.processes is true, but this machine has no /proc, from which processes are read. Leave it out.");
+        }
+    }
+
     /**
      * Takes one sample, which is printed before it is published.
      *
@@ -58,7 +75,7 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
     void once(ServiceContext context, boolean publish, Printer printer) {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         SimulatedNodes simulated = nodes(now);
-        List<GpuTelemetry> samples = simulated.sampleNow(now);
+        List<GpuTelemetry> samples = withUsers(simulated.inventory(), simulated.sampleNow(now));
         printer.print(simulated.inventory(), samples, "");
         if (!publish) {
             return;
@@ -85,13 +102,20 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
             var agent = new SimulatedAgent(
-                    writer, reader, layout.domain(), layout.cutNodes() > 0, this::nodes, printer::printJson);
+                    writer, reader, layout.domain(), layout.cutNodes() > 0, this::nodes, this::withUsers, printer::printJson);
             if (context.isVirtual()) {
                 agent.followTheEnvironment(context.health(), context.stop()::isRequested);
             } else {
                 agent.followTheWallClock(context.health(), context.stop());
             }
         }
+    }
+
+    /** Without the setting, users are unknown. */
+    private List<GpuTelemetry> withUsers(List<Node> nodes, List<GpuTelemetry> samples) {
+        return settings.get(AgentKeys.SIMULATED_PROCESSES) && !samples.isEmpty()
+                ? new SimulatedProcesses(new HostProcesses(), settings.get(AgentKeys.IGNORED_USERS)).in(nodes, samples)
+                : samples;
     }
 
     private SimulatedNodes nodes(Instant start) {

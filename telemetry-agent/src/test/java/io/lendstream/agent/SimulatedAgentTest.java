@@ -172,7 +172,13 @@ class SimulatedAgentTest {
 
     private SimulatedAgent agent() {
         return new SimulatedAgent(
-                writer, broker.reader(writer), DOMAIN, true, SimulatedAgentTest::nodes, (inventory, samples) -> {});
+                writer,
+                broker.reader(writer),
+                DOMAIN,
+                true,
+                SimulatedAgentTest::nodes,
+                (inventory, samples) -> samples,
+                (inventory, samples) -> {});
     }
 
     private static SimulatedNodes nodes(Instant start) {

@@ -10,6 +10,7 @@ import io.lendstream.core.actuation.Order;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.service.host.TenantName;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -50,7 +51,7 @@ final class ServiceReplicas implements AutoCloseable {
         placed.put(id, place);
         place.leaving().forEach(gpu -> replicas.stop(id, gpu, false));
         try {
-            ReplicaProgram program = place.units().isEmpty() ? null : programs.service(id.value());
+            ReplicaProgram program = place.units().isEmpty() ? null : program(id, place);
             for (List<GpuId> units : place.together()) {
                 List<Slot> slots = DeviceSlots.of(units, surroundings);
                 replicas.start(
@@ -64,6 +65,11 @@ final class ServiceReplicas implements AutoCloseable {
                     new DriverEvent.Failed(place.tenant(), place.decision(), String.valueOf(e.getMessage())));
         }
         settle(id);
+    }
+
+    private ReplicaProgram program(ServiceId id, Order.Place place) throws Programs.ProgramException {
+        String tenant = TenantName.of(place.decision().domain(), place.tenant());
+        return programs.service(id.value()).with(Map.of(TenantName.VARIABLE, tenant));
     }
 
     void force(ServiceId id, Order.Force force) {

@@ -19,6 +19,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.service.host.TenantName;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -146,7 +147,7 @@ final class TrainingProcesses implements AutoCloseable {
             if (isRunning) {
                 jobs.resize(id, slots, batching, place.decision());
             } else {
-                jobs.start(id, program(id), slots, batching, place.decision());
+                jobs.start(id, program(id, place), slots, batching, place.decision());
                 starting.add(id);
             }
         } catch (Programs.ProgramException e) {
@@ -163,11 +164,13 @@ final class TrainingProcesses implements AutoCloseable {
                 Math.max(1, allocation.localBatch()), allocation.accumulation() + 1, allocation.learningRateScale());
     }
 
-    private JobProgram program(JobId id) throws Programs.ProgramException {
+    private JobProgram program(JobId id, Order.Place place) throws Programs.ProgramException {
         TrainingJob job = surroundings
                 .job(id)
                 .orElseThrow(() -> new Programs.ProgramException("job %s has not been submitted".formatted(id)));
-        return programs.job(job.application()).with(Map.of("LENDSTREAM_JOB", id.value()));
+        String tenant = TenantName.of(place.decision().domain(), place.tenant());
+        return programs.job(job.application())
+                .with(Map.of("LENDSTREAM_JOB", id.value(), TenantName.VARIABLE, tenant));
     }
 
     void force(JobId id, Order.Force force) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * How a service's replica is started.
@@ -25,6 +26,13 @@ public record ReplicaProgram(
             throw new IllegalArgumentException("a replica needs a command");
         }
         ready.ifPresent(ReplicaProgram::checkAddress);
+    }
+
+    /** This program with further variables. */
+    public ReplicaProgram with(Map<String, String> more) {
+        Map<String, String> all = new TreeMap<>(environment);
+        all.putAll(more);
+        return new ReplicaProgram(command, all, directory, ready);
     }
 
     private static void checkAddress(String address) {

@@ -20,6 +20,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.service.host.HostProcesses;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -194,10 +195,35 @@ class ProcessDriverTest {
                         "CUDA_VISIBLE_DEVICES",
                         "LENDSTREAM_GPU_INDEX",
                         "LENDSTREAM_AFE_WORKER",
+                        "LENDSTREAM_TENANT",
                         "PWD",
                         "OLDPWD",
                         "SHLVL",
                         "_");
+    }
+
+    @Test
+    void tenantsCarryTheNameByWhichTheAgentOfThisHostKnowsThem() throws Exception {
+        String command = "\"command\": [\"sh\", \"-c\", \"sleep 300 & echo $! > $0.new && mv $0.new $0; wait\", \"%s\"]";
+        program("services/chat.json", "{%s}".formatted(command.formatted("chat.pid")));
+        program("jobs/train.json", "{\"mode\": \"restart\", %s}".formatted(command.formatted("job.pid")));
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
+        submitted.put(Orders.JOB.job(), job(Orders.JOB.job(), "train"));
+        driver.take(Orders.place(2, Orders.JOB, Orders.gpus("GPU-b"), List.of()));
+
+        assertThat(userOf("chat.pid")).isEqualTo("lendstream/d/service/chat");
+        assertThat(userOf("job.pid")).isEqualTo("lendstream/d/job/job");
+        driver.take(Orders.place(3, Orders.JOB, List.of(), Orders.gpus("GPU-b")));
+        driver.take(new Order.Force(Orders.decision(3), Orders.JOB, Orders.gpus("GPU-b")));
+    }
+
+    /** The user by which an agent knows the process that a program has started. */
+    private String userOf(String file) throws IOException {
+        Path pid = folder.resolve("programs").resolve(file);
+        await().atMost(ofSeconds(10)).until(() -> Files.exists(pid));
+        var host = new HostProcesses();
+        return host.user(
+                host.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow());
     }
 
     @Test

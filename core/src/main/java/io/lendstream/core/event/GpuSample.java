@@ -11,7 +11,8 @@ import java.util.Optional;
  * One GPU, or one MIG instance, at one moment, in groups as NVML and DCGM have them. What the device does not support
  * is absent, never zero.
  *
- * @param usedBy its users, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}; empty if it is
+ * @param usedBy its users, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}, {@code
+ *     lendstream/DOMAIN/job/NAME}, {@code lendstream/DOMAIN/service/NAME}, {@code process/PID-START}; empty if it is
  *     unused, absent if that is not known
  */
 public record GpuSample(

@@ -13,6 +13,7 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.SlotKnowledge;
 import java.util.List;
 import java.util.Map;
@@ -123,5 +124,41 @@ class SlotSamplesTest extends SlotFixture {
                 .singleElement()
                 .satisfies(promise -> assertThat(promise.unit()).isEqualTo(new GpuId("n-g0")));
         assertThat(moment.jobState("a").target()).isEqualTo(gpus("n-g0"));
+    }
+
+    @Test
+    void processesThatAreNoTenantsChangeNothing() {
+        slot("a", "pod-a", "n-g0");
+        moment.owned(training("b"), "n-g1").allocated("a", "n-g0").allocated("b", "n-g1");
+        List<GpuState> before = units();
+
+        sample(Map.of(
+                "n-g0", "process/4711-90210",
+                "n-g1", "lendstream/test/job/b",
+                "n-g2", "process/4711-90210",
+                "n-g3", "lendstream/test/job/a"));
+
+        assertOwners("a", "b", "", "");
+        assertThat(units()).isEqualTo(before);
+    }
+
+    @Test
+    void aProcessBesideTheTenantOfASlotDoesNotHideIt() {
+        slot("a", "pod-a", "n-g0");
+        moment.allocated("a", "n-g0").later(ofSeconds(1));
+
+        moment.observe(new GpuTelemetry(
+                new NodeId("n"),
+                DOMAIN,
+                "boot-1",
+                1,
+                NOW.plusSeconds(1),
+                List.of(GpuSample.of(new GpuId("n-g2")).build().withUsers(List.of("pod-a", "process/4711-90210")))));
+
+        assertOwners("", "", "a", "");
+    }
+
+    private List<GpuState> units() {
+        return List.of(moment.gpu("n-g0"), moment.gpu("n-g1"), moment.gpu("n-g2"), moment.gpu("n-g3"));
     }
 }

@@ -249,6 +249,7 @@ final class ClusterChecks {
         check("agents", () -> agents(admin, now));
         check("nodes", this::twins);
         check("inventory", this::inventories);
+        check("users", refusing::users);
         heard(admin, now, DEMAND, "let the serving side write request-rates; without them nothing is lent");
         heard(
                 admin,

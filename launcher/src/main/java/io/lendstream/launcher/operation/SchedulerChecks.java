@@ -83,6 +83,21 @@ final class SchedulerChecks {
         return SchedulerDiagnosis.domains(refused(), heard, logged, now);
     }
 
+    /** Whether agents name the users of GPUs. */
+    Finding users() {
+        UserDiagnosis users = new UserDiagnosis();
+        try (RecordReader reader = reading.open()) {
+            reader.handing(
+                    TopicCatalogue.GPU_TELEMETRY,
+                    received -> received.value().ifPresent(users::take));
+            reader.start(reading.since(reader, List.of(TopicCatalogue.GPU_TELEMETRY), now.minus(HEARD)));
+            while (!reader.hasCaughtUp()) {
+                reader.poll(POLL);
+            }
+        }
+        return users.finding();
+    }
+
     private static Instant later(Instant one, Instant other) {
         return one.isAfter(other) ? one : other;
     }

@@ -255,6 +255,7 @@ final class OperationIT {
                         "ok   agents",
                         "ok   nodes",
                         "ok   inventory",
+                        "ok   users",
                         "ok   demand",
                         "warn forecaster",
                         "ok   actuators",

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 
 /**
  * Finds Slurm jobs by the control groups of the processes that compute on GPUs. A job without a computing process on
- * its GPU is not found. A GPU with a process outside of any job has unknown users.
+ * its GPU is not found. A GPU with a process outside of any job has unknown users, unless another source names it.
  *
  * @see <a href="https://slurm.schedmd.com/cgroup_v2.html">Slurm's control groups</a>, of version 2 and, where a path
  *     begins with {@code /slurm/uid_}, of version 1
@@ -31,13 +31,16 @@ public final class SlurmUsers implements UserSource {
             Pattern.compile("/(?:slurm(?:_[^/]+)?/uid_\\d+|(?:[^/]+_)?slurmstepd\\.scope)/job_(\\d+)(?=/|$)");
 
     private final Path proc;
+    private final boolean othersAreNamed;
 
-    public SlurmUsers() {
-        this(Path.of("/proc"));
+    /** @param othersAreNamed whether {@link ProcessUsers} names processes outside of jobs */
+    public SlurmUsers(boolean othersAreNamed) {
+        this(Path.of("/proc"), othersAreNamed);
     }
 
-    SlurmUsers(Path proc) {
+    SlurmUsers(Path proc, boolean othersAreNamed) {
         this.proc = proc;
+        this.othersAreNamed = othersAreNamed;
     }
 
     @Override
@@ -60,7 +63,7 @@ public final class SlurmUsers implements UserSource {
                 continue;
             }
             Optional<String> job = job(groups.get());
-            if (job.isEmpty()) {
+            if (job.isEmpty() && !othersAreNamed) {
                 doubt(process.gpuId(), instances, doubtful);
             }
             job.ifPresent(number -> {

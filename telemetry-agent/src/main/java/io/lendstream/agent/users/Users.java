@@ -10,8 +10,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 
 /**
  * Combines the users of each GPU from all sources. If one source is uncertain, the users are unknown, because an
@@ -22,14 +24,22 @@ public final class Users implements AutoCloseable {
     public static final Users UNASKED = new Users(List.of());
 
     private final List<UserSource> sources;
+    private final Optional<ProcessUsers> processes;
 
     public Users(List<? extends UserSource> sources) {
+        this(sources, Optional.empty());
+    }
+
+    /** @param processes names the processes that the sources do not name */
+    public Users(List<? extends UserSource> sources, Optional<ProcessUsers> processes) {
         this.sources = List.copyOf(sources);
+        this.processes = processes;
     }
 
     /** A snapshot, and the users of its devices. */
     public GpuSnapshot in(GpuSnapshot sight) {
-        if (sources.isEmpty() || sight.samples().isEmpty()) {
+        boolean isAsked = !sources.isEmpty() || processes.isPresent();
+        if (!isAsked || sight.samples().isEmpty()) {
             return sight;
         }
         var users = new HashMap<GpuId, Set<String>>();
@@ -39,14 +49,15 @@ public final class Users implements AutoCloseable {
         if (!sight.why().isEmpty()) {
             whys.add(sight.why());
         }
-        for (UserSource source : sources) {
-            UserSource.Answer answer = source.of(sight);
+        Consumer<UserSource.Answer> collect = answer -> {
             answer.users().forEach((gpu, of) -> users(users, gpu).addAll(of));
             doubtful.addAll(answer.doubtful());
             if (!answer.why().isEmpty()) {
                 whys.add(answer.why());
             }
-        }
+        };
+        sources.forEach(source -> collect.accept(source.of(sight)));
+        processes.ifPresent(each -> collect.accept(each.of(sight, users)));
         for (Gpu gpu : sight.gpus()) {
             known.add(gpu.gpuId());
             for (GpuInstance instance : gpu.instances()) {

@@ -1,4 +1,7 @@
-/** The users of a node's GPUs: pods from the kubelet, and Slurm jobs from their processes' control groups. */
+/**
+ * The users of a node's GPUs: pods from the kubelet, Slurm jobs from their processes' control groups, and other processes
+ * by themselves.
+ */
 @NullMarked
 package io.lendstream.agent.users;
 

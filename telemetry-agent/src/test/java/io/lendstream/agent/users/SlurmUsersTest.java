@@ -26,7 +26,7 @@ class SlurmUsersTest {
     Path proc;
 
     private GpuSnapshot asked(GpuSnapshot sight) {
-        try (var users = new Users(List.of(new SlurmUsers(proc)))) {
+        try (var users = new Users(List.of(new SlurmUsers(proc, false)))) {
             return users.in(sight);
         }
     }

@@ -7,6 +7,7 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.health.Health;
 import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.time.TimeMode;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -73,7 +74,7 @@ final class ActuatorService implements RecordTransport.Routes {
             Health health,
             MeterRegistry metrics,
             InstantSource wallClock) {
-        var processor = new DecisionProcessor(settings, transport, metrics);
+        var processor = new DecisionProcessor(settings, transport, metrics, TimeMode.WALL);
         var inventory = inventory(processor);
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
         var description = new SelfDescription(settings);
@@ -93,7 +94,7 @@ final class ActuatorService implements RecordTransport.Routes {
             Health health,
             MeterRegistry metrics,
             InstantSource wallClock) {
-        var processor = new DecisionProcessor(settings, transport, metrics);
+        var processor = new DecisionProcessor(settings, transport, metrics, TimeMode.VIRTUAL);
         var inventory = inventory(processor);
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
         var description = new SelfDescription(settings);

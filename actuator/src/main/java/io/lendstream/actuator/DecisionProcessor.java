@@ -8,6 +8,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.service.kafka.Received;
+import io.lendstream.service.time.TimeMode;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -32,25 +33,34 @@ final class DecisionProcessor {
     private final ActuatorSettings settings;
     private final RecordTransport transport;
     private final MeterRegistry metrics;
+    private final TimeMode time;
     private final Deque<PendingDecision> inbox = new ArrayDeque<>();
     private Actuation actuation;
     private boolean caughtUp;
     private boolean changed;
 
-    DecisionProcessor(ActuatorSettings settings, RecordTransport transport, MeterRegistry metrics) {
+    DecisionProcessor(
+            ActuatorSettings settings, RecordTransport transport, MeterRegistry metrics, TimeMode time) {
         this.settings = settings;
         this.transport = transport;
         this.metrics = metrics;
-        this.actuation = new Actuation(
-                settings.name(), settings.leaseNotice(), settings.choice().changeDriver());
-        this.actuation.keepTo(settings.nodes());
+        this.time = time;
+        this.actuation = bounded(new Actuation(
+                settings.name(), settings.leaseNotice(), settings.choice().changeDriver()));
+    }
+
+    private Actuation bounded(Actuation unbounded) {
+        unbounded.keepTo(settings.nodes());
+        if (time == TimeMode.WALL) {
+            unbounded.refuseLate();
+        }
+        return unbounded;
     }
 
     /** Restores the state of an earlier run. */
     void restore(ActuatorState state) {
-        actuation = Actuation.restore(
-                settings.name(), settings.leaseNotice(), settings.choice().changeDriver(), state.actuation());
-        actuation.keepTo(settings.nodes());
+        actuation = bounded(Actuation.restore(
+                settings.name(), settings.leaseNotice(), settings.choice().changeDriver(), state.actuation()));
         measure();
     }
 
@@ -60,7 +70,7 @@ final class DecisionProcessor {
                 "lendstream.reports.waiting",
                 this,
                 processor -> processor.transport.unsent().reports().size());
-        for (Refusal refusal : Refusal.values()) {
+        for (Refusal refusal : EnumSet.complementOf(EnumSet.of(Refusal.UNKNOWN))) {
             metrics.gauge(
                     "lendstream.refusals",
                     Tags.of("cause", refusal.name().toLowerCase(Locale.ROOT)),

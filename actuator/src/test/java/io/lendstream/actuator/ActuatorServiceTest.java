@@ -189,6 +189,36 @@ class ActuatorServiceTest {
         assertThat(broker.values(TopicCatalogue.ACTUATORS)).isEmpty();
     }
 
+    /** The deadline of the decisions here is after ten minutes. */
+    @Test
+    void aDecisionThatArrivesAfterItsDeadlineGivesNoGpu() {
+        ActuatorService actuator = started(false);
+        decideAt(0, resize("t1"));
+        decideAt(100, resize("t2"));
+        turnAt(actuator, 650);
+
+        assertThat(reports()).containsExactly("650 d/1/1 REJECTED t1", "650 d/1/2 ACCEPTED t2");
+        assertThat(metrics.get("lendstream.refusals")
+                        .tag("cause", "too_late")
+                        .gauge()
+                        .value())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aDecisionThatWasAnsweredInTimeIsRepeatedAtThatTimeAfterALateRestart() {
+        ActuatorService first = started(false);
+        decide(resize("t1"));
+        turnAt(first, 1);
+        now = at(5000);
+
+        ActuatorService second = started(false);
+        turnAt(second, 5000);
+
+        assertThat(reports()).startsWith("1 d/1/1 ACCEPTED t1").noneMatch(line -> line.contains("REJECTED"));
+        assertThat(second.actuation().heldGpus()).isEqualTo(1);
+    }
+
     @Test
     void takesTheDecisionsOfItsNodesOnly() {
         ActuatorService actuator = started(false, "actuator.nodes=n2");

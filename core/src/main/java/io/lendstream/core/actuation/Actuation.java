@@ -84,6 +84,11 @@ public final class Actuation {
         state.inventory().keepTo(nodes);
     }
 
+    /** From now on a decision past its deadline gives no GPU. In a simulation no decision is late. */
+    public void refuseLate() {
+        state.refuseLate();
+    }
+
     /** Whether a decision is about this actuator's nodes at all, so that it reports on it. */
     public boolean isAbout(Decision decision) {
         return new DecisionScope(state).concerns(decision);

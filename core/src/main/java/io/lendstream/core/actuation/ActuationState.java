@@ -41,6 +41,7 @@ final class ActuationState {
 
     private final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
     private Instant clock = Instant.EPOCH;
+    private boolean refusesLate;
 
     ActuationState(String actuator, Duration leaseNotice, ChangeDriver driver) {
         this.actuator = actuator;
@@ -110,6 +111,15 @@ final class ActuationState {
     /** The time up to which everything due is done. */
     Instant clock() {
         return clock;
+    }
+
+    /** Whether a decision past its deadline gives no GPU. */
+    boolean refusesLate() {
+        return refusesLate;
+    }
+
+    void refuseLate() {
+        refusesLate = true;
     }
 
     /** Moves the clock forward, never back. */

@@ -5,9 +5,11 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 
-/** Refuses decisions that are outdated, repeated, only advice, or about GPUs or jobs of another domain. */
+/** Refuses decisions that are outdated, repeated, late, only advice, or about GPUs or jobs of another domain. */
 final class DecisionFence {
     private final ActuationState state;
 
@@ -24,6 +26,23 @@ final class DecisionFence {
         return outdated.isPresent()
                 ? outdated.map(refusal -> new Objection(refusal, text(decision, refusal)))
                 : foreign(decision).map(text -> new Objection(Refusal.OTHER_DOMAIN, text));
+    }
+
+    /**
+     * Why a change comes too late: it only gives GPUs, and its decision's deadline is over, so that it could not be in
+     * force in time. A change by which a tenant leaves a GPU is never too late, because the tenant would stay there.
+     */
+    Optional<Objection> lateness(Decision decision, TenantChange change) {
+        boolean onlyGives = !change.gained().isEmpty() && !change.givesUp() && !decision.isReclaim();
+        Instant by = decision.deadline();
+        if (!state.refusesLate() || !onlyGives || !state.clock().isAfter(by)) {
+            return Optional.empty();
+        }
+        Duration late = Duration.between(by, state.clock());
+        return Optional.of(new Objection(
+                Refusal.TOO_LATE,
+                "too late: it arrived at %s by this actuator's clock, %d.%03d s after its deadline %s"
+                        .formatted(state.clock(), late.toSeconds(), late.toMillisPart(), by)));
     }
 
     private Optional<Refusal> outdated(Decision decision) {

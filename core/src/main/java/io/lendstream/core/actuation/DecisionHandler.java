@@ -240,8 +240,13 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
                 : "goes on without %s: %s".formatted(ReasonText.names(lost), availability.describe(lost.get(0)));
     }
 
-    /** Refuses a change that only names GPUs of others, or that no driver here can do; whether it has. */
+    /** Refuses a change that only names GPUs of others, is late, or that no driver here can do; whether it has. */
     private boolean isRefused(TenantChange change, List<GpuId> named) {
+        Optional<DecisionFence.Objection> late = new DecisionFence(state).lateness(decision, change);
+        if (late.isPresent()) {
+            refused(late.get().refusal(), named, late.get().text());
+            return true;
+        }
         state.vacated().reuse(change.gained());
         if (change.isForeignOnly()) {
             refuseForeign(change);

@@ -20,6 +20,10 @@ public enum Refusal {
     NOT_ON_LOAN,
     /** Its lease is over already. */
     LEASE_OVER,
+    /** It gives a GPU, and arrived after its deadline. */
+    TOO_LATE,
     /** No driver here can do it. */
-    UNSUPPORTED
+    UNSUPPORTED,
+    /** A cause that a later version has counted. */
+    UNKNOWN
 }

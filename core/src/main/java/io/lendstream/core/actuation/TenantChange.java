@@ -74,6 +74,11 @@ record TenantChange(
         return changing;
     }
 
+    /** Whether the tenant leaves a GPU, is leaving one, or has left one that the decision asks to release. */
+    boolean givesUp() {
+        return !leaving.isEmpty() || !alreadyLeaving.isEmpty() || !free.isEmpty();
+    }
+
     /** Whether the decision only names GPUs of other tenants. */
     boolean isForeignOnly() {
         return !foreign.isEmpty() && changing().isEmpty();

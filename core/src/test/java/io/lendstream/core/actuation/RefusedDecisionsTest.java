@@ -236,4 +236,82 @@ class RefusedDecisionsTest {
                         + " not been asked for)");
         assertThat(actuator.holdings()).containsExactly("i1 bert BOUND");
     }
+
+    @Test
+    void aDecisionThatGivesGpusAfterItsDeadlineIsRefusedWithNumbers() {
+        actuator.actuation().refuseLate();
+
+        actuator.take(60.001, 60, serve("i1"));
+        actuator.take(66, 60, lend(BERT, 400, gpus("i1"), "i1"));
+        actuator.take(67, 60, resize(BERT, gpus("t1"), "t1"));
+
+        assertThat(actuator.log)
+                .containsExactly(
+                        "60.001 d/1/1 REJECTED i1 (too late: it arrived at 2026-01-01T12:01:00.001Z by this actuator's"
+                                + " clock, 0.001 s after its deadline 2026-01-01T12:01:00Z)",
+                        "66 d/1/2 REJECTED i1 (too late: it arrived at 2026-01-01T12:01:06Z by this actuator's clock,"
+                                + " 6.000 s after its deadline 2026-01-01T12:01:00Z)",
+                        "67 d/1/3 REJECTED t1 (too late: it arrived at 2026-01-01T12:01:07Z by this actuator's clock,"
+                                + " 7.000 s after its deadline 2026-01-01T12:01:00Z)");
+        assertThat(actuator.actuation().refusals())
+                .containsEntry(Refusal.TOO_LATE, 3L)
+                .hasSize(1);
+        assertThat(actuator.holdings()).isEmpty();
+    }
+
+    @Test
+    void aDecisionAtItsDeadlineIsInTime() {
+        actuator.actuation().refuseLate();
+
+        actuator.take(60, 60, serve("i1"));
+
+        assertThat(actuator.log).first().isEqualTo("60 d/1/1 ACCEPTED i1");
+    }
+
+    @Test
+    void aLateDecisionIsAcceptedAndFailsWhereLatenessIsNotRefused() {
+        actuator.take(4000, 60, serve("i1"));
+
+        assertThat(actuator.log)
+                .containsExactly("4000 d/1/1 ACCEPTED i1", "4000 d/1/1 FAILED i1 (did not come up until 2026-01-01T13:06:40Z)");
+    }
+
+    @Test
+    void aTenantLeavesItsGpusHoweverLateTheDecisionIs() {
+        actuator.actuation().refuseLate();
+        actuator.take(0, lend(BERT, 9000, gpus("i1"), "i1"));
+        actuator.take(1, serve("i2"));
+        actuator.take(2, resize(BERT, gpus("t1"), "t1", "i1"));
+        actuator.advance(100);
+        actuator.log.clear();
+
+        actuator.take(500, 60, resize(BERT, gpus("t1", "t2"), "t2", "i1")); // gives t2, and takes t1
+        actuator.take(600, 60, idle(60, "i2"));
+        actuator.take(700, 60, reclaim(BERT, 60, gpus("i1"), "t1")); // gives t1 too
+        actuator.advance(800);
+        actuator.take(900, 60, reclaim(BERT, 60, gpus("i1"))); // i1 is free already
+
+        assertThat(actuator.log)
+                .contains(
+                        "500 d/1/4 ACCEPTED t1,t2",
+                        "600 d/1/5 ACCEPTED i2",
+                        "700 d/1/6 ACCEPTED i1,t1",
+                        "900 d/1/7 RELEASED i1 (nothing ran there any more)")
+                .noneMatch(line -> line.contains("REJECTED"));
+        assertThat(actuator.actuation().refusals()).isEmpty();
+    }
+
+    @Test
+    void aWarmReplicaServesAgainAndABatchSizeChangesHoweverLateTheDecisionIs() {
+        actuator.actuation().refuseLate();
+        actuator.take(0, serve("i1"));
+        actuator.take(1, resize(BERT, gpus("t1"), "t1"));
+        actuator.advance(100);
+        actuator.log.clear();
+
+        actuator.take(500, 60, new Action.Serve(CHAT.service(), gpus("i1"), true));
+        actuator.take(501, 60, resize(BERT, List.of(), "t1"));
+
+        assertThat(actuator.log).contains("500 d/1/3 ACCEPTED i1").noneMatch(line -> line.contains("REJECTED"));
+    }
 }

@@ -134,9 +134,10 @@ final class ActuatorService implements RecordTransport.Routes {
         }
         turns.resume();
         LOG.info(
-                "{} {}: {} held, {} pending, driver {}, {} time",
+                "{} {}: it manages {}, {} held, {} pending, driver {}, {} time",
                 settings.name(),
                 processor.hasCaughtUp() ? "is ready" : "is working without a broker",
+                settings.scope().inWords(),
                 Reason.counted(actuation().heldGpus(), "GPU"),
                 Reason.counted(processor.pending(), "decision"),
                 settings.driver().name().toLowerCase(Locale.ROOT) + (settings.dryRun() ? " (dry run)" : ""),

@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param name its name in reports; a restart under the same name continues from the saved state
  * @param domains domains whose decisions it executes; empty for all
- * @param nodes nodes whose decisions it executes; empty for all nodes of its domains
+ * @param scope nodes whose decisions it executes
  * @param stateDir directory for its state; without it, each start reads the topics from the beginning
  * @param dryRun whether decisions are only logged, and reported as in force at once
  * @param leaseNotice how long a job may take to leave a GPU after its lease has expired
@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
 record ActuatorSettings(
         String name,
         List<DomainId> domains,
-        List<NodeId> nodes,
+        NodeScope scope,
         Optional<Path> stateDir,
         DriverKind driver,
         boolean dryRun,
@@ -66,7 +66,7 @@ record ActuatorSettings(
     static final Key<List<String>> NODES = Key.names(
             "actuator.nodes",
             "",
-            "Nodes whose decisions it executes; empty for all nodes of its domains. No other actuator may cover them.");
+            "Nodes whose decisions it executes, or all for all nodes of its domains. Empty: all; with the process driver only the node with this machine's host name. No other actuator may cover them.");
     static final Key<Optional<Path>> STATE_DIR = Key.path(
                     "actuator.state-dir",
                     ".",
@@ -83,7 +83,9 @@ record ActuatorSettings(
             "",
             "With actuator.granularity=nodes: the label of nodes that names the group that is lent together, such as a rack. Empty: all nodes of this actuator are one group. Agents send the label if agent.labels has it.");
     static final Key<Boolean> SPANS_NODES = Key.flag(
-            "actuator.spans-nodes", true, "Whether the system behind the driver runs one job on several nodes.");
+            "actuator.spans-nodes",
+            true,
+            "Whether the system behind the driver runs one job on several nodes. The process driver never does if it has one node.");
     static final Key<Boolean> MIG = Key.flag(
             "actuator.mig",
             true,
@@ -191,11 +193,12 @@ record ActuatorSettings(
         boolean dryRun = settings.get(DRY_RUN);
         String name = settings.get(NAME);
         Optional<Path> stateDir = settings.get(STATE_DIR);
-        Abilities abilities = abilities(settings, driver);
+        NodeScope scope = NodeScope.of(settings, driver);
+        Abilities abilities = abilities(settings, driver, scope);
         return new ActuatorSettings(
                 dryRun ? name + " (dry run)" : name,
                 settings.get(DOMAINS).stream().map(DomainId::new).toList(),
-                settings.get(NODES).stream().map(NodeId::new).toList(),
+                scope,
                 stateDir,
                 driver,
                 dryRun,
@@ -233,7 +236,7 @@ record ActuatorSettings(
         return choice instanceof Driven driven ? Optional.of(driven) : Optional.empty();
     }
 
-    private static Abilities abilities(Settings settings, DriverKind driver) {
+    private static Abilities abilities(Settings settings, DriverKind driver, NodeScope scope) {
         LeastLoan least = settings.get(GRANULARITY);
         String label = settings.get(GROUP_LABEL).strip();
         if (!label.isEmpty() && least != LeastLoan.NODES) {
@@ -248,7 +251,8 @@ record ActuatorSettings(
         Abilities usual = label.isEmpty()
                 ? Abilities.USUAL.withGranularity(least.granularity())
                 : Abilities.USUAL.inGroupsBy(label);
-        return usual.withSpansNodes(settings.get(SPANS_NODES))
+        boolean isOfOneHost = driver == DriverKind.PROCESS && scope.nodes().size() == 1;
+        return usual.withSpansNodes(settings.get(SPANS_NODES) && !isOfOneHost)
                 .withMig(settings.get(MIG) && driver != DriverKind.PROCESS)
                 .withSuspend(settings.get(SUSPEND) && driver != DriverKind.PROCESS);
     }
@@ -317,6 +321,11 @@ record ActuatorSettings(
             throw new SettingsException("actuator.webhook.url is '%s', which is not a valid address: %s. Correct it."
                     .formatted(ShownAddress.of(url), e.getReason()));
         }
+    }
+
+    /** Nodes whose decisions it executes; empty for all nodes of its domains. */
+    List<NodeId> nodes() {
+        return scope.nodes();
     }
 
     boolean covers(DomainId domain) {

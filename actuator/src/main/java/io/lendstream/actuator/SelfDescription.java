@@ -11,8 +11,10 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * The description of this actuator, to be published once after each start in each domain of its nodes. A dry run does
@@ -22,12 +24,14 @@ import java.util.TreeSet;
  * it gives up its former nodes in each domain that it covers.
  */
 final class SelfDescription {
-    private static final List<NodeId> NO_NODES = List.of(new NodeId("none"));
+    private static final int NAMED = 5;
 
     private final ActuatorSettings settings;
     private final Set<DomainId> known = new HashSet<>();
     private final Set<DomainId> open = new TreeSet<>();
+    private final Set<NodeId> others = new TreeSet<>();
     private boolean hasShapes;
+    private boolean isChecked;
 
     SelfDescription(ActuatorSettings settings) {
         this.settings = settings;
@@ -35,7 +39,10 @@ final class SelfDescription {
 
     /** A node of a domain that the actuator covers. */
     void know(Node node) {
-        boolean isOurs = settings.nodes().isEmpty() || settings.nodes().contains(node.nodeId()) || isLeaving();
+        boolean isOurs = settings.scope().isAll() || settings.nodes().contains(node.nodeId()) || isLeaving();
+        if (!isOurs) {
+            others.add(node.nodeId());
+        }
         if (isOurs && !settings.dryRun() && known.add(node.domain())) {
             open.add(node.domain());
         }
@@ -47,7 +54,26 @@ final class SelfDescription {
     }
 
     private boolean isLeaving() {
-        return settings.nodes().equals(NO_NODES);
+        return settings.scope().isNone();
+    }
+
+    /**
+     * Why this actuator has nothing to do, although there are nodes: no agent reports one by a name of its scope. It is
+     * said once, after the topics have been read.
+     */
+    Optional<String> mismatch() {
+        boolean isFirst = !isChecked;
+        isChecked = true;
+        return isFirst && known.isEmpty() && !others.isEmpty() && !settings.dryRun()
+                ? Optional.of(
+                        "no agent has reported %s; agents report %s. Set actuator.nodes to the name that the agent of this machine has (agent.node), or to all"
+                                .formatted(settings.scope().inWords(), some(others)))
+                : Optional.empty();
+    }
+
+    private static String some(Set<NodeId> nodes) {
+        String names = nodes.stream().limit(NAMED).map(NodeId::value).collect(Collectors.joining(", "));
+        return nodes.size() > NAMED ? "%s and %d more".formatted(names, nodes.size() - NAMED) : names;
     }
 
     /** The descriptions that have not been published. */
@@ -71,7 +97,7 @@ final class SelfDescription {
      * the scheduler has to know more than usual.
      */
     List<ActuatorDescription> dueIfUnusual(Instant now) {
-        boolean isUsual = settings.nodes().isEmpty() && settings.abilities().equals(Abilities.USUAL);
+        boolean isUsual = settings.scope().isAll() && settings.abilities().equals(Abilities.USUAL);
         return isUsual && !hasShapes ? List.of() : due(now);
     }
 }

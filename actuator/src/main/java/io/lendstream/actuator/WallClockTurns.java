@@ -19,12 +19,15 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Turns by the wall clock: decisions are processed as they arrive, and orders are passed to the driver. Decisions and
  * reports are saved on disk before a report is sent or an order is passed on.
  */
 final class WallClockTurns implements Turns {
+    private static final Logger LOG = LoggerFactory.getLogger(WallClockTurns.class);
     /** The longest wait of a driver's event. */
     private static final Duration BETWEEN_DRIVER_EVENTS = Duration.ofMillis(10);
 
@@ -124,6 +127,7 @@ final class WallClockTurns implements Turns {
         processor.publish(reports);
         if (processor.hasCaughtUp()) {
             description.due(now).forEach(transport::publish);
+            description.mismatch().ifPresent(LOG::warn);
         }
         for (TrainingProgress report = progress.poll(); report != null; report = progress.poll()) {
             transport.publish(report);

@@ -25,9 +25,12 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.fake.FakeBroker;
 import io.lendstream.service.health.Health;
+import io.lendstream.service.host.HostName;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.settings.Settings;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -217,6 +220,53 @@ class ActuatorServiceTest {
 
         assertThat(reports()).startsWith("1 d/1/1 ACCEPTED t1").noneMatch(line -> line.contains("REJECTED"));
         assertThat(second.actuation().heldGpus()).isEqualTo(1);
+    }
+
+    @Test
+    void theProcessDriverDescribesThisHostOnlyAndRefusesUnitsElsewhere() throws IOException {
+        String host = HostName.or(Optional.empty(), "actuator.nodes");
+        broker.publish(TopicCatalogue.NODES, host, node(host, Pool.TRAINING, "h1"));
+        Files.createDirectories(folder.resolve("programs/jobs"));
+        Files.createDirectories(folder.resolve("programs/services"));
+        ActuatorService actuator = started(
+                false, "actuator.driver=process", "actuator.process.programs=" + folder.resolve("programs"), stateDir());
+        decide(resize("t1"));
+        decide(resize("t1", "h1"));
+        turnAt(actuator, 0);
+        turnAt(actuator, 5);
+        actuator.finish();
+
+        assertThat(broker.values(TopicCatalogue.ACTUATORS)).singleElement().satisfies(description -> {
+            assertThat(description.nodes()).containsExactly(new NodeId(host));
+            assertThat(description.abilities().spansNodes()).isFalse();
+        });
+        assertThat(reports()).containsExactly("0 d/1/2 REJECTED h1");
+        assertThat(broker.values(TopicCatalogue.ACTUATION_REPORTS))
+                .extracting(ActuationReport::reason)
+                .containsExactly(
+                        "job job would run on nodes of several actuators, which the driver of this one cannot do");
+    }
+
+    @Test
+    void aScopeThatNoAgentReportsIsSaidOnce() {
+        SelfDescription description = new SelfDescription(
+                ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, "actuator.nodes=gpu-7")));
+        description.know(node("gpu-8", Pool.TRAINING, "t1"));
+
+        assertThat(description.mismatch())
+                .contains("no agent has reported node gpu-7; agents report gpu-8. Set actuator.nodes to the name that"
+                        + " the agent of this machine has (agent.node), or to all");
+        assertThat(description.mismatch()).isEmpty();
+    }
+
+    @Test
+    void aScopeThatOneAgentReportsIsFine() {
+        SelfDescription description = new SelfDescription(
+                ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, "actuator.nodes=gpu-7,gpu-9")));
+        description.know(node("gpu-8", Pool.TRAINING, "t1"));
+        description.know(node("gpu-7", Pool.TRAINING, "t2"));
+
+        assertThat(description.mismatch()).isEmpty();
     }
 
     @Test

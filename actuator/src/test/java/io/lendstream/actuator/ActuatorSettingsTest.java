@@ -7,12 +7,17 @@ import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.simulated.SimulatedDelays;
+import io.lendstream.service.host.HostName;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -161,6 +166,57 @@ class ActuatorSettingsTest {
                                 "actuator.environment=KUBECONFIG,HF_*")
                         .driven())
                 .isPresent();
+    }
+
+    @Test
+    void theProcessDriverManagesThisHostAndRunsJobsOnIt() {
+        ActuatorSettings settings = processes();
+
+        assertThat(settings.nodes()).containsExactly(new NodeId(HostName.or(Optional.empty(), "actuator.nodes")));
+        assertThat(settings.scope().inWords()).endsWith(" (this host)");
+        assertThat(settings.abilities().spansNodes()).isFalse();
+    }
+
+    @Test
+    void otherNodesAreTheProcessDriversBySettingOnly() {
+        ActuatorSettings all = processes("actuator.nodes=all");
+        ActuatorSettings two = processes("actuator.nodes=n1,n2");
+        ActuatorSettings one = processes("actuator.nodes=n1");
+
+        assertThat(all.nodes()).isEmpty();
+        assertThat(all.scope().inWords()).isEqualTo("all nodes of its domains");
+        assertThat(all.abilities().spansNodes()).isTrue();
+        assertThat(two.nodes()).containsExactly(new NodeId("n1"), new NodeId("n2"));
+        assertThat(two.scope().inWords()).isEqualTo("nodes n1, n2");
+        assertThat(two.abilities().spansNodes()).isTrue();
+        assertThat(one.scope().inWords()).isEqualTo("node n1");
+        assertThat(one.abilities().spansNodes()).isFalse();
+        assertThat(processes("actuator.nodes=none").scope().inWords()).isEqualTo("no node");
+    }
+
+    @Test
+    void otherDriversManageAllNodes() {
+        assertThat(settings("actuator.driver=command", "actuator.command=/bin/sh").nodes())
+                .isEmpty();
+        assertThat(settings("actuator.nodes=all").nodes()).isEmpty();
+        assertThat(settings("actuator.nodes=n1").abilities().spansNodes()).isTrue();
+    }
+
+    @Test
+    void allNodesAndAFewMoreAreAMistake() {
+        assertThatThrownBy(() -> settings("actuator.nodes=n1,all"))
+                .isInstanceOf(SettingsException.class)
+                .hasMessage(
+                        "actuator.nodes is n1,all, but 'all' already includes the other nodes. Set it to all, or leave 'all' out.");
+    }
+
+    private ActuatorSettings processes(String... more) {
+        List<String> all = new ArrayList<>(List.of(
+                "actuator.driver=process",
+                "actuator.process.programs=" + folder,
+                "actuator.state-dir=" + folder.resolve("state")));
+        all.addAll(List.of(more));
+        return settings(all.toArray(String[]::new));
     }
 
     @Test

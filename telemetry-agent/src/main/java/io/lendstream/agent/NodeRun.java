@@ -17,6 +17,7 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.ServiceContext;
 import io.lendstream.service.health.Health;
+import io.lendstream.service.host.HostName;
 import io.lendstream.service.host.HostProcesses;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.UnreachableException;
@@ -67,7 +68,7 @@ final class NodeRun {
         this.backend = backend;
         this.sources = new UserSettings(settings, backend, new HostProcesses());
         this.identity = new Identity(
-                new NodeId(HostName.or(settings.get(AgentKeys.NODE))),
+                new NodeId(HostName.or(settings.get(AgentKeys.NODE), AgentKeys.NODE.name())),
                 new DomainId(settings.get(AgentKeys.DOMAIN)),
                 settings.get(AgentKeys.POOL),
                 SimulatedRun.boot(),

@@ -3,6 +3,7 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.JobChange;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
@@ -252,12 +253,33 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
             refuseForeign(change);
             return true;
         }
+        if (isTooWide(change)) {
+            refused(
+                    Refusal.UNSUPPORTED,
+                    named,
+                    "%s would run on nodes of several actuators, which the driver of this one cannot do"
+                            .formatted(change.tenant()));
+            return true;
+        }
         if (!state.driver()
                 .runs(change.tenant(), state.tenants().job(decision.id().domain(), change.tenant()))) {
             refused(Refusal.UNSUPPORTED, named, "no driver here runs " + change.tenant());
             return true;
         }
         return false;
+    }
+
+    /** Whether a job is to grow beyond the nodes of this actuator, whose driver runs a job on one node. */
+    private boolean isTooWide(TenantChange change) {
+        return !state.driver().abilities().spansNodes()
+                && !change.gained().isEmpty()
+                && !change.givesUp()
+                && decision.action()
+                        .jobChange()
+                        .map(JobChange::allocation)
+                        .filter(allocation ->
+                                allocation.gpus().stream().anyMatch(state.inventory()::isOutside))
+                        .isPresent();
     }
 
     /** Reports that the decision is accepted, and starts the change. */

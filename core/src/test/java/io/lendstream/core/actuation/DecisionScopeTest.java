@@ -19,6 +19,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
@@ -44,6 +45,35 @@ class DecisionScopeTest {
         actuation.know(TRAINING);
         actuation.know(INFERENCE);
         return actuation;
+    }
+
+    /** An actuator of training's node, whose driver runs a job on one node. */
+    private static Actuation narrow() {
+        var actuation = new Actuation(
+                "narrow",
+                Duration.ofSeconds(45),
+                new SimulatedDriver(facts -> changeTiming(1, 1, 3), Abilities.USUAL.withSpansNodes(false)));
+        actuation.keepTo(List.of(TRAINING.nodeId()));
+        actuation.know(TRAINING);
+        actuation.know(INFERENCE);
+        return actuation;
+    }
+
+    @Test
+    void aDriverThatRunsJobsOnOneNodeStartsNoneOverTwo() {
+        Actuation narrow = narrow();
+
+        assertThat(reports(narrow, decision(0, resize(BERT, gpus("t1", "t2"), "t1", "t2")), 0))
+                .contains("BOUND t1,t2");
+        assertThat(reports(narrow, decision(20, lend(BERT, 400, gpus("i1"), "t1", "t2", "i1")), 20))
+                .as("its own part stays as it is")
+                .containsExactly("ACCEPTED ", "APPLIED t1,t2");
+        assertThat(reports(narrow, decision(40, resize(BERT, gpus("t3"), "t1", "t2", "t3", "i1")), 40))
+                .containsExactly("REJECTED t3");
+        assertThat(reports(narrow, decision(60, resize(BERT, gpus("t2"), "t1", "i1")), 60))
+                .as("it leaves its GPU")
+                .contains("RELEASED t2");
+        assertThat(narrow.refusals()).isEqualTo(Map.of(Refusal.UNSUPPORTED, 1L));
     }
 
     private Decision decision(double second, Action action) {

@@ -2,6 +2,8 @@ package io.lendstream.launcher.operation;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.service.host.HostName;
+import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.SettingsFile;
 import io.lendstream.stack.Foreground;
 import io.lendstream.stack.Foreground.Said;
@@ -17,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -54,6 +57,7 @@ final class DriverChecks {
             to.accept(webhook(settings.getOrDefault("actuator.webhook.url", "")));
         }
         if (driver.equals("process")) {
+            to.accept(scope(settings.getOrDefault("actuator.nodes", "")));
             programs(Path.of(settings.getOrDefault("actuator.process.programs", "/etc/lendstream/programs")))
                     .forEach(to);
         }
@@ -67,6 +71,21 @@ final class DriverChecks {
         return said.exit() == 0
                 ? Finding.ok("driver", "driver %s can start here".formatted(driver))
                 : Finding.fail("driver", said.text().strip().replace("\n", "; "), "");
+    }
+
+    /** The nodes on which the process driver starts processes; all of them have to be this machine. */
+    static Finding scope(String nodes) {
+        if (!nodes.isBlank()) {
+            return Finding.ok("scope", "the actuator manages the nodes of actuator.nodes: " + nodes.strip());
+        }
+        try {
+            return Finding.ok(
+                    "scope",
+                    "the actuator manages node %s (this host); the agent of this machine must report it by this name"
+                            .formatted(HostName.or(Optional.empty(), "actuator.nodes")));
+        } catch (SettingsException e) {
+            return Finding.fail("scope", String.valueOf(e.getMessage()), "");
+        }
     }
 
     static Finding webhook(String url) {

@@ -99,6 +99,7 @@ final class ActuatorAloneIT {
             Path pid = site.directory().resolve("pid");
             String[] settings = {
                 "actuator.driver=process",
+                "actuator.nodes=all",
                 "actuator.process.programs=" + programs(site.directory(), pid),
                 "actuator.lease-notice=" + NOTICE.toSeconds() + "s",
                 "actuator.stock-every=5s",

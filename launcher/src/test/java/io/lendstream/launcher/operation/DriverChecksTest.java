@@ -3,12 +3,14 @@ package io.lendstream.launcher.operation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.launcher.operation.Finding.Level;
+import io.lendstream.service.host.HostName;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,6 +32,16 @@ class DriverChecksTest {
                         .line())
                 .startsWith("FAIL webhook: http://127.0.0.1:%d/orders cannot be reached".formatted(port));
         assertThat(DriverChecks.webhook("orders").found()).contains("names no host");
+    }
+
+    @Test
+    void theProcessDriverManagesThisHostUnlessTheSettingsSayMore() {
+        assertThat(DriverChecks.scope("n1,n2").line())
+                .isEqualTo("ok   scope: the actuator manages the nodes of actuator.nodes: n1,n2");
+        assertThat(DriverChecks.scope(" ").line())
+                .isEqualTo(
+                        "ok   scope: the actuator manages node %s (this host); the agent of this machine must report it by this name",
+                        HostName.or(Optional.empty(), ""));
     }
 
     @Test

@@ -263,6 +263,8 @@ final class ElasticTrainingIT {
                 "--state-dir",
                 directory.resolve("state").toString(),
                 "--set",
+                "actuator.nodes=all",
+                "--set",
                 "actuator.process.programs=" + directory.resolve("programs"));
     }
 

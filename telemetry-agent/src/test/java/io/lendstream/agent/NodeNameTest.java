@@ -6,13 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lendstream.core.event.Limits;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A node has a name that the scheduler accepts, or the agent does not start. */
-class HostNameTest {
+class NodeNameTest {
     @ParameterizedTest
     @ValueSource(strings = {"rack 1", "gpu-ö", "a\"b", "c\\d", "pool/../n1", ".", "two\nlines"})
     void aNodeNameThatTheSchedulerWouldRefuseStopsTheStart(String name) {
@@ -43,17 +42,5 @@ class HostNameTest {
         assertThat(Settings.of(AgentKeys.ALL).get(AgentKeys.NODE)).isEmpty();
         assertThat(Settings.of(AgentKeys.ALL, "agent.node= ").get(AgentKeys.NODE))
                 .isEmpty();
-        assertThat(HostName.or(Optional.empty())).isNotBlank();
-        assertThat(HostName.or(Optional.of("n1"))).isEqualTo("n1");
-    }
-
-    @Test
-    void aHostNameThatNoRecordMayHaveStopsTheStart() {
-        assertThatThrownBy(() -> HostName.checked("my host"))
-                .isInstanceOf(SettingsException.class)
-                .hasMessage(
-                        "agent.node is not set, and this machine's host name cannot be used instead: a node's name may"
-                                + " have printable ASCII characters without blanks, quotes (\" ' `) and backslashes, but character 3 of 'my host' is"
-                                + " U+0020; rename it, or set agent.node to another name.");
     }
 }

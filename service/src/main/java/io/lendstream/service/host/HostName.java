@@ -1,4 +1,4 @@
-package io.lendstream.agent;
+package io.lendstream.service.host;
 
 import io.lendstream.core.event.Limits;
 import io.lendstream.service.settings.SettingsException;
@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The host name of this machine. */
-final class HostName {
+/** The host name of this machine, which is the name of its node unless the settings name another. */
+public final class HostName {
     private static final Path LINUX = Path.of("/proc/sys/kernel/hostname");
 
     private HostName() {}
@@ -18,20 +18,21 @@ final class HostName {
      * The name of this node: the configured one, or the host name. Name servers are only asked if the system does not
      * know it.
      *
+     * @param key the setting that names another node, for messages
      * @throws SettingsException if the host name is not a valid name
      */
-    static String or(Optional<String> given) {
-        return given.orElseGet(() -> checked(ofTheMachine()));
+    public static String or(Optional<String> given, String key) {
+        return given.orElseGet(() -> checked(ofTheMachine(), key));
     }
 
     /** The host name, if it is a valid name. */
-    static String checked(String machine) {
+    static String checked(String machine, String key) {
         try {
             return Limits.name("a node's name", machine);
         } catch (IllegalArgumentException e) {
             throw new SettingsException(
                     "%1$s is not set, and this machine's host name cannot be used instead: %2$s, or set %1$s to another name."
-                            .formatted(AgentKeys.NODE.name(), e.getMessage()),
+                            .formatted(key, e.getMessage()),
                     e);
         }
     }

@@ -39,8 +39,7 @@ final class DecisionProcessor {
     private boolean caughtUp;
     private boolean changed;
 
-    DecisionProcessor(
-            ActuatorSettings settings, RecordTransport transport, MeterRegistry metrics, TimeMode time) {
+    DecisionProcessor(ActuatorSettings settings, RecordTransport transport, MeterRegistry metrics, TimeMode time) {
         this.settings = settings;
         this.transport = transport;
         this.metrics = metrics;

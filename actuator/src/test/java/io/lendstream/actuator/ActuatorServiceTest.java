@@ -229,7 +229,10 @@ class ActuatorServiceTest {
         Files.createDirectories(folder.resolve("programs/jobs"));
         Files.createDirectories(folder.resolve("programs/services"));
         ActuatorService actuator = started(
-                false, "actuator.driver=process", "actuator.process.programs=" + folder.resolve("programs"), stateDir());
+                false,
+                "actuator.driver=process",
+                "actuator.process.programs=" + folder.resolve("programs"),
+                stateDir());
         decide(resize("t1"));
         decide(resize("t1", "h1"));
         turnAt(actuator, 0);
@@ -249,8 +252,8 @@ class ActuatorServiceTest {
 
     @Test
     void aScopeThatNoAgentReportsIsSaidOnce() {
-        SelfDescription description = new SelfDescription(
-                ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, "actuator.nodes=gpu-7")));
+        SelfDescription description =
+                new SelfDescription(ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, "actuator.nodes=gpu-7")));
         description.know(node("gpu-8", Pool.TRAINING, "t1"));
 
         assertThat(description.mismatch())

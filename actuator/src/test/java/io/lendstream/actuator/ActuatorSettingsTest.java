@@ -196,7 +196,8 @@ class ActuatorSettingsTest {
 
     @Test
     void otherDriversManageAllNodes() {
-        assertThat(settings("actuator.driver=command", "actuator.command=/bin/sh").nodes())
+        assertThat(settings("actuator.driver=command", "actuator.command=/bin/sh")
+                        .nodes())
                 .isEmpty();
         assertThat(settings("actuator.nodes=all").nodes()).isEmpty();
         assertThat(settings("actuator.nodes=n1").abilities().spansNodes()).isTrue();

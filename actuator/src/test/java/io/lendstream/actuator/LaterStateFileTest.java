@@ -38,7 +38,8 @@ class LaterStateFileTest {
         Schema counts = actuation.getSchema().getField("refusals").schema();
         Schema count = counts.getElementType();
         var refusal = new GenericData.Record(count);
-        refusal.put("refusal", new GenericData.EnumSymbol(count.getField("refusal").schema(), LATER));
+        refusal.put(
+                "refusal", new GenericData.EnumSymbol(count.getField("refusal").schema(), LATER));
         refusal.put("times", 3L);
         actuation.put("refusals", List.of(refusal));
         write(later, state);

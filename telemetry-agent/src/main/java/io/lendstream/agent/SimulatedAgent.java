@@ -154,9 +154,9 @@ final class SimulatedAgent {
     }
 
     private void publishUntil(Instant now) {
-        List<GpuTelemetry> samples =
-                nodes.map(simulated -> users.apply(simulated.inventory(), simulated.samplesUntil(now)))
-                        .orElse(List.of());
+        List<GpuTelemetry> samples = nodes.map(
+                        simulated -> users.apply(simulated.inventory(), simulated.samplesUntil(now)))
+                .orElse(List.of());
         if (!samples.isEmpty()) {
             write(List.of(), samples);
         }

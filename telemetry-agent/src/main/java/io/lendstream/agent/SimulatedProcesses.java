@@ -63,8 +63,8 @@ record SimulatedProcesses(HostProcesses host, List<String> ignored) {
         for (HostProcess process : found) {
             Set<GpuId> own = new HashSet<>(devices.getOrDefault(process.pid(), Set.of()));
             own.removeAll(ofChildren.getOrDefault(process.pid(), Set.of()));
-            own.forEach(gpu ->
-                    users.computeIfAbsent(gpu, added -> new TreeSet<>()).add(host.user(process)));
+            own.forEach(
+                    gpu -> users.computeIfAbsent(gpu, added -> new TreeSet<>()).add(host.user(process)));
         }
         return users;
     }

@@ -102,7 +102,13 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
             var agent = new SimulatedAgent(
-                    writer, reader, layout.domain(), layout.cutNodes() > 0, this::nodes, this::withUsers, printer::printJson);
+                    writer,
+                    reader,
+                    layout.domain(),
+                    layout.cutNodes() > 0,
+                    this::nodes,
+                    this::withUsers,
+                    printer::printJson);
             if (context.isVirtual()) {
                 agent.followTheEnvironment(context.health(), context.stop()::isRequested);
             } else {

@@ -32,10 +32,7 @@ class SimulatedProcessesTest {
 
     private static SimulatedNodes nodes(int count) {
         return new SimulatedNodes(
-                new SimulatedNodes.Layout(new DomainId("east"), count, 2, 0, 7),
-                NOON,
-                Duration.ofSeconds(10),
-                "boot");
+                new SimulatedNodes.Layout(new DomainId("east"), count, 2, 0, 7), NOON, Duration.ofSeconds(10), "boot");
     }
 
     private List<String> users(SimulatedNodes nodes) {
@@ -43,8 +40,8 @@ class SimulatedProcessesTest {
                 .in(nodes.inventory(), nodes.sampleNow(NOON)).stream()
                         .flatMap(node -> node.gpus().stream())
                         .map(GpuSample::usedBy)
-                        .map(users -> users.map(names -> String.join(" ", names))
-                                .orElse("?"))
+                        .map(users ->
+                                users.map(names -> String.join(" ", names)).orElse("?"))
                         .toList();
     }
 
@@ -75,8 +72,7 @@ class SimulatedProcessesTest {
         proc.with(10, 1, 500, PYTHON)
                 .environment(10, "CUDA_VISIBLE_DEVICES=" + gpu(nodes, 1, 0), "LENDSTREAM_TENANT=lendstream/east/job/j");
         proc.with(11, 1, 510, PYTHON)
-                .environment(
-                        11, "CUDA_VISIBLE_DEVICES=" + gpu(nodes, 0, 1).substring(0, 12));
+                .environment(11, "CUDA_VISIBLE_DEVICES=" + gpu(nodes, 0, 1).substring(0, 12));
         proc.with(12, 1, 520, PYTHON).environment(12, "CUDA_VISIBLE_DEVICES=GPU-");
 
         assertThat(users(nodes)).containsExactly("", "process/11-510", "lendstream/east/job/j", "");

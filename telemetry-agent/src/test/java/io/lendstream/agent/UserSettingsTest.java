@@ -84,9 +84,9 @@ class UserSettingsTest {
 
         assertThat(new UserSettings(Settings.of(AgentKeys.ALL), Backend.NVML, here).needProcesses())
                 .isFalse();
-        assertThatThrownBy(() -> new UserSettings(
-                                Settings.of(AgentKeys.ALL, "agent.processes=true"), Backend.NVML, here)
-                        .check())
+        assertThatThrownBy(
+                        () -> new UserSettings(Settings.of(AgentKeys.ALL, "agent.processes=true"), Backend.NVML, here)
+                                .check())
                 .isInstanceOf(SettingsException.class)
                 .hasMessageContaining("has no /proc");
     }

@@ -169,8 +169,7 @@ final class TrainingProcesses implements AutoCloseable {
                 .job(id)
                 .orElseThrow(() -> new Programs.ProgramException("job %s has not been submitted".formatted(id)));
         String tenant = TenantName.of(place.decision().domain(), place.tenant());
-        return programs.job(job.application())
-                .with(Map.of("LENDSTREAM_JOB", id.value(), TenantName.VARIABLE, tenant));
+        return programs.job(job.application()).with(Map.of("LENDSTREAM_JOB", id.value(), TenantName.VARIABLE, tenant));
     }
 
     void force(JobId id, Order.Force force) {

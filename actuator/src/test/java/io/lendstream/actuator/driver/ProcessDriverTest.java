@@ -204,7 +204,8 @@ class ProcessDriverTest {
 
     @Test
     void tenantsCarryTheNameByWhichTheAgentOfThisHostKnowsThem() throws Exception {
-        String command = "\"command\": [\"sh\", \"-c\", \"sleep 300 & echo $! > $0.new && mv $0.new $0; wait\", \"%s\"]";
+        String command =
+                "\"command\": [\"sh\", \"-c\", \"sleep 300 & echo $! > $0.new && mv $0.new $0; wait\", \"%s\"]";
         program("services/chat.json", "{%s}".formatted(command.formatted("chat.pid")));
         program("jobs/train.json", "{\"mode\": \"restart\", %s}".formatted(command.formatted("job.pid")));
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
@@ -222,8 +223,7 @@ class ProcessDriverTest {
         Path pid = folder.resolve("programs").resolve(file);
         await().atMost(ofSeconds(10)).until(() -> Files.exists(pid));
         var host = new HostProcesses();
-        return host.user(
-                host.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow());
+        return host.user(host.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow());
     }
 
     @Test

@@ -277,8 +277,7 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
                 && decision.action()
                         .jobChange()
                         .map(JobChange::allocation)
-                        .filter(allocation ->
-                                allocation.gpus().stream().anyMatch(state.inventory()::isOutside))
+                        .filter(allocation -> allocation.gpus().stream().anyMatch(state.inventory()::isOutside))
                         .isPresent();
     }
 

@@ -273,7 +273,8 @@ class RefusedDecisionsTest {
         actuator.take(4000, 60, serve("i1"));
 
         assertThat(actuator.log)
-                .containsExactly("4000 d/1/1 ACCEPTED i1", "4000 d/1/1 FAILED i1 (did not come up until 2026-01-01T13:06:40Z)");
+                .containsExactly(
+                        "4000 d/1/1 ACCEPTED i1", "4000 d/1/1 FAILED i1 (did not come up until 2026-01-01T13:06:40Z)");
     }
 
     @Test

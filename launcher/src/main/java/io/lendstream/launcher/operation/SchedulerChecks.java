@@ -88,8 +88,7 @@ final class SchedulerChecks {
         UserDiagnosis users = new UserDiagnosis();
         try (RecordReader reader = reading.open()) {
             reader.handing(
-                    TopicCatalogue.GPU_TELEMETRY,
-                    received -> received.value().ifPresent(users::take));
+                    TopicCatalogue.GPU_TELEMETRY, received -> received.value().ifPresent(users::take));
             reader.start(reading.since(reader, List.of(TopicCatalogue.GPU_TELEMETRY), now.minus(HEARD)));
             while (!reader.hasCaughtUp()) {
                 reader.poll(POLL);

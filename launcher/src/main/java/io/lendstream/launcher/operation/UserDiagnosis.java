@@ -21,8 +21,8 @@ final class UserDiagnosis {
     Finding finding() {
         long gpus = latest.values().stream().mapToLong(List::size).sum();
         List<NodeId> without = latest.entrySet().stream()
-                .filter(node -> node.getValue().stream()
-                        .anyMatch(gpu -> gpu.usedBy().isEmpty()))
+                .filter(node ->
+                        node.getValue().stream().anyMatch(gpu -> gpu.usedBy().isEmpty()))
                 .map(Map.Entry::getKey)
                 .toList();
         long known = latest.values().stream()

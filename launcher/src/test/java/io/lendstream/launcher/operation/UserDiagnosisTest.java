@@ -39,7 +39,8 @@ class UserDiagnosisTest {
         node("n1", UNKNOWN).node("n2", UNUSED, UNKNOWN).node("n1", USED);
 
         assertThat(line())
-                .startsWith("warn users: agents name the users of 2 of 3 GPUs and instances; unknown on n2; see the agent's log");
+                .startsWith(
+                        "warn users: agents name the users of 2 of 3 GPUs and instances; unknown on n2; see the agent's log");
     }
 
     @Test

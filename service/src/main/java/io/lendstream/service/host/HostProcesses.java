@@ -189,7 +189,8 @@ public final class HostProcesses {
             return Files.readString(directory.resolve("status"), StandardCharsets.ISO_8859_1)
                     .lines()
                     .filter(line -> line.startsWith("Uid:"))
-                    .map(line -> Long.parseLong(line.substring("Uid:".length()).strip().split("\\s", -1)[0]))
+                    .map(line -> Long.parseLong(
+                            line.substring("Uid:".length()).strip().split("\\s", -1)[0]))
                     .findFirst();
         } catch (IOException e) {
             return Optional.empty();

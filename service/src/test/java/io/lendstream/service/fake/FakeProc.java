@@ -84,7 +84,8 @@ public final class FakeProc {
     private FakeProc write(long pid, String file, String text) {
         try {
             Files.writeString(
-                    Files.createDirectories(directory.resolve(Long.toString(pid))).resolve(file),
+                    Files.createDirectories(directory.resolve(Long.toString(pid)))
+                            .resolve(file),
                     text,
                     StandardCharsets.ISO_8859_1);
         } catch (IOException e) {

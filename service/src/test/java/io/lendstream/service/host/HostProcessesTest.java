@@ -62,7 +62,10 @@ class HostProcessesTest {
     @Test
     void whereTheProgramIsHiddenTheNameOfTheProcessIsCompared() {
         proc.with(41, 1, 910, PYTHON).with(42, 41, 920, PYTHON).hide(41).hide(42);
-        proc.with(51, 1, 910, PYTHON).with(52, 51, 920, "/none/bin/ruby").hide(51).hide(52);
+        proc.with(51, 1, 910, PYTHON)
+                .with(52, 51, 920, "/none/bin/ruby")
+                .hide(51)
+                .hide(52);
 
         assertThat(user(42)).isEqualTo("process/41-910");
         assertThat(user(52)).isEqualTo("process/52-920");

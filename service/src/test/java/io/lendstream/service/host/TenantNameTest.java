@@ -23,7 +23,10 @@ class TenantNameTest {
         String other = TenantName.of(new DomainId("a"), new Tenant.Job(new JobId("job/b")));
         String marked = TenantName.of(new DomainId("a%2Fjob"), new Tenant.Job(new JobId("b")));
 
-        assertThat(one).isEqualTo("lendstream/a%2Fjob/job/b").isNotEqualTo(other).isNotEqualTo(marked);
+        assertThat(one)
+                .isEqualTo("lendstream/a%2Fjob/job/b")
+                .isNotEqualTo(other)
+                .isNotEqualTo(marked);
         assertThat(TenantName.checked(one)).contains(one);
     }
 

@@ -124,8 +124,8 @@ public final class ProcessUsers {
         void weigh(GpuSample sample) {
             GpuId gpu = sample.gpuId();
             boolean isCut = !instances.getOrDefault(gpu, List.of()).isEmpty();
-            boolean hasUser = occupied.contains(gpu)
-                    || !named.getOrDefault(gpu, Set.of()).isEmpty();
+            boolean hasUser =
+                    occupied.contains(gpu) || !named.getOrDefault(gpu, Set.of()).isEmpty();
             long usedBytes = sample.memory().memoryUsedBytes().orElse(0L);
             if (!isCut && !hasUser && usedBytes > UNUSED_BYTES) {
                 doubtful.add(gpu);

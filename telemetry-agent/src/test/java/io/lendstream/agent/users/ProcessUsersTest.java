@@ -152,9 +152,7 @@ class ProcessUsersTest {
         GpuSnapshot sight =
                 asked(Seen.with(Set.of(GPU_1), on(GPU_0, 10)), Set.of(Source.PODS), pods("kubernetes/a/b/c"));
 
-        assertThat(Seen.users(sight))
-                .containsEntry("GPU-0", "kubernetes/a/b/c")
-                .containsEntry("GPU-1", "");
+        assertThat(Seen.users(sight)).containsEntry("GPU-0", "kubernetes/a/b/c").containsEntry("GPU-1", "");
         assertThat(sight.why()).isEmpty();
     }
 

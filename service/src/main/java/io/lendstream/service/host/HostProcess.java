@@ -23,7 +23,8 @@ public record HostProcess(
 
     /** Whether both are of one program and one owner. */
     public boolean isLike(HostProcess other) {
-        boolean isOneProgram = executable.isPresent() && other.executable.isPresent()
+        boolean areReadable = executable.isPresent() && other.executable.isPresent();
+        boolean isOneProgram = areReadable
                 ? executable.equals(other.executable)
                 : command.equals(other.command);
         return owner == other.owner && isOneProgram;

@@ -59,7 +59,7 @@ final class SelfDescription {
 
     /**
      * Why this actuator has nothing to do, although there are nodes: no agent reports one by a name of its scope. It is
-     * said once, after the topics have been read.
+     * logged once, after the topics have been read.
      */
     Optional<String> mismatch() {
         boolean isFirst = !isChecked;

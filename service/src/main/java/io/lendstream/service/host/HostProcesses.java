@@ -47,8 +47,8 @@ public final class HostProcesses {
     }
 
     /**
-     * Whether PIDs here are those of the host. In a container with PIDs of its own they are not, and a PID from a driver
-     * may be that of another process.
+     * Whether PIDs here are those of the host. In a container with PIDs of its own they are not, and a PID from a
+     * driver may be that of another process.
      */
     public boolean hasPidsOfTheHost() {
         return link(proc.resolve("self").resolve("ns").resolve("pid"))
@@ -102,8 +102,8 @@ public final class HostProcesses {
 
     /**
      * The process as a GPU's user. A tenant of the process driver has its {@link TenantName}, which the process or an
-     * ancestor carries: a program may overwrite its own environment, for example to set a title. Another process, or one
-     * whose environment is not readable, has the name of its {@link #root}.
+     * ancestor carries: a program may overwrite its own environment, for example to set a title. Another process, or
+     * one whose environment is not readable, has the name of its {@link #root}.
      */
     public String user(HostProcess process) {
         return tenant(process)

@@ -31,7 +31,7 @@ final class SelfDescription {
     private final Set<DomainId> open = new TreeSet<>();
     private final Set<NodeId> others = new TreeSet<>();
     private boolean hasShapes;
-    private boolean isChecked;
+    private boolean isWarned;
 
     SelfDescription(ActuatorSettings settings) {
         this.settings = settings;
@@ -59,16 +59,16 @@ final class SelfDescription {
 
     /**
      * Why this actuator has nothing to do, although there are nodes: no agent reports one by a name of its scope. It is
-     * logged once, after the topics have been read.
+     * logged once.
      */
     Optional<String> mismatch() {
-        boolean isFirst = !isChecked;
-        isChecked = true;
-        return isFirst && known.isEmpty() && !others.isEmpty() && !settings.dryRun()
-                ? Optional.of(
-                        "no agent has reported %s; agents report %s. Set actuator.nodes to the name that the agent of this machine has (agent.node), or to all"
-                                .formatted(settings.scope().inWords(), some(others)))
-                : Optional.empty();
+        if (isWarned || !known.isEmpty() || others.isEmpty() || settings.dryRun()) {
+            return Optional.empty();
+        }
+        isWarned = true;
+        return Optional.of(
+                "no agent has reported %s; agents report %s. Set actuator.nodes to the name that the agent of this machine has (agent.node), or to all"
+                        .formatted(settings.scope().inWords(), some(others)));
     }
 
     private static String some(Set<NodeId> nodes) {

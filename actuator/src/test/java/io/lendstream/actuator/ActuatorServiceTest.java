@@ -254,6 +254,7 @@ class ActuatorServiceTest {
     void aScopeThatNoAgentReportsIsSaidOnce() {
         SelfDescription description =
                 new SelfDescription(ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, "actuator.nodes=gpu-7")));
+        assertThat(description.mismatch()).isEmpty();
         description.know(node("gpu-8", Pool.TRAINING, "t1"));
 
         assertThat(description.mismatch())

@@ -78,6 +78,9 @@ record UserSettings(Settings settings, Backend backend, HostProcesses host) {
         if (namesProcesses()) {
             named.add("processes by /proc");
         }
+        if (backend == Backend.DCGM) {
+            named.add("labels of the exporter");
+        }
         String names = named.isEmpty() ? "users of GPUs are not named" : "users of GPUs: " + String.join(", ", named);
         boolean isElsewhere = settings.get(AgentKeys.PROCESSES).isEmpty()
                 && backend == Backend.NVML

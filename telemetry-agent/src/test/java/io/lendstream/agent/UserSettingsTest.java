@@ -67,7 +67,10 @@ class UserSettingsTest {
 
     @Test
     void aBackendWithoutProcessesNamesNone() {
-        assertThat(on(HOST, Backend.DCGM).needProcesses()).isFalse();
+        UserSettings exporter = on(HOST, Backend.DCGM);
+
+        assertThat(exporter.needProcesses()).isFalse();
+        assertThat(exporter.inWords()).isEqualTo("users of GPUs: labels of the exporter");
         assertThatThrownBy(() -> new UserSettings(
                                 Settings.of(AgentKeys.ALL, "agent.processes=true"),
                                 Backend.DCGM,

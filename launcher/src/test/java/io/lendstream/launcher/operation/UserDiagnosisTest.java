@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 class UserDiagnosisTest {
     private static final GpuSample USED = GpuSample.of(new GpuId("a")).build().withUsers(List.of("process/1-2"));
     private static final GpuSample UNUSED = GpuSample.of(new GpuId("b")).build().withUsers(List.of());
+    private static final GpuSample NOT_NOW = GpuSample.of(new GpuId("a")).build();
     private static final GpuSample UNKNOWN = GpuSample.of(new GpuId("c")).build();
 
     private final UserDiagnosis users = new UserDiagnosis();
@@ -35,8 +36,8 @@ class UserDiagnosisTest {
     }
 
     @Test
-    void nodesWithUnknownUsersAreNamedByTheirLastSample() {
-        node("n1", UNKNOWN).node("n2", UNUSED, UNKNOWN).node("n1", USED);
+    void nodesWhoseUsersAreNeverKnownAreNamed() {
+        node("n1", USED).node("n2", UNUSED, UNKNOWN).node("n1", NOT_NOW);
 
         assertThat(line())
                 .startsWith(

@@ -32,6 +32,7 @@ public final class ProcessUsers {
     private final HostProcesses host;
     private final List<String> ignored;
     private final Set<Source> others;
+    private boolean wasBlind;
 
     /** The other sources. */
     public enum Source {
@@ -132,17 +133,17 @@ public final class ProcessUsers {
             }
         }
 
+        /** A last process may end while it is read; that twice in a row no process is readable has another cause. */
         UserSource.Answer answer() {
             boolean isBlind = others.isEmpty()
                     && unread > 0
                     && unread == sight.processes().size();
-            return new UserSource.Answer(
-                    users,
-                    doubtful,
-                    isBlind
-                            ? "none of %d processes on GPUs is readable in /proc, so the users of their GPUs are unknown. Run the agent on the host or in its PID namespace, and mount /proc without hidepid (agent.processes)"
-                                    .formatted(unread)
-                            : "");
+            String why = isBlind && wasBlind
+                    ? "none of %d processes on GPUs is readable in /proc, so the users of their GPUs are unknown. Run the agent on the host or in its PID namespace, and mount /proc without hidepid (agent.processes)"
+                            .formatted(unread)
+                    : "";
+            wasBlind = isBlind;
+            return new UserSource.Answer(users, doubtful, why);
         }
     }
 }

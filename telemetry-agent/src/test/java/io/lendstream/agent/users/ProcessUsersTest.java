@@ -109,11 +109,22 @@ class ProcessUsersTest {
     }
 
     @Test
-    void whereNoProcessCanBeReadTheAgentSaysSo() {
-        GpuSnapshot sight = asked(Seen.with(on(GPU_0, 10), on(GPU_1, 11)));
+    void whereNoProcessCanBeReadTwiceTheAgentSaysSo() {
+        proc.with(20, 1, 500, PYTHON);
+        var processes = new ProcessUsers(new HostProcesses(directory), List.of(), Set.of());
+        try (var users = new Users(List.of(), Optional.of(processes))) {
+            GpuSnapshot sight = Seen.with(on(GPU_0, 10), on(GPU_1, 11));
+            GpuSnapshot once = users.in(sight);
+            GpuSnapshot twice = users.in(sight);
+            users.in(Seen.with(on(GPU_0, 20)));
+            GpuSnapshot again = users.in(sight);
 
-        assertThat(Seen.users(sight)).containsEntry("GPU-0", "?").containsEntry("GPU-1", "?");
-        assertThat(sight.why()).startsWith("none of 2 processes on GPUs is readable in /proc");
+            assertThat(Seen.users(once)).containsEntry("GPU-0", "?").containsEntry("GPU-1", "?");
+            assertThat(Seen.users(twice)).isEqualTo(Seen.users(once));
+            assertThat(once.why()).isEmpty();
+            assertThat(twice.why()).startsWith("none of 2 processes on GPUs is readable in /proc");
+            assertThat(again.why()).isEmpty();
+        }
     }
 
     @Test

@@ -263,6 +263,7 @@ final class OperationIT {
                         "ok   actuator",
                         "ok   clocks",
                         "ok   gpus",
+                        "ok   foreign",
                         "ok   kinds",
                         "ok   queues");
         Path config = Files.writeString(directory.resolve("actuator.properties"), """

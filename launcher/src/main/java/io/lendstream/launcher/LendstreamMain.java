@@ -8,6 +8,9 @@ import io.lendstream.launcher.cli.Errors;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.SchemasCommand;
 import io.lendstream.launcher.cluster.TopicsCommand;
+import io.lendstream.launcher.declare.ApplyCommand;
+import io.lendstream.launcher.declare.DescribeCommand;
+import io.lendstream.launcher.declare.GetCommand;
 import io.lendstream.launcher.operation.ControlCommands;
 import io.lendstream.launcher.operation.DoctorCommand;
 import io.lendstream.launcher.operation.ExplainCommand;
@@ -57,6 +60,9 @@ public final class LendstreamMain extends CommandGroup {
         COMMANDS.put("topics", TopicsCommand.class);
         COMMANDS.put("schemas", SchemasCommand.class);
         COMMANDS.put("acls", AclsCommand.class);
+        COMMANDS.put("apply", ApplyCommand.class);
+        COMMANDS.put("get", GetCommand.class);
+        COMMANDS.put("describe", DescribeCommand.class);
         COMMANDS.put("explain", ExplainCommand.class);
         COMMANDS.put("freeze", ControlCommands.Freeze.class);
         COMMANDS.put("thaw", ControlCommands.Thaw.class);
@@ -75,6 +81,7 @@ public final class LendstreamMain extends CommandGroup {
 
     static {
         GROUPS.put("Start here", List.of("demo"));
+        GROUPS.put("Declare", List.of("apply", "get", "describe"));
         GROUPS.put(
                 "Operate",
                 List.of("top", "explain", "doctor", "freeze", "thaw", "reclaim-all", "advisory", "approve", "reset"));

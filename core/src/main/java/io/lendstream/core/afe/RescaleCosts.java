@@ -12,6 +12,9 @@ import java.util.Optional;
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
  */
 public record RescaleCosts(Duration first, Duration next, Optional<PauseCosts> pausing) {
+    /** Of a job without known costs: 10 s for a start, 1 s for a change in place. */
+    public static final RescaleCosts UNMEASURED = new RescaleCosts(Duration.ofSeconds(10), Duration.ofSeconds(1));
+
     /** Of a job that cannot be paused. */
     public RescaleCosts(Duration first, Duration next) {
         this(first, next, Optional.empty());

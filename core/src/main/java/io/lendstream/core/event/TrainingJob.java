@@ -3,6 +3,8 @@ package io.lendstream.core.event;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
@@ -96,7 +98,18 @@ public record TrainingJob(
      * @param profile what its owner knows of its speed and its gradient noise; steps that it reports correct the speed
      * @param costs what changing its GPUs costs until it has been measured
      */
-    public record Traits(BatchRange batch, GoodputProfile profile, RescaleCosts costs) {}
+    public record Traits(BatchRange batch, GoodputProfile profile, RescaleCosts costs) {
+        /**
+         * Of a job whose number of GPUs never changes, and of which nothing else is known: a step of a second, with one
+         * sample on each GPU.
+         */
+        public static Traits ofFixedSize(int gpus) {
+            return new Traits(
+                    new BatchRange(gpus, gpus, 1, 1, Optional.of(gpus)),
+                    new GoodputProfile(new ThroughputParameters(1, 0, 0, 0, 0, 0, 1), GradientNoise.NONE),
+                    RescaleCosts.UNMEASURED);
+        }
+    }
 
     /**
      * What its owner says about its order among jobs.

@@ -7,6 +7,9 @@ package io.lendstream.core.goodput;
  * @param variance variance of the gradient
  */
 public record GradientNoise(double squared, double variance) {
+    /** Without noise: a larger batch teaches no more than the initial one. */
+    public static final GradientNoise NONE = new GradientNoise(1, 0);
+
     public GradientNoise {
         if (!(squared >= 0) || !(variance >= 0) || Double.isInfinite(squared) || Double.isInfinite(variance)) {
             throw new IllegalArgumentException(

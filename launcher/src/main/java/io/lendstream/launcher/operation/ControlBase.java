@@ -88,7 +88,7 @@ abstract class ControlBase extends ClusterCommand {
         boolean followed = true;
         ArrayNode all = JsonNodeFactory.instance.arrayNode();
         GpuNames names = json() ? new GpuNames() : reading.gpuNames();
-        List<ControlCommand> commands = commands(reading, order.now());
+        List<ControlCommand> commands = commands(reading, reading.now());
         ordersAs.flatMap(cluster.topics().intakes()::find)
                 .ifPresent(intake -> commands.forEach(command -> mayOrder(intake, command.domain())));
         for (Answer answer : order.give(commands)) {

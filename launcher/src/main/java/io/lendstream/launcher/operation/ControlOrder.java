@@ -3,7 +3,6 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
@@ -12,13 +11,9 @@ import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.kafka.WriteFailedException;
-import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Units;
-import io.lendstream.service.time.TimeMode;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -67,24 +62,6 @@ final class ControlOrder {
      * @param why the reason with the way out
      */
     record NotTaken(ControlCommand command, String why) implements Answer {}
-
-    /** The time of a command: the virtual time of an accelerated run, else the wall clock. */
-    Instant now() {
-        if (cluster.settings().get(CommonKeys.TIME) == TimeMode.WALL) {
-            return Instant.now().truncatedTo(ChronoUnit.MILLIS);
-        }
-        List<Instant> told = new ArrayList<>();
-        reading.values(TopicCatalogue.PROGRESS, progress -> {
-            if (progress.isOf(ServiceName.ENVIRONMENT)) {
-                told.add(progress.eventTime());
-            }
-        });
-        return told.stream()
-                .max(Instant::compareTo)
-                .orElseThrow(() -> UserError.failed(
-                        "time is virtual, but topic %s has no virtual time yet. Start 'lendstream load', or set time=wall."
-                                .formatted(cluster.topics().name(TopicCatalogue.PROGRESS))));
-    }
 
     /**
      * Writes commands, each for another domain, and waits for them in the log. A domain that does not answer does not

@@ -16,10 +16,12 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.text.Times;
 import java.time.Duration;
@@ -108,6 +110,13 @@ final class Overview {
         leases.remove(gpu);
     }
 
+    /** A record was removed from a watched topic. Only GPU instances go: schedulers keep what was declared. */
+    void removed(Topic<?> topic, String key) {
+        if (topic.equals(TopicCatalogue.LEASES)) {
+            gone(new GpuId(key));
+        }
+    }
+
     private void tell(SchedulerStarted started) {
         InOffice known = schedulers.get(started.domain());
         if (known != null && known.started.epoch() >= started.epoch()) {
@@ -182,6 +191,10 @@ final class Overview {
 
     Collection<ServiceState> services() {
         return workload.services();
+    }
+
+    Collection<JobState> jobs() {
+        return workload.jobs();
     }
 
     /** The newest progress report of a job. */

@@ -118,7 +118,7 @@ final class OverviewText {
                         names.in(EventText.of(decision)));
     }
 
-    private String line(ServiceState service, Instant now) {
+    String line(ServiceState service, Instant now) {
         return "%-20s %8.1f requests/s  %s%s; %d serving, %d warm, %d starting%s%s"
                 .formatted(
                         service.spec().service(),
@@ -180,7 +180,7 @@ final class OverviewText {
                         commands.isAdvisory(domain) ? " (advisory: only advice)" : "");
     }
 
-    private String line(JobState job) {
+    String line(JobState job) {
         WorkloadFigures.Held held = figures.held(job);
         return "%-20s %-9s %s, %d lent%s%s%s"
                 .formatted(

@@ -1,15 +1,21 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.Received;
 import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.settings.CommonKeys;
+import io.lendstream.service.time.TimeMode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +24,7 @@ import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
 
 /** Reads topics from outside. Unreadable records are skipped; services write them to dead letters. */
-final class TopicScan {
+public final class TopicScan {
     /** Records are read whatever their timestamps. */
     private static final Duration ANY_SKEW = Duration.ofDays(36_500);
 
@@ -29,7 +35,7 @@ final class TopicScan {
     private final Consumer<String> progress;
 
     /** @param progress receives a line every two seconds while a topic is read */
-    TopicScan(Cluster cluster, Consumer<String> progress) {
+    public TopicScan(Cluster cluster, Consumer<String> progress) {
         this.cluster = cluster;
         this.progress = progress;
     }
@@ -41,8 +47,26 @@ final class TopicScan {
                 .clamping();
     }
 
+    /** The time of a new record: the virtual time of an accelerated run, else the wall clock. */
+    public Instant now() {
+        if (cluster.settings().get(CommonKeys.TIME) == TimeMode.WALL) {
+            return Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        }
+        List<Instant> told = new ArrayList<>();
+        values(TopicCatalogue.PROGRESS, progress -> {
+            if (progress.isOf(ServiceName.ENVIRONMENT)) {
+                told.add(progress.eventTime());
+            }
+        });
+        return told.stream()
+                .max(Instant::compareTo)
+                .orElseThrow(() -> UserError.failed(
+                        "time is virtual, but topic %s has no virtual time yet. Start 'lendstream load', or set time=wall."
+                                .formatted(cluster.topics().name(TopicCatalogue.PROGRESS))));
+    }
+
     /** Reads every record that a topic has now, tombstones too. */
-    <T> void all(Topic<T> topic, Consumer<Received<T>> to) {
+    public <T> void all(Topic<T> topic, Consumer<Received<T>> to) {
         until(topic, to, () -> false);
     }
 

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 /** Lengths of time and amounts of memory as people write them: {@code 45s}, {@code 1h30m}, {@code 8GiB}. */
 public final class Units {
     private static final Pattern TIME_PART = Pattern.compile("\\G(\\d+(?:\\.\\d+)?)\\s*(ms|s|m|h|d)\\s*");
-    private static final Pattern BYTES = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*(B|KiB|MiB|GiB|TiB)");
+    private static final Pattern BYTES = Pattern.compile("(\\d+(?:\\.\\d+)?)\\s*(B|KiB?|MiB?|GiB?|TiB?)");
 
     private Units() {}
 
@@ -59,17 +59,20 @@ public final class Units {
         return text.toString();
     }
 
-    /** Reads {@code 512B}, {@code 64KiB}, {@code 1.5MiB}, {@code 8GiB} or {@code 1TiB}; empty for anything else. */
+    /**
+     * Reads {@code 512B}, {@code 64KiB}, {@code 1.5MiB}, {@code 8GiB} or {@code 1TiB}, and the same as Kubernetes has
+     * it, such as {@code 8Gi}; empty for anything else.
+     */
     public static Optional<Long> bytes(String text) {
         Matcher bytes = BYTES.matcher(text.strip());
         if (!bytes.matches()) {
             return Optional.empty();
         }
         long unit = switch (bytes.group(2)) {
-            case "KiB" -> 1L << 10;
-            case "MiB" -> 1L << 20;
-            case "GiB" -> 1L << 30;
-            case "TiB" -> 1L << 40;
+            case "Ki", "KiB" -> 1L << 10;
+            case "Mi", "MiB" -> 1L << 20;
+            case "Gi", "GiB" -> 1L << 30;
+            case "Ti", "TiB" -> 1L << 40;
             default -> 1L;
         };
         return Optional.of(Math.round(Double.parseDouble(bytes.group(1)) * unit));

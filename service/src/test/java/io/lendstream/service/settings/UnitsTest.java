@@ -37,6 +37,7 @@ class UnitsTest {
         assertThat(Units.bytes("8GiB")).contains(8L << 30);
         assertThat(Units.bytes("1.5MiB")).contains(3L << 19);
         assertThat(Units.bytes("512B")).contains(512L);
+        assertThat(Units.bytes("40Gi")).contains(40L << 30);
         assertThat(Units.bytes("8GB")).isEmpty();
     }
 }

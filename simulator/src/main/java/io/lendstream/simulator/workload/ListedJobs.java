@@ -7,7 +7,6 @@ import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.JobId;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -21,8 +20,6 @@ import java.util.Optional;
  * takes 10 s, a change in place 1 s.
  */
 final class ListedJobs {
-    private static final RescaleCosts COSTS = new RescaleCosts(Duration.ofSeconds(10), Duration.ofSeconds(1));
-    private static final GradientNoise NOISELESS = new GradientNoise(1, 0);
     private static final int ELASTIC_GROWTH = 4;
     private static final double PARALLEL = 0.9;
 
@@ -50,9 +47,8 @@ final class ListedJobs {
 
     /** A second an iteration, of one sample a GPU. */
     private TrainingTask rigid(String name, String application, Instant submitted, int gpus, double seconds) {
-        BatchRange batch = new BatchRange(gpus, gpus, 1, 1, Optional.of(gpus));
-        ThroughputParameters speed = new ThroughputParameters(1, 0, 0, 0, 0, 0, 1);
-        return task(name, application, submitted, new Gpus(gpus, gpus, gpus, false), batch, speed, seconds);
+        TrainingJob.Traits traits = TrainingJob.Traits.ofFixedSize(gpus);
+        return task(name, application, submitted, new Gpus(gpus, gpus, gpus, false), traits, seconds);
     }
 
     /** A second an iteration on its own GPUs, of as many samples a GPU as divide well. */
@@ -62,17 +58,13 @@ final class ListedJobs {
         BatchRange batch = new BatchRange(total, total, 1, total, Optional.of(total));
         double serial = 1 - PARALLEL;
         ThroughputParameters speed = new ThroughputParameters(0, PARALLEL * gpus / total, serial, 0, serial, 0, 1);
-        return task(name, application, submitted, new Gpus(gpus, 1, most, true), batch, speed, seconds);
+        TrainingJob.Traits traits =
+                new TrainingJob.Traits(batch, new GoodputProfile(speed, GradientNoise.NONE), RescaleCosts.UNMEASURED);
+        return task(name, application, submitted, new Gpus(gpus, 1, most, true), traits, seconds);
     }
 
     private TrainingTask task(
-            String name,
-            String application,
-            Instant submitted,
-            Gpus gpus,
-            BatchRange batch,
-            ThroughputParameters speed,
-            double seconds) {
+            String name, String application, Instant submitted, Gpus gpus, TrainingJob.Traits traits, double seconds) {
         TrainingJob job = new TrainingJob(
                 new JobId(name),
                 scene.domain(),
@@ -80,9 +72,11 @@ final class ListedJobs {
                 application,
                 new TrainingJob.Scaling(gpus.asked, gpus.least, gpus.most, gpus.elastic),
                 TrainingJob.Precedence.USUAL,
-                new TrainingJob.Traits(batch, new GoodputProfile(speed, NOISELESS), COSTS),
+                traits,
                 "simulated",
                 Optional.empty());
-        return new TrainingTask(job, new ModelTruth(speed, List.of(NOISELESS), batch, seconds));
+        GoodputProfile known = traits.profile();
+        return new TrainingTask(
+                job, new ModelTruth(known.throughput(), List.of(known.noise()), traits.batch(), seconds));
     }
 }

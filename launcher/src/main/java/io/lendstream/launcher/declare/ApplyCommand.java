@@ -1,0 +1,108 @@
+package io.lendstream.launcher.declare;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.lendstream.launcher.cli.UserError;
+import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.kafka.WriteFailedException;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code lendstream apply}. */
+@Command(
+        name = "apply",
+        description = {
+            "Declare services, training jobs and queues from files in YAML or JSON.",
+            "All objects are checked first; if one is wrong, nothing is written. Only new and changed objects are written.",
+            "Fields: docs/declarations.md. JSON Schemas for editors: docs/schemas."
+        },
+        footer = {
+            "Example: lendstream apply -f examples/declarations/llm-service.yaml --dry-run",
+            "         lendstream get service chat -o yaml | lendstream apply -f -"
+        })
+public final class ApplyCommand extends ClusterCommand {
+    private static final String STANDARD_INPUT = "-";
+
+    @Option(
+            names = {"-f", "--filename"},
+            required = true,
+            paramLabel = "FILE",
+            description = "A file with objects; - is standard input. May be repeated.")
+    private List<String> files = new ArrayList<>();
+
+    @Option(
+            names = "--dry-run",
+            description = "Check everything and show what would change for each object, but write nothing.")
+    private boolean dryRun;
+
+    @Override
+    public Integer call() {
+        ObjectReader reader = new ObjectReader();
+        files.forEach(file -> reader.read(file.equals(STANDARD_INPUT) ? "standard input" : file, text(file)));
+        stopAt(reader.problems());
+        List<DeclaredObject<?>> objects = reader.objects();
+        DeclaredTopics topics = DeclaredTopics.of(cluster(), ApplyPlan.kinds(objects), this::remark);
+        ApplyPlan plan = ApplyPlan.of(objects, topics);
+        stopAt(plan.problems());
+        plan.warnings().forEach(this::remark);
+        List<ObjectChange<?>> due =
+                plan.changes().stream().filter(ObjectChange::isDue).toList();
+        if (!dryRun && !due.isEmpty()) {
+            write(due, topics);
+        }
+        if (json()) {
+            ArrayNode all = JsonNodeFactory.instance.arrayNode();
+            plan.changes().forEach(change -> all.add(change.json(dryRun)));
+            print(all);
+        } else {
+            print(plan.changes().stream().map(change -> change.inWords(dryRun)).toList());
+        }
+        return 0;
+    }
+
+    /** Fails if there are errors: all but the last are printed first. */
+    private void stopAt(List<String> problems) {
+        if (problems.isEmpty()) {
+            return;
+        }
+        int last = problems.size() - 1;
+        problems.subList(0, last).forEach(this::remark);
+        throw UserError.badUsage(problems.get(last) + " Nothing was written.");
+    }
+
+    private static void write(List<ObjectChange<?>> due, DeclaredTopics topics) {
+        TopicCatalogue catalogue = topics.cluster().topics();
+        try (RecordWriter writer = RecordWriter.open(topics.cluster().kafka(), catalogue, "/lendstream/command")) {
+            due.forEach(change -> change.write(writer));
+            writer.flush();
+        } catch (WriteFailedException e) {
+            throw UserError.failed(
+                    "%s. Use a principal that may write to the topics of the objects, or name its intake with --set intake=NAME; then run it again: unchanged objects are not written twice."
+                            .formatted(e.getMessage()));
+        }
+    }
+
+    private static String text(String file) {
+        try {
+            return file.equals(STANDARD_INPUT)
+                    ? new String(System.in.readAllBytes(), UTF_8)
+                    : Files.readString(Path.of(file));
+        } catch (CharacterCodingException e) {
+            throw UserError.badUsage("-f is %s, but is no text in UTF-8; convert it.".formatted(file));
+        } catch (IOException | InvalidPathException e) {
+            throw UserError.badUsage("-f is %s, which cannot be read (%s); name a file, or - for standard input."
+                    .formatted(file, e.getClass().getSimpleName()));
+        }
+    }
+}

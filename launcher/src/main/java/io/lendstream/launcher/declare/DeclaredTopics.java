@@ -1,0 +1,93 @@
+package io.lendstream.launcher.declare;
+
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Origin;
+import io.lendstream.launcher.cluster.Cluster;
+import io.lendstream.launcher.operation.TopicScan;
+import io.lendstream.schemas.topics.DomainIntake;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.Connection;
+import io.lendstream.service.settings.CommonKeys;
+import io.lendstream.service.time.TimeMode;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/** The objects that the topics of a cluster have. */
+final class DeclaredTopics {
+    private final Cluster cluster;
+    private final TopicScan reading;
+
+    /**
+     * An object in a topic.
+     *
+     * @param origin the place of its newest record
+     * @param written when the broker appended the record
+     */
+    record Written<T>(T value, Origin origin, Instant written) {}
+
+    private DeclaredTopics(Cluster cluster, TopicScan reading) {
+        this.cluster = cluster;
+        this.reading = reading;
+    }
+
+    /**
+     * The topics of some kinds; fails unless a broker has them. With the setting {@code intake} these are the topics of
+     * that intake.
+     *
+     * @param progress receives a line every two seconds while a topic is read
+     */
+    static DeclaredTopics of(Cluster site, Collection<DeclaredKind<?>> kinds, Consumer<String> progress) {
+        TopicCatalogue topics = site.topics().writingFor(site.settings().get(CommonKeys.INTAKE));
+        Cluster cluster = new Cluster(site.kafka(), topics, site.patience(), site.settings());
+        List<Topic<?>> needed = new ArrayList<>();
+        kinds.forEach(kind -> needed.add(kind.topic()));
+        if (site.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL) {
+            needed.add(TopicCatalogue.PROGRESS);
+        }
+        Connection.check(cluster.kafka(), topics, needed, cluster.patience());
+        return new DeclaredTopics(cluster, new TopicScan(cluster, progress));
+    }
+
+    /** The cluster, with the topics that are written to. */
+    Cluster cluster() {
+        return cluster;
+    }
+
+    /** The time of a new record. */
+    Instant now() {
+        return reading.now();
+    }
+
+    /** The intake whose topics these are, if the site describes it. */
+    Optional<DomainIntake> intake() {
+        return cluster.topics().own().flatMap(cluster.topics().intakes()::find);
+    }
+
+    /** The newest record of each object of a kind, by name. */
+    <T extends Event> SortedMap<String, Written<T>> newest(DeclaredKind<T> kind) {
+        SortedMap<String, Written<T>> newest = new TreeMap<>();
+        reading.all(
+                kind.topic(),
+                received -> received.value()
+                        .ifPresentOrElse(
+                                value -> newest.merge(
+                                        received.key(),
+                                        new Written<>(value, received.origin(), received.written()),
+                                        DeclaredTopics::later),
+                                () -> newest.remove(received.key())));
+        return newest;
+    }
+
+    /** The newer of two records: by its place in a topic, or by its time where intakes have topics of their own. */
+    private static <T> Written<T> later(Written<T> known, Written<T> next) {
+        boolean isSameTopic = known.origin().topic().equals(next.origin().topic());
+        return isSameTopic || !next.written().isBefore(known.written()) ? next : known;
+    }
+}

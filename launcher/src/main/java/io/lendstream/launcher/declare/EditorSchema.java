@@ -1,0 +1,50 @@
+package io.lendstream.launcher.declare;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.event.Event;
+
+/** JSON Schemas of objects, with which editors complete and check files. */
+final class EditorSchema {
+    private static final String DRAFT = "http://json-schema.org/draft-07/schema#";
+
+    private EditorSchema() {}
+
+    /** The schema of files with objects of one kind. */
+    static ObjectNode of(DeclaredKind<?> kind) {
+        ObjectNode schema = JsonNodeFactory.instance.objectNode().put("$schema", DRAFT);
+        schema.setAll(object(kind));
+        return schema;
+    }
+
+    /** The schema of files with objects of all kinds. */
+    static ObjectNode ofAll() {
+        ObjectNode schema = JsonNodeFactory.instance
+                .objectNode()
+                .put("$schema", DRAFT)
+                .put("title", "Declaration")
+                .put("description", "An object that `lendstream apply` declares.")
+                .put("type", "object");
+        ArrayNode kinds = schema.putArray("oneOf");
+        DeclaredKinds.ALL.forEach(kind -> kinds.add(object(kind)));
+        return schema;
+    }
+
+    private static <T extends Event> ObjectNode object(DeclaredKind<T> kind) {
+        ObjectNode schema = JsonNodeFactory.instance
+                .objectNode()
+                .put("title", kind.name())
+                .put("description", kind.doc())
+                .put("type", "object")
+                .put("additionalProperties", false);
+        ObjectNode properties = schema.putObject("properties");
+        properties.putObject("apiVersion").put("const", DeclaredKind.API_VERSION);
+        properties.putObject("kind").put("const", kind.name());
+        properties.set("metadata", ObjectReader.METADATA_FIELDS.schema());
+        properties.set("spec", kind.spec().schema());
+        ArrayNode required = schema.putArray("required");
+        ObjectReader.FIELDS.forEach(required::add);
+        return schema;
+    }
+}

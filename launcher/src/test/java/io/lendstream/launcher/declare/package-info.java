@@ -1,0 +1,4 @@
+@NullMarked
+package io.lendstream.launcher.declare;
+
+import org.jspecify.annotations.NullMarked;

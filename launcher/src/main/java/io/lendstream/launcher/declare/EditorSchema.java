@@ -4,12 +4,22 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.event.Event;
+import java.util.Locale;
+import java.util.regex.Pattern;
 
 /** JSON Schemas of objects, with which editors complete and check files. */
 final class EditorSchema {
     private static final String DRAFT = "http://json-schema.org/draft-07/schema#";
 
+    /** The beginning of a further word in a name such as {@code TrainingJob}. */
+    private static final Pattern WORD = Pattern.compile("(?<=[a-z])[A-Z]");
+
     private EditorSchema() {}
+
+    /** The name of the file with the schema of a kind. */
+    static String file(DeclaredKind<?> kind) {
+        return WORD.matcher(kind.name()).replaceAll("-$0").toLowerCase(Locale.ROOT) + ".json";
+    }
 
     /** The schema of files with objects of one kind. */
     static ObjectNode of(DeclaredKind<?> kind) {
@@ -18,7 +28,7 @@ final class EditorSchema {
         return schema;
     }
 
-    /** The schema of files with objects of all kinds. */
+    /** The schema of files with objects of all kinds, beside the schemas of these. */
     static ObjectNode ofAll() {
         ObjectNode schema = JsonNodeFactory.instance
                 .objectNode()
@@ -27,7 +37,7 @@ final class EditorSchema {
                 .put("description", "An object that `lendstream apply` declares.")
                 .put("type", "object");
         ArrayNode kinds = schema.putArray("oneOf");
-        DeclaredKinds.ALL.forEach(kind -> kinds.add(object(kind)));
+        DeclaredKinds.ALL.forEach(kind -> kinds.addObject().put("$ref", file(kind)));
         return schema;
     }
 

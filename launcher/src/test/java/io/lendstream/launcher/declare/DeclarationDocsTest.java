@@ -7,7 +7,6 @@ import io.lendstream.launcher.cluster.OutputOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 /** The JSON Schemas and the reference of docs/declarations.md are made from the fields that files are read with. */
@@ -20,8 +19,7 @@ class DeclarationDocsTest {
     @Test
     void theSchemasAreThoseOfTheReader() throws IOException {
         for (DeclaredKind<?> kind : DeclaredKinds.ALL) {
-            String name = kind.name().replaceAll("(?<=[a-z])([A-Z])", "-$1").toLowerCase(Locale.ROOT);
-            mustBe("schemas/" + name + ".json", text(EditorSchema.of(kind)));
+            mustBe("schemas/" + EditorSchema.file(kind), text(EditorSchema.of(kind)));
         }
         mustBe("schemas/declaration.json", text(EditorSchema.ofAll()));
     }

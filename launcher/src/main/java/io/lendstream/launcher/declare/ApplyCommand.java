@@ -52,7 +52,7 @@ public final class ApplyCommand extends ClusterCommand {
         files.forEach(file -> reader.read(file.equals(STANDARD_INPUT) ? "standard input" : file, text(file)));
         stopAt(reader.problems());
         List<DeclaredObject<?>> objects = reader.objects();
-        DeclaredTopics topics = DeclaredTopics.of(cluster(), ApplyPlan.kinds(objects), this::remark);
+        DeclaredTopics topics = DeclaredTopics.read(cluster(), ApplyPlan.kinds(objects), this::remark);
         ApplyPlan plan = ApplyPlan.of(objects, topics);
         stopAt(plan.problems());
         plan.warnings().forEach(this::remark);

@@ -16,8 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /** What {@code apply} does with the objects of files, compared with those in the topics. */
 final class ApplyPlan {
@@ -47,14 +45,8 @@ final class ApplyPlan {
     static ApplyPlan of(List<DeclaredObject<?>> objects, DeclaredTopics topics) {
         ApplyPlan plan = new ApplyPlan();
         Instant now = topics.now();
-        Map<DeclaredKind<?>, SortedMap<String, ? extends Written<?>>> known = new HashMap<>();
-        kinds(objects).forEach(kind -> known.put(kind, topics.newest(kind)));
-        known.getOrDefault(DeclaredKinds.QUEUE, new TreeMap<>())
-                .values()
-                .forEach(written -> plan.know(written.value()));
-        for (DeclaredObject<?> object : objects) {
-            plan.compare(object, topics, known, now);
-        }
+        topics.newest(DeclaredKinds.QUEUE).values().forEach(written -> plan.know(written.value()));
+        objects.forEach(object -> plan.compare(object, topics, now));
         plan.changes.forEach(change -> plan.know(change.after()));
         plan.changes.forEach(plan::warn);
         return plan;
@@ -66,13 +58,7 @@ final class ApplyPlan {
         }
     }
 
-    @SuppressWarnings("unchecked") // of() puts the records of T under a kind of T
-    private <T extends Event> void compare(
-            DeclaredObject<T> object,
-            DeclaredTopics topics,
-            Map<DeclaredKind<?>, SortedMap<String, ? extends Written<?>>> known,
-            Instant now) {
-        var ofKind = (SortedMap<String, Written<T>>) known.get(object.kind());
+    private <T extends Event> void compare(DeclaredObject<T> object, DeclaredTopics topics, Instant now) {
         DomainId domain = object.name().domain();
         try {
             topics.intake().filter(intake -> !intake.covers(domain)).ifPresent(intake -> {
@@ -80,8 +66,8 @@ final class ApplyPlan {
                         .bad("metadata.domain is %s, but intake %s may write only about domains %s. Name one of them."
                                 .formatted(domain, intake.name(), intake.domainList()));
             });
-            Optional<Written<T>> before =
-                    Optional.ofNullable(ofKind).map(all -> all.get(object.name().value()));
+            Optional<Written<T>> before = Optional.ofNullable(
+                    topics.newest(object.kind()).get(object.name().value()));
             String target = topics.cluster().topics().target(object.kind().topic());
             changes.add(ObjectChange.of(object, before, target, now));
         } catch (UserError e) {

@@ -8,12 +8,15 @@ import io.lendstream.schemas.topics.DomainIntake;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.Connection;
+import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.time.TimeMode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -23,6 +26,7 @@ import java.util.function.Consumer;
 final class DeclaredTopics {
     private final Cluster cluster;
     private final TopicScan reading;
+    private final Map<DeclaredKind<?>, SortedMap<String, ? extends Written<?>>> newest = new HashMap<>();
 
     /**
      * An object in a topic.
@@ -38,12 +42,12 @@ final class DeclaredTopics {
     }
 
     /**
-     * The topics of some kinds; fails unless a broker has them. With the setting {@code intake} these are the topics of
-     * that intake.
+     * Reads the topics of some kinds; fails unless a broker has them. With the setting {@code intake} these are the
+     * topics of that intake.
      *
-     * @param progress receives a line every two seconds while a topic is read
+     * @param progress receives a line every two seconds while topics are read
      */
-    static DeclaredTopics of(Cluster site, Collection<DeclaredKind<?>> kinds, Consumer<String> progress) {
+    static DeclaredTopics read(Cluster site, Collection<DeclaredKind<?>> kinds, Consumer<String> progress) {
         TopicCatalogue topics = site.topics().writingFor(site.settings().get(CommonKeys.INTAKE));
         Cluster cluster = new Cluster(site.kafka(), topics, site.patience(), site.settings());
         List<Topic<?>> needed = new ArrayList<>();
@@ -52,7 +56,29 @@ final class DeclaredTopics {
             needed.add(TopicCatalogue.PROGRESS);
         }
         Connection.check(cluster.kafka(), topics, needed, cluster.patience());
-        return new DeclaredTopics(cluster, new TopicScan(cluster, progress));
+        DeclaredTopics read = new DeclaredTopics(cluster, new TopicScan(cluster, progress));
+        read.reading.all("declarations", reader -> kinds.forEach(kind -> read.hand(reader, kind)));
+        return read;
+    }
+
+    private <T extends Event> void hand(RecordReader reader, DeclaredKind<T> kind) {
+        SortedMap<String, Written<T>> ofKind = new TreeMap<>();
+        newest.put(kind, ofKind);
+        reader.handing(
+                kind.topic(),
+                received -> received.value()
+                        .ifPresentOrElse(
+                                value -> ofKind.merge(
+                                        received.key(),
+                                        new Written<>(value, received.origin(), received.written()),
+                                        DeclaredTopics::later),
+                                () -> ofKind.remove(received.key())));
+    }
+
+    /** The newer of two records: by its place in a topic, or by its time where intakes have topics of their own. */
+    private static <T> Written<T> later(Written<T> known, Written<T> next) {
+        boolean isSameTopic = known.origin().topic().equals(next.origin().topic());
+        return isSameTopic || !next.written().isBefore(known.written()) ? next : known;
     }
 
     /** The cluster, with the topics that are written to. */
@@ -70,24 +96,9 @@ final class DeclaredTopics {
         return cluster.topics().own().flatMap(cluster.topics().intakes()::find);
     }
 
-    /** The newest record of each object of a kind, by name. */
+    /** The newest record of each object of a kind, by name; none of a kind whose topic was not read. */
+    @SuppressWarnings("unchecked") // hand() puts the objects of T under a kind of T
     <T extends Event> SortedMap<String, Written<T>> newest(DeclaredKind<T> kind) {
-        SortedMap<String, Written<T>> newest = new TreeMap<>();
-        reading.all(
-                kind.topic(),
-                received -> received.value()
-                        .ifPresentOrElse(
-                                value -> newest.merge(
-                                        received.key(),
-                                        new Written<>(value, received.origin(), received.written()),
-                                        DeclaredTopics::later),
-                                () -> newest.remove(received.key())));
-        return newest;
-    }
-
-    /** The newer of two records: by its place in a topic, or by its time where intakes have topics of their own. */
-    private static <T> Written<T> later(Written<T> known, Written<T> next) {
-        boolean isSameTopic = known.origin().topic().equals(next.origin().topic());
-        return isSameTopic || !next.written().isBefore(known.written()) ? next : known;
+        return (SortedMap<String, Written<T>>) newest.getOrDefault(kind, new TreeMap<>());
     }
 }

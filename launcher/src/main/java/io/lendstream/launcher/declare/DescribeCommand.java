@@ -38,7 +38,7 @@ public final class DescribeCommand extends ClusterCommand {
             throw UserError.badUsage("NAME is missing; 'lendstream get %s' lists the names."
                     .formatted(selection.kinds().get(0).word()));
         }
-        DeclaredTopics topics = DeclaredTopics.of(cluster(), selection.kinds(), this::remark);
+        DeclaredTopics topics = DeclaredTopics.read(cluster(), selection.kinds(), this::remark);
         selection.kinds().forEach(each -> describe(each, selection, topics));
         return 0;
     }

@@ -47,7 +47,7 @@ public final class GetCommand extends ClusterCommand {
     @Override
     public Integer call() {
         ObjectSelection selection = ObjectSelection.of(kind, name);
-        DeclaredTopics topics = DeclaredTopics.of(cluster(), selection.kinds(), this::remark);
+        DeclaredTopics topics = DeclaredTopics.read(cluster(), selection.kinds(), this::remark);
         OutputForm wanted = json() ? OutputForm.JSON : form;
         if (wanted == OutputForm.TABLE || wanted == OutputForm.WIDE) {
             Instant now = Instant.now();

@@ -66,7 +66,7 @@ public final class TopicScan {
     }
 
     /** Reads every record that a topic has now, tombstones too. */
-    public <T> void all(Topic<T> topic, Consumer<Received<T>> to) {
+    <T> void all(Topic<T> topic, Consumer<Received<T>> to) {
         until(topic, to, () -> false);
     }
 
@@ -88,8 +88,22 @@ public final class TopicScan {
     }
 
     private <T> void until(Topic<T> topic, Consumer<Received<T>> to, BooleanSupplier enough) {
+        until(cluster.topics().name(topic), reader -> reader.handing(topic, to), enough);
+    }
+
+    /**
+     * Reads every record that some topics have now, tombstones too.
+     *
+     * @param name the topics for people
+     * @param handlers sets the handler of each topic
+     */
+    public void all(String name, Consumer<RecordReader> handlers) {
+        until(name, handlers, () -> false);
+    }
+
+    private void until(String name, Consumer<RecordReader> handlers, BooleanSupplier enough) {
         try (RecordReader reader = open()) {
-            reader.handing(topic, to);
+            handlers.accept(reader);
             reader.start(Map.of());
             long read = 0;
             long said = System.nanoTime();
@@ -97,8 +111,7 @@ public final class TopicScan {
                 read += reader.poll(POLL);
                 if (System.nanoTime() - said > QUIET.toNanos()) {
                     said = System.nanoTime();
-                    progress.accept("%d records of %s read"
-                            .formatted(read, cluster.topics().name(topic)));
+                    progress.accept("%d records of %s read".formatted(read, name));
                 }
             }
         }

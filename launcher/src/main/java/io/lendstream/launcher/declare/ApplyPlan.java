@@ -48,7 +48,9 @@ final class ApplyPlan {
         topics.newest(DeclaredKinds.QUEUE).values().forEach(written -> plan.know(written.value()));
         objects.forEach(object -> plan.compare(object, topics, now));
         plan.changes.forEach(change -> plan.know(change.after()));
-        plan.changes.forEach(plan::warn);
+        if (topics.seesAll()) {
+            plan.changes.forEach(plan::warn);
+        }
         return plan;
     }
 

@@ -96,6 +96,11 @@ final class DeclaredTopics {
         return cluster.topics().own().flatMap(cluster.topics().intakes()::find);
     }
 
+    /** Whether the topics of all writers were read, and not those of one intake. */
+    boolean seesAll() {
+        return cluster.topics().own().isEmpty();
+    }
+
     /** The newest record of each object of a kind, by name; none of a kind whose topic was not read. */
     @SuppressWarnings("unchecked") // hand() puts the objects of T under a kind of T
     <T extends Event> SortedMap<String, Written<T>> newest(DeclaredKind<T> kind) {

@@ -2,8 +2,10 @@ package io.lendstream.launcher.declare;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.event.Event;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.launcher.declare.DeclaredTopics.Written;
+import io.lendstream.service.settings.Nearest;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,13 +22,7 @@ import picocli.CommandLine.Parameters;
         },
         footer = {"Example: lendstream get services", "         lendstream get job bert-1 -o yaml"})
 public final class GetCommand extends ClusterCommand {
-    /** The form of the output. */
-    enum OutputForm {
-        TABLE,
-        WIDE,
-        JSON,
-        YAML
-    }
+    private static final List<String> FORMS = List.of("table", "wide", "json", "yaml");
 
     @Parameters(
             index = "0",
@@ -42,14 +38,16 @@ public final class GetCommand extends ClusterCommand {
             names = {"-o", "--output"},
             paramLabel = "FORM",
             description = "table, wide (more columns), json or yaml. Default: table.")
-    private OutputForm form = OutputForm.TABLE;
+    private String form = "table";
 
     @Override
     public Integer call() {
+        if (!FORMS.contains(form)) {
+            throw UserError.badUsage("-o is '%s', but must be %s.".formatted(form, Nearest.listed(FORMS)));
+        }
         ObjectSelection selection = ObjectSelection.of(kind, name);
         DeclaredTopics topics = DeclaredTopics.read(cluster(), selection.kinds(), this::remark);
-        OutputForm wanted = json() ? OutputForm.JSON : form;
-        if (wanted == OutputForm.TABLE || wanted == OutputForm.WIDE) {
+        if (!json() && (form.equals("table") || form.equals("wide"))) {
             Instant now = Instant.now();
             List<String> lines = new ArrayList<>();
             selection.kinds().forEach(each -> table(each, selection, topics, now, lines));
@@ -61,7 +59,7 @@ public final class GetCommand extends ClusterCommand {
         }
         List<ObjectNode> objects = new ArrayList<>();
         selection.kinds().forEach(each -> objects.addAll(written(each, selection, topics)));
-        if (wanted == OutputForm.YAML) {
+        if (!json() && form.equals("yaml")) {
             print(ObjectText.yaml(objects));
         } else {
             print(selection.name().isPresent() ? objects.get(0) : ObjectText.list(objects));
@@ -82,7 +80,7 @@ public final class GetCommand extends ClusterCommand {
             }
             to.add(each.word() + "s:");
         }
-        to.addAll(ObjectTable.lines(each, objects, form == OutputForm.WIDE, now));
+        to.addAll(ObjectTable.lines(each, objects, form.equals("wide"), now));
     }
 
     private static <T extends Event> List<ObjectNode> written(

@@ -9,6 +9,7 @@ import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.SchemasCommand;
 import io.lendstream.launcher.cluster.TopicsCommand;
 import io.lendstream.launcher.declare.ApplyCommand;
+import io.lendstream.launcher.declare.DeleteCommand;
 import io.lendstream.launcher.declare.DescribeCommand;
 import io.lendstream.launcher.declare.GetCommand;
 import io.lendstream.launcher.operation.ControlCommands;
@@ -63,6 +64,7 @@ public final class LendstreamMain extends CommandGroup {
         COMMANDS.put("apply", ApplyCommand.class);
         COMMANDS.put("get", GetCommand.class);
         COMMANDS.put("describe", DescribeCommand.class);
+        COMMANDS.put("delete", DeleteCommand.class);
         COMMANDS.put("explain", ExplainCommand.class);
         COMMANDS.put("freeze", ControlCommands.Freeze.class);
         COMMANDS.put("thaw", ControlCommands.Thaw.class);
@@ -81,7 +83,7 @@ public final class LendstreamMain extends CommandGroup {
 
     static {
         GROUPS.put("Start here", List.of("demo"));
-        GROUPS.put("Declare", List.of("apply", "get", "describe"));
+        GROUPS.put("Declare", List.of("apply", "get", "describe", "delete"));
         GROUPS.put(
                 "Operate",
                 List.of("top", "explain", "doctor", "freeze", "thaw", "reclaim-all", "advisory", "approve", "reset"));

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
         name = "get",
         description = {
             "Show declared services, training jobs and queues.",
-            "YAML and JSON are in the form that 'lendstream apply' reads, without defaults. Every job that was declared is shown, ended ones too."
+            "YAML and JSON are in the form that 'lendstream apply' reads, without defaults. Ended jobs are shown until they are deleted."
         },
         footer = {"Example: lendstream get services", "         lendstream get job bert-1 -o yaml"})
 public final class GetCommand extends ClusterCommand {
@@ -28,7 +28,7 @@ public final class GetCommand extends ClusterCommand {
             index = "0",
             arity = "0..1",
             paramLabel = "KIND",
-            description = "service, job or queue; also KIND/NAME. Default: all kinds.")
+            description = {"service, job or queue; also KIND/NAME.", "Default: all kinds."})
     private String kind = "";
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "NAME", description = "One object. Default: all.")
@@ -37,7 +37,7 @@ public final class GetCommand extends ClusterCommand {
     @Option(
             names = {"-o", "--output"},
             paramLabel = "FORM",
-            description = "table, wide (more columns), json or yaml. Default: table.")
+            description = {"table, wide (more columns), json or yaml.", "Default: table."})
     private String form = "table";
 
     @Override

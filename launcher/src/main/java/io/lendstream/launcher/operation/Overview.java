@@ -105,15 +105,12 @@ final class Overview {
         commands.take(command, topics);
     }
 
-    /** A GPU instance was destroyed. */
-    void gone(GpuId gpu) {
-        leases.remove(gpu);
-    }
-
-    /** A record was removed from a watched topic. Only GPU instances go: schedulers keep what was declared. */
+    /** A record was removed from a watched topic: a GPU instance was destroyed, or a cancelled job was deleted. */
     void removed(Topic<?> topic, String key) {
         if (topic.equals(TopicCatalogue.LEASES)) {
-            gone(new GpuId(key));
+            leases.remove(new GpuId(key));
+        } else if (topic.equals(TopicCatalogue.TRAINING_JOBS)) {
+            workload.forget(new JobId(key));
         }
     }
 

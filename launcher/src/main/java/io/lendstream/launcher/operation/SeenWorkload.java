@@ -44,6 +44,11 @@ final class SeenWorkload {
         return Optional.ofNullable(progress.get(job));
     }
 
+    /** A job is not declared any more. */
+    void forget(JobId job) {
+        jobs.remove(job);
+    }
+
     private void tell(InferenceService service) {
         services.merge(service.service(), ServiceState.of(service), (known, fresh) -> known.describedBy(service));
         List<Event> waiting = early.remove(service.service());

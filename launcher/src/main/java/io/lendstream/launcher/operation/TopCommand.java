@@ -1,7 +1,6 @@
 package io.lendstream.launcher.operation;
 
 import io.lendstream.core.event.Limits;
-import io.lendstream.core.id.GpuId;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.schemas.topics.Topic;
@@ -130,20 +129,19 @@ public final class TopCommand extends ClusterCommand {
     }
 
     private void hand(RecordReader reader, List<Topic<?>> watched) {
-        reader.handing(
-                TopicCatalogue.LEASES,
-                received -> received.value()
-                        .ifPresentOrElse(overview::tell, () -> overview.gone(new GpuId(received.key()))));
         reader.handing(TopicCatalogue.CONTROL, commands::take);
         reader.handing(
                 TopicCatalogue.DECISIONS,
                 received -> received.value().ifPresent(decision -> overview.decided(decision, received.written())));
-        List<Topic<?>> handled = List.of(TopicCatalogue.LEASES, TopicCatalogue.CONTROL, TopicCatalogue.DECISIONS);
+        List<Topic<?>> handled = List.of(TopicCatalogue.CONTROL, TopicCatalogue.DECISIONS);
         watched.stream().filter(topic -> !handled.contains(topic)).forEach(topic -> hand(reader, topic));
     }
 
     private <T> void hand(RecordReader reader, Topic<T> topic) {
-        reader.handing(topic, received -> received.value().ifPresent(overview::tell));
+        reader.handing(
+                topic,
+                received -> received.value()
+                        .ifPresentOrElse(overview::tell, () -> overview.removed(topic, received.key())));
     }
 
     private void show(boolean virtual, boolean drawn) {

@@ -490,9 +490,19 @@ class OverviewTest {
     void anInstanceThatWasDestroyedIsGone() {
         Overview overview = overview(false);
 
-        overview.gone(new GpuId("train-g0"));
+        overview.removed(TopicCatalogue.LEASES, "train-g0");
 
         assertThat(overview.json(story.now()).get("gpus")).hasSize(2);
+    }
+
+    @Test
+    void aJobThatWasDeletedIsGone() {
+        Overview overview = overview(false);
+        JsonNode before = overview.json(story.now()).get("jobs");
+
+        overview.removed(TopicCatalogue.TRAINING_JOBS, before.get(0).get("job").asText());
+
+        assertThat(overview.json(story.now()).get("jobs")).hasSize(before.size() - 1);
     }
 
     @Test

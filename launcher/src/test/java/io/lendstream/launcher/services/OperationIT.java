@@ -45,6 +45,7 @@ final class OperationIT {
     private static final DomainId DOMAIN = new DomainId("default");
     private static final ServiceId CHAT = new ServiceId("chat");
     private static final JobId JOB = new JobId("bert");
+    private static final JobId NEXT = new JobId("llama");
     private static final Duration WINDOW = Duration.ofSeconds(5);
 
     @TempDir
@@ -88,6 +89,7 @@ final class OperationIT {
             advises(deployment, cluster);
             shows(deployment, cluster);
             saysWhyGpusAreNotLent(deployment, cluster);
+            deletes(deployment, cluster);
             explains(deployment, cluster);
             stops(deployment, cluster);
             examines(deployment, cluster);
@@ -103,7 +105,7 @@ final class OperationIT {
         Printed on = deployment.command(directory, "advisory", "on", "--reason", "first installation");
         assertThat(on.exit()).as(on.err()).isZero();
         assertThat(on.out()).startsWith("domain default: decisions are advice from now on");
-        cluster.write(TopicCatalogue.TRAINING_JOBS, JOB.value(), job());
+        cluster.write(TopicCatalogue.TRAINING_JOBS, JOB.value(), job(JOB));
         Decision advice = awaitDecision(
                 deployment, cluster, decision -> decision.advisory() && decision.action() instanceof Action.Lend);
 
@@ -161,6 +163,30 @@ final class OperationIT {
         assertThat(unknown.err()).startsWith("GPU 'none' has no lease; the first of 2 GPUs");
     }
 
+    private void deletes(Deployment deployment, RecordWriter cluster) throws Exception {
+        tell(cluster);
+        assertThat(deployment.command(directory, "describe", "job", "bert").out())
+                .containsPattern("STATE\n  bert .*1 GPU, 1 lent.*\n  .* lent to job bert until ");
+        Printed kept = deployment.command(directory, "delete", "service", "chat");
+        assertThat(kept.exit()).isEqualTo(2);
+        assertThat(kept.err()).contains("the scheduler keeps a service for good. Declare it with floor 0");
+
+        Printed deleted = deployment.command(directory, "delete", "job", "bert");
+
+        assertThat(deleted.exit()).as(deleted.err()).isZero();
+        assertThat(deleted.out()).isEqualTo("job/bert deleted\n");
+        assertThat(deployment.command(directory, "get", "jobs").out()).isEmpty();
+        JsonNode top = json(deployment.command(directory, "top", "--once", "--json"));
+        assertThat(top.get("jobs")).isEmpty();
+        assertThat(top.get("gpus")).noneMatch(gpu -> gpu.toString().contains("bert"));
+        cluster.write(TopicCatalogue.TRAINING_JOBS, NEXT.value(), job(NEXT));
+        awaitLease(
+                deployment,
+                cluster,
+                lease -> lease.owner() instanceof Owner.Lent
+                        && lease.owner().holdingJob().filter(NEXT::equals).isPresent());
+    }
+
     private void explains(Deployment deployment, RecordWriter cluster) throws Exception {
         perSecond = 15;
         Decision reclaim = awaitDecision(
@@ -183,9 +209,9 @@ final class OperationIT {
                         "15.0 requests/s offered to chat",
                         "lendstream.request-rates-0@",
                         "chat: 2 (2 needed for the current load",
-                        " of job bert, which keeps 0",
+                        " of job llama, which keeps 0",
                         "(" + reclaim.action().gpus().get(0) + ")",
-                        "lent to job bert",
+                        "lent to job llama",
                         "in force after",
                         "equal to the record.");
         JsonNode json =
@@ -357,9 +383,9 @@ final class OperationIT {
                 Duration.ofSeconds(2));
     }
 
-    private static TrainingJob job() {
+    private static TrainingJob job(JobId name) {
         return new TrainingJob(
-                JOB,
+                name,
                 DOMAIN,
                 now(),
                 "cifar10",

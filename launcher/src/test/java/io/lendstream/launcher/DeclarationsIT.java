@@ -77,7 +77,9 @@ class DeclarationsIT {
         assertThat(written()).isZero();
 
         applyExamples();
-        assertThat(out.toString().lines()).contains("service/chat-8b created", "queue/trials created").hasSize(8);
+        assertThat(out.toString().lines())
+                .contains("service/chat-8b created", "queue/trials created")
+                .hasSize(8);
         assertThat(written()).isEqualTo(8);
 
         applyExamples();
@@ -136,12 +138,20 @@ class DeclarationsIT {
         assertThat(out.toString())
                 .contains("job/bert-1 in domain default\n", "topic " + prefix + "training-jobs, partition ")
                 .contains("DECLARATION\n  application: bert\n  gpus: 1-8\n", "  memoryPerGpu: 64Gi\n")
-                .containsPattern("STATE\n  bert-1 +queued +0 GPUs, 0 lent; no progress report in the last 15 minutes\n");
+                .containsPattern(
+                        "STATE\n  bert-1 +queued +0 GPUs, 0 lent; no progress report in the last 15 minutes\n");
         assertThat(run("describe", "queue/product", "--json")).isZero();
         assertThat(json().at("/declaration/spec/weight").asInt()).isEqualTo(2);
         assertThat(json().at("/record/topic").asText()).isEqualTo(prefix + "queues");
         assertThat(json().get("state").get(0).asText()).startsWith("product");
 
+        assertThat(run("delete", "service", "chat-8b")).isEqualTo(2);
+        assertThat(err.toString())
+                .isEqualTo(
+                        "KIND is service, but must be job: the scheduler keeps a service for good. Declare it with floor 0, and stop its requests: then it needs no GPU.\n");
+        assertThat(run("delete", "job", "bert-1", "--timeout", "100ms")).isEqualTo(1);
+        assertThat(err.toString())
+                .startsWith("no scheduler of domain default took the end of job bert-1 within --timeout 100ms.");
         assertThat(run("get", "job", "bert-2")).isEqualTo(1);
         assertThat(err.toString()).isEqualTo("there is no job/bert-2; did you mean bert-1?\n");
     }
@@ -177,7 +187,8 @@ class DeclarationsIT {
                 .isEqualTo(
                         "WARNING: job/bert-1 names queue research, which is not declared in domain default: it has no quota. Declare the queue, or correct the name.\n");
         assertThat(written()).isEqualTo(1);
-        assertThat(applyInput(Files.readString(Path.of(EXAMPLES.get(1))).replace("name: bert-1", "{name: bert-1, domain: b}")))
+        assertThat(applyInput(Files.readString(Path.of(EXAMPLES.get(1)))
+                        .replace("name: bert-1", "{name: bert-1, domain: b}")))
                 .isEqualTo(2);
         assertThat(err.toString()).contains("metadata.domain is b, but job/bert-1 is in domain default");
         assertThat(written()).isEqualTo(1);

@@ -11,9 +11,10 @@ import java.util.Optional;
 final class FieldTable {
     private FieldTable() {}
 
-    /** A section for each kind, with a table for each group of fields. */
+    /** A section for the fields of all kinds and one for each kind, with a table for each group of fields. */
     static String markdown() {
-        StringBuilder page = new StringBuilder();
+        StringBuilder page = new StringBuilder("\n## Metadata\n\nThe same for all kinds.\n");
+        page.append(table("metadata", ObjectReader.METADATA_FIELDS));
         DeclaredKinds.ALL.forEach(kind -> {
             page.append("\n## %s\n\n%s Record: [%s](topics.md#%s).\n"
                     .formatted(

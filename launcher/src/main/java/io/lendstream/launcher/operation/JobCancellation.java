@@ -78,8 +78,7 @@ public final class JobCancellation {
         try (RecordReader reader = reading.open();
                 RecordWriter writer = RecordWriter.open(cluster.kafka(), cluster.topics(), "/lendstream/command")) {
             reader.handing(
-                    TopicCatalogue.DOMAIN_EVENTS,
-                    received -> received.value().ifPresent(this::take));
+                    TopicCatalogue.DOMAIN_EVENTS, received -> received.value().ifPresent(this::take));
             reader.handing(TopicCatalogue.LEASES, this::take);
             reader.start(reading.ends(reader, List.of(TopicCatalogue.DOMAIN_EVENTS)));
             writer.write(TopicCatalogue.TRAINING_PROGRESS, name.value(), end);

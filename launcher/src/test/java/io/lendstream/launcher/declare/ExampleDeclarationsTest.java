@@ -25,7 +25,9 @@ class ExampleDeclarationsTest {
 
     static List<Path> examples() throws IOException {
         try (Stream<Path> files = Files.list(EXAMPLES)) {
-            return files.filter(file -> file.toString().endsWith(".yaml")).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(".yaml"))
+                    .sorted()
+                    .toList();
         }
     }
 
@@ -68,8 +70,9 @@ class ExampleDeclarationsTest {
         assertThat(EXAMPLES.resolve("../../docs/schemas/declaration.json")).exists();
         assertThat(EditorSchema.ofAll().get("oneOf").findValuesAsText("$ref"))
                 .hasSameSizeAs(DeclaredKinds.ALL)
-                .allSatisfy(name ->
-                        assertThat(EXAMPLES.resolve("../../docs/schemas").resolve(name)).exists());
+                .allSatisfy(name -> assertThat(
+                                EXAMPLES.resolve("../../docs/schemas").resolve(name))
+                        .exists());
     }
 
     @ParameterizedTest

@@ -23,25 +23,27 @@ final class JsonSchemaCheck {
 
     private void check(String path, JsonNode schema, JsonNode value) {
         schema.fields().forEachRemaining(keyword -> {
-            boolean isFine =
-                    switch (keyword.getKey()) {
-                        case "type" -> isOf(keyword.getValue().asText(), value);
-                        case "const" -> keyword.getValue().equals(value);
-                        case "enum" -> contains(keyword.getValue(), value);
-                        case "minimum" -> value.asDouble() >= keyword.getValue().asDouble();
-                        case "maximum" -> value.asDouble() <= keyword.getValue().asDouble();
-                        case "minLength" -> value.asText().length() >= keyword.getValue().asInt();
-                        case "maxLength" -> value.asText().length() <= keyword.getValue().asInt();
-                        case "pattern" -> Pattern.compile(keyword.getValue().asText())
-                                .matcher(value.asText())
-                                .find();
-                        case "required" -> hasAll(keyword.getValue(), value);
-                        case "oneOf" -> matchesOne(keyword.getValue(), value);
-                        case "items" -> items(path, keyword.getValue(), value);
-                        case "properties" -> properties(path, keyword.getValue(), value);
-                        case "additionalProperties" -> others(path, schema, keyword.getValue(), value);
-                        default -> OF_PEOPLE.contains(keyword.getKey());
-                    };
+            boolean isFine = switch (keyword.getKey()) {
+                case "type" -> isOf(keyword.getValue().asText(), value);
+                case "const" -> keyword.getValue().equals(value);
+                case "enum" -> contains(keyword.getValue(), value);
+                case "minimum" -> value.asDouble() >= keyword.getValue().asDouble();
+                case "maximum" -> value.asDouble() <= keyword.getValue().asDouble();
+                case "minLength" ->
+                    value.asText().length() >= keyword.getValue().asInt();
+                case "maxLength" ->
+                    value.asText().length() <= keyword.getValue().asInt();
+                case "pattern" ->
+                    Pattern.compile(keyword.getValue().asText())
+                            .matcher(value.asText())
+                            .find();
+                case "required" -> hasAll(keyword.getValue(), value);
+                case "oneOf" -> matchesOne(keyword.getValue(), value);
+                case "items" -> items(path, keyword.getValue(), value);
+                case "properties" -> properties(path, keyword.getValue(), value);
+                case "additionalProperties" -> others(path, schema, keyword.getValue(), value);
+                default -> OF_PEOPLE.contains(keyword.getKey());
+            };
             if (!isFine) {
                 problems.add("%s: %s %s".formatted(path, keyword.getKey(), keyword.getValue()));
             }

@@ -147,10 +147,7 @@ class ObjectReaderTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             slo: 4s                        | slo: soon                       | spec.slo is 'soon', but must be a length of time such as 250ms, 30s, 5m or 1h, at most 366d. Change it.
             slo: 4s                        | slo: 4                          | spec.slo is '4', but must be a length of time
             slo: 4s                        | slo: [4s]                       | spec.slo is a list, but must be a length of time
@@ -177,16 +174,14 @@ class ObjectReaderTest {
     void aWrongServiceIsRefusedWithTheWayOut(String right, String wrong, String problem) {
         String text = SERVICE.replace(right, wrong.replace("\\n", "\n"));
 
-        assertThat(read("chat.yaml", text).problems()).singleElement().satisfies(line -> assertThat(line)
-                .startsWith("chat.yaml, line ")
-                .contains(", document 1", problem));
+        assertThat(read("chat.yaml", text).problems())
+                .singleElement()
+                .satisfies(
+                        line -> assertThat(line).startsWith("chat.yaml, line ").contains(", document 1", problem));
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             gpus: 4           | gpus: 1-8                      | batch is missing, but must be declared for a job whose number of GPUs may change (gpus is 1-8); add it, or give the job one number of GPUs.
             gpus: 4           | gpus: 8-1                      | spec.gpus is '8-1', but must be a number of GPUs such as 4
             gpus: 4           | 'gpus: 4\\n  sizes: [8, 16]'   | can never start: its shape
@@ -198,24 +193,22 @@ class ObjectReaderTest {
     void aWrongJobIsRefusedWithTheWayOut(String right, String wrong, String problem) {
         String text = JOB.replace(right, wrong.replace("\\n", "\n"));
 
-        assertThat(read("job.yaml", text).problems()).singleElement().satisfies(line -> assertThat(line)
-                .startsWith("job.yaml, line ")
-                .contains("(job/bert-1)", problem));
+        assertThat(read("job.yaml", text).problems())
+                .singleElement()
+                .satisfies(
+                        line -> assertThat(line).startsWith("job.yaml, line ").contains("(job/bert-1)", problem));
     }
 
     @Test
     void aQueueKeepsTheRulesOfItsRecord() {
         assertThat(read("q.yaml", QUEUE + "    - nominalQuota: 4\n").problems())
                 .singleElement()
-                .satisfies(line -> assertThat(line)
-                        .contains("(queue/team-a): spec: queue team-a has two quotas for other kinds"));
+                .satisfies(line ->
+                        assertThat(line).contains("(queue/team-a): spec: queue team-a has two quotas for other kinds"));
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             'kind: [a'                        | is not YAML:
             'kind: a\\nkind: b'               | is not YAML: Duplicate field 'kind'
             'just text'                       | document 1 is 'just text', but must have the fields apiVersion, kind, metadata, spec. Add them.

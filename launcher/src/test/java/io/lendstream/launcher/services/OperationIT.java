@@ -167,15 +167,11 @@ final class OperationIT {
         tell(cluster);
         assertThat(deployment.command(directory, "describe", "job", "bert").out())
                 .containsPattern("STATE\n  bert .*1 GPU, 1 lent.*\n  .* lent to job bert until ");
-        Printed kept = deployment.command(directory, "delete", "service", "chat");
-        assertThat(kept.exit()).isEqualTo(2);
-        assertThat(kept.err()).contains("the scheduler keeps a service for good. Declare it with floor 0");
 
         Printed deleted = deployment.command(directory, "delete", "job", "bert");
 
         assertThat(deleted.exit()).as(deleted.err()).isZero();
         assertThat(deleted.out()).isEqualTo("job/bert deleted\n");
-        assertThat(deployment.command(directory, "get", "jobs").out()).isEmpty();
         JsonNode top = json(deployment.command(directory, "top", "--once", "--json"));
         assertThat(top.get("jobs")).isEmpty();
         assertThat(top.get("gpus")).noneMatch(gpu -> gpu.toString().contains("bert"));

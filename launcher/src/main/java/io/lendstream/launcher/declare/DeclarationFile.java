@@ -28,6 +28,14 @@ final class DeclarationFile {
     /** YAML may begin like this too, but then it is JSON as well, except that JSON allows tabs. */
     private static final Pattern START_OF_JSON = Pattern.compile("\\s*\\{\\s*[\"}]");
 
+    static final String API_VERSION = "apiVersion";
+    static final String KIND = "kind";
+    static final String METADATA = "metadata";
+    static final String SPEC = "spec";
+
+    /** The fields of an object. */
+    static final List<String> FIELDS = List.of(API_VERSION, KIND, METADATA, SPEC);
+
     private static final String LIST = "List";
 
     private final String file;
@@ -39,7 +47,12 @@ final class DeclarationFile {
      *
      * @param number from 1
      */
-    record Document(String file, int number, SourceValue.Fields root) {}
+    record Document(String file, int number, SourceValue.Fields root) {
+        /** The place of its root. */
+        ValuePlace place() {
+            return new ValuePlace(file, number, "", "", root.line(), "Change it.");
+        }
+    }
 
     private DeclarationFile(String file, JsonParser parser, String language) {
         this.file = file;
@@ -89,7 +102,7 @@ final class DeclarationFile {
             SourceValue root = value(line());
             if (!(root instanceof SourceValue.Fields fields)) {
                 throw UserError.badUsage("%s, line %d, document %d is %s, but must have the fields %s. Add them."
-                        .formatted(file, root.line(), number, root.shown(), String.join(", ", ObjectReader.FIELDS)));
+                        .formatted(file, root.line(), number, root.shown(), String.join(", ", FIELDS)));
             }
             add(documents, number, fields);
         }
@@ -97,7 +110,7 @@ final class DeclarationFile {
     }
 
     private void add(List<Document> documents, int number, SourceValue.Fields root) {
-        boolean isList = root.values().get("kind") instanceof SourceValue.Scalar kind
+        boolean isList = root.values().get(KIND) instanceof SourceValue.Scalar kind
                 && kind.text().equals(LIST);
         if (!isList) {
             documents.add(new Document(file, number, root));

@@ -10,8 +10,6 @@ import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RoleFloor;
 import io.lendstream.core.event.ServiceShapes;
-import io.lendstream.core.event.StartTimes;
-import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.schemas.topics.Topic;
@@ -19,16 +17,12 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.settings.Units;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** An inference service. */
 final class DeclaredService implements DeclaredKind<InferenceService> {
-    private static final ValueForm<ReplicaRole> ROLE = ScalarForms.choice(roles());
-
     private static final SpecField<InferenceService, Duration> SLO = SpecField.mandatory(
             "slo",
             length(InferenceService.class, "slo"),
@@ -72,7 +66,7 @@ final class DeclaredService implements DeclaredKind<InferenceService> {
             "The kinds of GPU that it may use, preferred ones first. Without them: all kinds, taken as alike. Not used if it has shapes.");
     private static final SpecField<InferenceService, List<ReplicaShape>> SHAPES = SpecField.list(
             "shapes",
-            shape(),
+            ReplicaShapeFields.form(),
             service -> service.hardware().shapes(),
             "The shapes of its replicas, preferred ones first. Without them a replica has one GPU.");
     private static final SpecField<InferenceService, List<RoleFloor>> ROLE_FLOORS = SpecField.list(
@@ -85,90 +79,8 @@ final class DeclaredService implements DeclaredKind<InferenceService> {
             "a service",
             List.of(SLO, CAPACITY, WARM_UP, FLOOR, QUEUE, CONCURRENCY, SLICE_MEMORY, CAPACITIES, SHAPES, ROLE_FLOORS));
 
-    private static Map<String, ReplicaRole> roles() {
-        Map<String, ReplicaRole> roles = new LinkedHashMap<>();
-        roles.put("all", ReplicaRole.ALL);
-        roles.put("prefill", ReplicaRole.PREFILL);
-        roles.put("decode", ReplicaRole.DECODE);
-        return roles;
-    }
-
-    private static ValueForm<ReplicaShape> shape() {
-        SpecField<ReplicaShape, String> name =
-                SpecField.mandatory("name", ScalarForms.name(), ReplicaShape::name, "Its name, unique in the service.");
-        SpecField<ReplicaShape, ReplicaRole> role = SpecField.defaulted(
-                "role", ROLE, ReplicaRole.ALL, ReplicaShape::role, "The part of a request that its replicas work on.");
-        SpecField<ReplicaShape, Integer> gpusPerNode = SpecField.defaulted(
-                "gpusPerNode",
-                ScalarForms.whole(wholes(ReplicaShape.class, "gpusPerNode", 1)),
-                1,
-                ReplicaShape::gpusPerNode,
-                "GPUs on each node.");
-        SpecField<ReplicaShape, Integer> nodes = SpecField.defaulted(
-                "nodes", ScalarForms.whole(wholes(ReplicaShape.class, "nodes", 1)), 1, ReplicaShape::nodes, "Nodes.");
-        SpecField<ReplicaShape, Double> perSecond = SpecField.optional(
-                "perSecond",
-                SharedForms.PER_SECOND,
-                ReplicaShape::perSecond,
-                "Requests per second of one replica within the SLO. Without it, replicaCapacityPerSecond of the service.");
-        SpecField<ReplicaShape, Duration> cold = SpecField.mandatory(
-                "cold",
-                length(ReplicaShape.class, "cold"),
-                shape -> shape.starts().cold(),
-                "From the decision that starts a replica to its first answer.");
-        SpecField<ReplicaShape, Duration> cached = SpecField.optional(
-                "cached",
-                length(ReplicaShape.class, "cached"),
-                shape -> shape.starts().cached(),
-                "The same on nodes where the service has a replica already. Without it, as cold.");
-        SpecField<ReplicaShape, Duration> asleep = SpecField.optional(
-                "asleep",
-                length(ReplicaShape.class, "asleep"),
-                shape -> shape.starts().asleep(),
-                "From the decision that wakes a replica to its first answer. Without it, at once.");
-        SpecField<ReplicaShape, Long> memory = SpecField.optional(
-                "memory",
-                ScalarForms.memory(amounts(ReplicaShape.class, "memoryBytes")),
-                ReplicaShape::memoryBytes,
-                "Memory on each GPU. Kinds with less are left out.");
-        SpecField<ReplicaShape, TopologyLevel> within = SpecField.optional(
-                "within",
-                SharedForms.LEVEL,
-                ReplicaShape::within,
-                "The topology domain that its nodes share. Without it, any nodes.");
-        SpecField<ReplicaShape, List<KindCapacity>> capacities = SpecField.list(
-                "capacities",
-                SharedForms.capacity(),
-                ReplicaShape::capacities,
-                "The kinds of GPU that it may use, preferred ones first; ratios are over perSecond. Without them: all kinds.");
-        return new SpecFields<ReplicaShape>(
-                        "a shape of replicas",
-                        List.of(
-                                name,
-                                role,
-                                gpusPerNode,
-                                nodes,
-                                perSecond,
-                                cold,
-                                cached,
-                                asleep,
-                                memory,
-                                within,
-                                capacities))
-                .building(values -> new ReplicaShape(
-                        values.get(name),
-                        values.get(role),
-                        values.get(gpusPerNode),
-                        values.get(nodes),
-                        values.find(perSecond),
-                        values.get(capacities),
-                        new StartTimes(values.get(cold), values.find(cached), values.find(asleep)),
-                        values.find(memory),
-                        values.find(within)));
-    }
-
     private static ValueForm<RoleFloor> roleFloor() {
-        SpecField<RoleFloor, ReplicaRole> role = SpecField.mandatory("role", ROLE, RoleFloor::role, "The role.");
+        SpecField<RoleFloor, ReplicaRole> role = SpecField.mandatory("role", ReplicaShapeFields.ROLES, RoleFloor::role, "The role.");
         SpecField<RoleFloor, Integer> replicas = SpecField.mandatory(
                 "replicas",
                 ScalarForms.whole(wholes(RoleFloor.class, "replicas", 0)),

@@ -34,7 +34,12 @@ final class DeclaredTopics {
      * @param origin the place of its newest record
      * @param written when the broker appended the record
      */
-    record Written<T>(T value, Origin origin, Instant written) {}
+    record Written<T>(T value, Origin origin, Instant written) {
+        /** Whether it is in a topic. */
+        boolean isIn(String topic) {
+            return origin.topic().equals(topic);
+        }
+    }
 
     private DeclaredTopics(Cluster cluster, TopicScan reading) {
         this.cluster = cluster;
@@ -72,13 +77,15 @@ final class DeclaredTopics {
                                         received.key(),
                                         new Written<>(value, received.origin(), received.written()),
                                         DeclaredTopics::later),
-                                () -> ofKind.remove(received.key())));
+                                () -> ofKind.computeIfPresent(
+                                        received.key(),
+                                        (name, known) ->
+                                                known.isIn(received.origin().topic()) ? null : known)));
     }
 
     /** The newer of two records: by its place in a topic, or by its time where intakes have topics of their own. */
     private static <T> Written<T> later(Written<T> known, Written<T> next) {
-        boolean isSameTopic = known.origin().topic().equals(next.origin().topic());
-        return isSameTopic || !next.written().isBefore(known.written()) ? next : known;
+        return known.isIn(next.origin().topic()) || !next.written().isBefore(known.written()) ? next : known;
     }
 
     /** The cluster, with the topics that are written to. */

@@ -49,7 +49,7 @@ public final class DeleteCommand extends ClusterCommand {
         Written<TrainingJob> job = selection.of(DeclaredKinds.JOB, topics).get(0);
         String shown = DeclaredKinds.JOB.shown(job.value().job().value());
         String target = topics.cluster().topics().target(DeclaredKinds.JOB.topic());
-        if (!job.origin().topic().equals(target)) {
+        if (!job.isIn(target)) {
             throw UserError.failed(
                     "%s was written to topic %s, but this command writes to %s. Set the intake of its writers with --set intake=NAME."
                             .formatted(shown, job.origin().topic(), target));

@@ -54,7 +54,7 @@ final class EditorSchema {
         properties.set("metadata", ObjectReader.METADATA_FIELDS.schema());
         properties.set("spec", kind.spec().schema());
         ArrayNode required = schema.putArray("required");
-        ObjectReader.FIELDS.forEach(required::add);
+        DeclarationFile.FIELDS.forEach(required::add);
         return schema;
     }
 }

@@ -63,7 +63,7 @@ record ObjectChange<T extends Event>(DeclaredObject<T> object, T after, Outcome 
                             "metadata.domain is %s, but %s is in domain %s, which keeps it. Change it back, or choose another name."
                                     .formatted(object.name().domain(), object.shown(), known.domain()));
         }
-        if (!before.origin().topic().equals(target)) {
+        if (!before.isIn(target)) {
             throw object.place()
                     .bad(
                             "%s was written to topic %s, but this command writes to %s. Set the intake of its writers with --set intake=NAME, or choose another name."

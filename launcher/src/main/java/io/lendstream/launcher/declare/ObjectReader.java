@@ -1,5 +1,11 @@
 package io.lendstream.launcher.declare;
 
+import static io.lendstream.launcher.declare.DeclarationFile.API_VERSION;
+import static io.lendstream.launcher.declare.DeclarationFile.FIELDS;
+import static io.lendstream.launcher.declare.DeclarationFile.KIND;
+import static io.lendstream.launcher.declare.DeclarationFile.METADATA;
+import static io.lendstream.launcher.declare.DeclarationFile.SPEC;
+
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.launcher.cli.UserError;
@@ -14,14 +20,6 @@ import java.util.Optional;
 final class ObjectReader {
     /** The domain of an object that names none. */
     static final DomainId USUAL_DOMAIN = new DomainId("default");
-
-    private static final String API_VERSION = "apiVersion";
-    private static final String KIND = "kind";
-    private static final String METADATA = "metadata";
-    private static final String SPEC = "spec";
-
-    /** The fields of an object. */
-    static final List<String> FIELDS = List.of(API_VERSION, KIND, METADATA, SPEC);
 
     private static final SpecField<ObjectName, String> NAME = SpecField.mandatory(
             "name", ScalarForms.name(), ObjectName::value, "Its name, unique in its kind, also across domains.");
@@ -82,7 +80,7 @@ final class ObjectReader {
     }
 
     private static DeclaredObject<?> object(DeclarationFile.Document document) {
-        ValuePlace root = ValuePlace.of(document);
+        ValuePlace root = document.place();
         Map<String, SourceValue> values = document.root().values();
         values.forEach((name, value) -> {
             if (!FIELDS.contains(name)) {

@@ -17,12 +17,6 @@ import java.util.List;
 record ValuePlace(String file, int document, String object, String path, int line, String wayOut) {
     private static final int MOST_SUGGESTIONS = 3;
 
-    /** The root of a document. */
-    static ValuePlace of(DeclarationFile.Document document) {
-        return new ValuePlace(
-                document.file(), document.number(), "", "", document.root().line(), "Change it.");
-    }
-
     /** The same document, of which the object is known. */
     ValuePlace of(String known) {
         return new ValuePlace(file, document, known, path, line, wayOut);

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,7 +31,7 @@ class LatePromisesTest {
             .rate("idle", 1)
             .settled()
             .rate("idle", 0)
-            .after(ofSeconds(120));
+            .after(ofMinutes(2));
 
     private void largeIsPromisedBoth() {
         story.tell(story.serviceRecord("large", 0).inShapes(List.of(TP2)))

@@ -85,7 +85,7 @@ public record ReplicaShape(
                 name, role, gpusPerNode, nodes, perSecond, capacities, starts, memoryBytes, Optional.of(level));
     }
 
-    /** The same as it counts for a service of replicas of one GPU: all but its start times is said by the service. */
+    /** The same with its start times only: the service declares the rest if a replica has one GPU. */
     ReplicaShape ofStarts() {
         return new ReplicaShape(
                 name,

@@ -158,7 +158,7 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
         return isSingle() ? Optional.of(shapes.get(0)) : Optional.empty();
     }
 
-    /** The same for a service of replicas of one GPU, which keeps the only shape for its start times, if it has some. */
+    /** The same for replicas of one GPU: the only shape stays if it has start times beside the cold one. */
     ServiceShapes ofOneGpu(ReplicaShape only) {
         return new ServiceShapes(
                 only.capacities().isEmpty() ? capacities : only.capacities(),

@@ -158,8 +158,8 @@ class WorkDue {
     }
 
     /**
-     * Whether GPUs may be cut: the facts behind the plan of instances have changed, or a new plan is due. A service that
-     * declares shapes leaves the plan, and one that does not any more leaves its GPUs to it.
+     * Whether GPUs may be cut: the facts behind the plan of instances have changed, or a new plan is due. A service
+     * that declares shapes leaves the plan, and one that does not any more leaves its GPUs to it.
      */
     boolean concernsCuts(Situation it) {
         return it.scheduler().settings().repartition()

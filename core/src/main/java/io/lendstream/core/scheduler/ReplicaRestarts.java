@@ -17,7 +17,7 @@ import java.util.Optional;
 
 /**
  * Replicas that a controller left when it stopped others, although they are not up yet. They are binding until they are
- * reported as bound, with the time of a new start.
+ * reported as bound, with the time of a new start. That they were late before counts no more: they go on to start.
  */
 record ReplicaRestarts(StepBuilder builder) {
     /** Whether the tenant of a unit that is to leave it was reported as bound there, or on a unit like it. */
@@ -38,7 +38,9 @@ record ReplicaRestarts(StepBuilder builder) {
         }
         InferenceService spec = service.get().spec();
         Instant deadline = builder.now().plus(startTime(spec, unit));
-        builder.put(unit.in(unit.part().map(GroupPart::missing)).placed(Optional.empty()));
+        builder.put(unit.in(unit.part().map(GroupPart::missing))
+                .placed(Optional.empty())
+                .withFailedBinds(0));
         for (GpuState each : together(unit)) {
             bind(builder.gpu(each.gpuId()), spec.service(), release, deadline);
         }

@@ -103,6 +103,20 @@ class ReplicaRestartsTest {
         assertThat(moment.gpu("n-g1").slot()).isEmpty();
     }
 
+    /** It was late once, and goes on to start. A second time would put its GPU out of service. */
+    @Test
+    void itIsStoppedAndItsGpuStaysInServiceIfItIsLateAgain() {
+        works("pod-1", "n-g0");
+        moment.owned(releasing(service("chat"), ofSeconds(90)), "n-g1")
+                .set(builder -> builder.put(builder.gpu(new GpuId("n-g1")).withFailedBinds(1)));
+        stopsInPlaceOf("n-g1", "n-g0", "pod-1");
+
+        StepBuilder step = moment.after(ofSeconds(60));
+        new Deadlines(step, SchedulerSettings.DEFAULTS).expire(true);
+
+        assertThat(step.gpu(new GpuId("n-g1")).owner().isReleasing()).isTrue();
+    }
+
     @Test
     void itServesOnceItIsReportedAsBound() {
         works("pod-1", "n-g0");

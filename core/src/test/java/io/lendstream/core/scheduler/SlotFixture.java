@@ -3,7 +3,6 @@ package io.lendstream.core.scheduler;
 import static io.lendstream.core.fixtures.Scenario.DOMAIN;
 import static io.lendstream.core.scheduler.Moment.EARLIER;
 import static io.lendstream.core.scheduler.Moment.NOW;
-import static io.lendstream.core.scheduler.Moment.decision;
 import static io.lendstream.core.scheduler.Moment.gpus;
 import static io.lendstream.core.scheduler.Moment.job;
 import static io.lendstream.core.scheduler.Moment.training;

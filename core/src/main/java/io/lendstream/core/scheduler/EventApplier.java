@@ -344,17 +344,21 @@ final class EventApplier implements Event.Cases<Runnable> {
      * as it is: they still run there.
      */
     private void reset(GpuId id) {
-        builder.gpus().get(id).filter(gpu -> gpu.owner().isQuarantined() && !gpu.owner().isForeign()).ifPresent(gpu -> {
-            Optional<Node> node = builder.nodes().get(gpu.nodeId()).map(NodeState::node);
-            boolean mayBeHidden = gpu.isWhole()
-                    && node.filter(known -> known.status() != NodeStatus.READY).isPresent();
-            if (mayBeHidden || node.filter(known -> reports(known, gpu)).isPresent()) {
-                builder.put(gpu.withFailedBinds(0));
-                builder.own(id, new Owner.Free());
-            } else {
-                builder.remove(id);
-            }
-        });
+        builder.gpus()
+                .get(id)
+                .filter(gpu -> gpu.owner().isQuarantined() && !gpu.owner().isForeign())
+                .ifPresent(gpu -> {
+                    Optional<Node> node = builder.nodes().get(gpu.nodeId()).map(NodeState::node);
+                    boolean mayBeHidden = gpu.isWhole()
+                            && node.filter(known -> known.status() != NodeStatus.READY)
+                                    .isPresent();
+                    if (mayBeHidden || node.filter(known -> reports(known, gpu)).isPresent()) {
+                        builder.put(gpu.withFailedBinds(0));
+                        builder.own(id, new Owner.Free());
+                    } else {
+                        builder.remove(id);
+                    }
+                });
     }
 
     private static boolean reports(Node node, GpuState unit) {

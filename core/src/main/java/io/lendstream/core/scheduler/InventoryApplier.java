@@ -97,8 +97,7 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
             builder.invalidatePlan();
             builder.put(
                     GpuState.free(gpu, node.nodeId(), node.pool(), instance, builder.now(), builder.eventSequence()));
-            builder.own(
-                    gpu, model.users().heeded() ? new Owner.Quarantined(ForeignUse.UNKNOWN) : new Owner.Free());
+            builder.own(gpu, model.users().heeded() ? new Owner.Quarantined(ForeignUse.UNKNOWN) : new Owner.Free());
         } else if (recutting.isPresent()) {
             boolean isThere = recutting.get().coming()
                     && known.get().instance().map(MigInstance::profile).equals(instance.map(MigInstance::profile));

@@ -62,7 +62,10 @@ final class KindRoom {
         for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
             Optional<KindId> kind = isOneKind ? capacity.kinds().firstKey() : gpu.kind();
             boolean isUsed = isOneKind || kind.isPresent();
-            if (isUsed && gpu.isWhole() && !gpu.owner().isForeign() && (settings.lending() || gpu.pool() == Pool.TRAINING)) {
+            if (isUsed
+                    && gpu.isWhole()
+                    && !gpu.owner().isForeign()
+                    && (settings.lending() || gpu.pool() == Pool.TRAINING)) {
                 rooms.computeIfAbsent(key(kind), any -> new KindRoom(builder, labels, kind, isOneKind))
                         .count(gpu, !capacity.away().contains(gpu.nodeId()) && abilities.isUsable(gpu));
             }

@@ -213,8 +213,7 @@ public record SchedulerSettings(
                         Boolean.parseBoolean(all.getOrDefault("kinds", "false")),
                         GpuKinds.parse(all.getOrDefault("kind-aliases", "")),
                         TopologyLabels.of(
-                                all.getOrDefault("topology.nvlink-domain", ""),
-                                all.getOrDefault("topology.rack", "")),
+                                all.getOrDefault("topology.nvlink-domain", ""), all.getOrDefault("topology.rack", "")),
                         new UserRules(
                                 Boolean.parseBoolean(all.getOrDefault("heed-users", "false")),
                                 Duration.parse(all.getOrDefault(

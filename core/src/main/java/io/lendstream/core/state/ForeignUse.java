@@ -31,7 +31,8 @@ public record ForeignUse(List<String> users, Optional<Instant> freeAt) {
 
     /** Who uses the unit, and when it becomes free, for operators. */
     public String outlook() {
-        return freeAt.map(time -> "%s; it is unused now, and free at %s if it stays so".formatted(inWords(), Wording.time(time)))
+        return freeAt.map(time ->
+                        "%s; it is unused now, and free at %s if it stays so".formatted(inWords(), Wording.time(time)))
                 .orElseGet(() -> users.isEmpty()
                         ? inWords() + "; it is free once an agent reports it as unused"
                         : inWords() + "; it is free a while after they have gone");

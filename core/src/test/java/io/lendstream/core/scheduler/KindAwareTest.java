@@ -46,8 +46,7 @@ class KindAwareTest {
     private static final KindId BIG = new KindId("A100-SXM4-80GB");
     private static final KindId SMALL = new KindId("Tesla-T4-16GB");
     private static final SchedulerSettings KINDS = SchedulerSettings.DEFAULTS.withModel(ClusterModel.KINDS);
-    private static final ClusterModel ALIASES =
-            new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"));
+    private static final ClusterModel ALIASES = new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB"));
 
     private static Scenario story(String policy) {
         return new Scenario(new Scheduler(Policies.parse(policy), KINDS));

@@ -496,8 +496,7 @@ class ServiceKindsTest {
     }
 
     private static SchedulerSettings withAlias() {
-        return KINDS.withModel(
-                new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB")));
+        return KINDS.withModel(new ClusterModel(true, GpuKinds.parse("A100-PCIE-80GB=A100-SXM4-80GB")));
     }
 
     @Test

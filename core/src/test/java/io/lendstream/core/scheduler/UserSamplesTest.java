@@ -63,8 +63,7 @@ class UserSamplesTest {
 
     private Scenario sample(List<GpuSample> all) {
         samples++;
-        return story.tell(
-                new GpuTelemetry(new NodeId("n"), Scenario.DOMAIN, "boot-1", samples, story.now(), all));
+        return story.tell(new GpuTelemetry(new NodeId("n"), Scenario.DOMAIN, "boot-1", samples, story.now(), all));
     }
 
     /** Lets time pass, with a sample every 20 s and good actuators. */
@@ -247,12 +246,7 @@ class UserSamplesTest {
                     story.now().minusSeconds(age),
                     List.of(GpuSample.of(FIRST).build().withUsers(List.of())));
             DomainEvent event = new DomainEvent(
-                    Scenario.DOMAIN,
-                    state.epoch(),
-                    state.eventSequence() + 1,
-                    story.now(),
-                    Optional.empty(),
-                    sample);
+                    Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, story.now(), Optional.empty(), sample);
             ClusterState after = new Scheduler(Policies.parse("deepboot"), HEEDED)
                     .step(state, event)
                     .state();
@@ -370,7 +364,8 @@ class UserSamplesTest {
             }
             for (int i = 0; i < 6; i++) {
                 GpuId gpu = new GpuId("n-g" + i);
-                boolean isOurs = story.state().gpus().require(gpu).owner().holder().isPresent();
+                boolean isOurs =
+                        story.state().gpus().require(gpu).owner().holder().isPresent();
                 if (isOurs || random.nextInt(12) == 0) {
                     users.remove(gpu);
                 } else if (random.nextInt(40) == 0) {
@@ -398,7 +393,12 @@ class UserSamplesTest {
         }
         ClusterState last = story.state();
         ClusterEntities built = new ClusterEntities(
-                last.nodes(), last.gpus(), last.services(), last.jobs(), last.entities().queues(), last.entities().actuators());
+                last.nodes(),
+                last.gpus(),
+                last.services(),
+                last.jobs(),
+                last.entities().queues(),
+                last.entities().actuators());
         assertThat(last.clusterIndex()).isEqualTo(built.clusterIndex());
         assertThat(bound).as("GPUs that jobs got").isGreaterThan(10);
         assertThat(foreign).isGreaterThan(100);

@@ -80,7 +80,8 @@ final class DeclaredService implements DeclaredKind<InferenceService> {
             List.of(SLO, CAPACITY, WARM_UP, FLOOR, QUEUE, CONCURRENCY, SLICE_MEMORY, CAPACITIES, SHAPES, ROLE_FLOORS));
 
     private static ValueForm<RoleFloor> roleFloor() {
-        SpecField<RoleFloor, ReplicaRole> role = SpecField.mandatory("role", ReplicaShapeFields.ROLES, RoleFloor::role, "The role.");
+        SpecField<RoleFloor, ReplicaRole> role =
+                SpecField.mandatory("role", ReplicaShapeFields.ROLES, RoleFloor::role, "The role.");
         SpecField<RoleFloor, Integer> replicas = SpecField.mandatory(
                 "replicas",
                 ScalarForms.whole(wholes(RoleFloor.class, "replicas", 0)),

@@ -330,8 +330,9 @@ final class Diagnosis {
             return Finding.silent(
                     "gpus", "no GPU has a lease", START_AGENTS + "; the scheduler then gives their GPUs a first lease");
         }
-        List<Lease> out =
-                leases.stream().filter(lease -> lease.owner().isQuarantined() && !lease.owner().isForeign()).toList();
+        List<Lease> out = leases.stream()
+                .filter(lease -> lease.owner().isQuarantined() && !lease.owner().isForeign())
+                .toList();
         return out.isEmpty()
                 ? Finding.ok("gpus", "none of %d is quarantined".formatted(leases.size()))
                 : Finding.warn(
@@ -351,7 +352,10 @@ final class Diagnosis {
         List<Lease> foreign =
                 leases.stream().filter(lease -> lease.owner().isForeign()).toList();
         List<Lease> unknown = foreign.stream()
-                .filter(lease -> lease.owner().asForeign().filter(ForeignUse.UNKNOWN::equals).isPresent())
+                .filter(lease -> lease.owner()
+                        .asForeign()
+                        .filter(ForeignUse.UNKNOWN::equals)
+                        .isPresent())
                 .toList();
         String all = "%d of %d are foreign: %s"
                 .formatted(

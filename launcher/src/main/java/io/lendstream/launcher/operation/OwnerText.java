@@ -53,7 +53,10 @@ final class OwnerText implements Owner.Cases<String> {
 
     @Override
     public String quarantined(Owner.Quarantined quarantined) {
-        return quarantined.foreign().map(ForeignUse::outlook).map(use -> "foreign: " + use)
+        return quarantined
+                .foreign()
+                .map(ForeignUse::outlook)
+                .map(use -> "foreign: " + use)
                 .orElseGet(() -> "quarantined: " + quarantined.reason());
     }
 }

@@ -18,14 +18,12 @@ final class UserDiagnosis {
     /** A GPU whose users were known once is known: a process may end while an agent reads it. */
     void take(GpuTelemetry sample) {
         Map<GpuId, Boolean> gpus = named.computeIfAbsent(sample.nodeId(), added -> new HashMap<>());
-        sample.gpus()
-                .forEach(gpu -> gpus.merge(gpu.gpuId(), gpu.usedBy().isPresent(), Boolean::logicalOr));
+        sample.gpus().forEach(gpu -> gpus.merge(gpu.gpuId(), gpu.usedBy().isPresent(), Boolean::logicalOr));
     }
 
     Finding finding() {
-        List<Boolean> all = named.values().stream()
-                .flatMap(gpus -> gpus.values().stream())
-                .toList();
+        List<Boolean> all =
+                named.values().stream().flatMap(gpus -> gpus.values().stream()).toList();
         long known = all.stream().filter(isNamed -> isNamed).count();
         if (all.isEmpty()) {
             return Finding.ok("users", "no sample in the last minute");

@@ -22,7 +22,7 @@ final class JsonSchemaCheck {
     }
 
     private void check(String path, JsonNode schema, JsonNode value) {
-        schema.fields().forEachRemaining(keyword -> {
+        schema.properties().forEach(keyword -> {
             boolean isFine = switch (keyword.getKey()) {
                 case "type" -> isOf(keyword.getValue().asText(), value);
                 case "const" -> keyword.getValue().equals(value);
@@ -96,7 +96,7 @@ final class JsonSchemaCheck {
     }
 
     private boolean properties(String path, JsonNode schemas, JsonNode value) {
-        schemas.fields().forEachRemaining(property -> {
+        schemas.properties().forEach(property -> {
             if (value.has(property.getKey())) {
                 check(path + "." + property.getKey(), property.getValue(), value.get(property.getKey()));
             }

@@ -12,7 +12,6 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.stack.ServiceKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
@@ -113,7 +112,9 @@ final class ForeignUseIT {
 
     private static List<Lease> leases(Deployment deployment) {
         SortedMap<String, Lease> latest = new TreeMap<>();
-        deployment.read(TopicCatalogue.LEASES).forEach(lease -> latest.put(lease.gpuId().value(), lease));
+        deployment
+                .read(TopicCatalogue.LEASES)
+                .forEach(lease -> latest.put(lease.gpuId().value(), lease));
         return new ArrayList<>(latest.values());
     }
 

@@ -24,9 +24,7 @@ public record HostProcess(
     /** Whether both are of one program and one owner. */
     public boolean isLike(HostProcess other) {
         boolean areReadable = executable.isPresent() && other.executable.isPresent();
-        boolean isOneProgram = areReadable
-                ? executable.equals(other.executable)
-                : command.equals(other.command);
+        boolean isOneProgram = areReadable ? executable.equals(other.executable) : command.equals(other.command);
         return owner == other.owner && isOneProgram;
     }
 

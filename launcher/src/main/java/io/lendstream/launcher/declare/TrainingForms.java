@@ -20,7 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** The forms of what a training job declares about itself. */
+/** The forms of the traits of a training job: batches, speed, costs, kinds and topology. */
 final class TrainingForms {
     private static final ValueForm<Double> NOT_NEGATIVE =
             ScalarForms.number("a number of at least 0", new Limits.Real(0, 1e18));

@@ -36,8 +36,8 @@ class DomainGaugesTest {
             domain.state(story.control(ControlCommand.Kind.FREEZE).state());
             assertThat(value("lendstream.frozen")).isEqualTo(1);
             assertThat(Owner.LABELS)
-                    .contains("lent", "releasing", "quarantined")
-                    .hasSize(10);
+                    .contains("lent", "releasing", "quarantined", "foreign")
+                    .hasSize(11);
         }
 
         assertThat(registry.getMeters()).as("of a domain that went elsewhere").isEmpty();

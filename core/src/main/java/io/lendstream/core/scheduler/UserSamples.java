@@ -28,7 +28,7 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
     private static final long IDLE_MEMORY_BYTES = 600L << 20;
 
     private static final double IDLE_UTILIZATION = 0.02;
-    /** Somebody whom the agent cannot name. */
+    /** A user whom the agent cannot name. */
     private static final String UNNAMED = "a process without a known name";
     /** The start of the names of tenants that Lendstream placed. */
     private static final String OWN = "lendstream/";
@@ -120,7 +120,7 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
         }
     }
 
-    /** Frees a unit that was unused for long enough, if its agent can still be heard. */
+    /** Frees a unit that was unused for long enough, if its agent still sends samples. */
     static void end(StepBuilder builder, GpuState unit, ForeignUse use, SchedulerSettings settings) {
         Instant fresh = builder.now().minus(settings.nodeStaleAfter());
         boolean isHeard = builder.isReachable(unit)

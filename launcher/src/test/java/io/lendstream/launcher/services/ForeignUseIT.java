@@ -75,7 +75,7 @@ final class ForeignUseIT {
                 deployment,
                 ServiceKind.SCHEDULER,
                 "--set",
-                "scheduler.policy=deepboot:plan-every=2s",
+                "scheduler.policy=lendstream:plan-every=5s",
                 "--set",
                 "scheduler.heed-users=true",
                 "--set",

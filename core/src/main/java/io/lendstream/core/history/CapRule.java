@@ -20,7 +20,9 @@ final class CapRule implements HistoryRule {
             return;
         }
         List<GpuState> inference = replayed.state().gpus().stream()
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE && gpu.isWhole())
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE
+                        && gpu.isWhole()
+                        && !gpu.owner().isForeign())
                 .toList();
         long lent = inference.stream().filter(gpu -> isLent(gpu.owner())).count();
         double share = replayed.scheduler().settings().changeLimits().maxShareLent();

@@ -179,7 +179,7 @@ final class Bundles {
                 return "a unit of it is in use";
             }
             if (owner.isQuarantined()) {
-                cause = "%s of it is out of service".formatted(unit.gpuId());
+                cause = "%s of it is %s".formatted(unit.gpuId(), owner.isForeign() ? "foreign" : "out of service");
             } else if (!builder.isReachable(unit)) {
                 cause = "its node %s is not ready".formatted(unit.nodeId());
             }

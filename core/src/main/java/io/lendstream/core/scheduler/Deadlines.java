@@ -367,7 +367,7 @@ final class Deadlines {
 
         @Override
         public Runnable quarantined(Owner.Quarantined quarantined) {
-            return () -> quarantined.foreign().ifPresent(use -> UserSamples.end(builder, gpu, use, settings));
+            return () -> quarantined.foreign().ifPresent(use -> UserSamples.end(builder, gpu, use));
         }
 
         private Runnable quarantined(String why, DecisionId decision) {

@@ -28,7 +28,6 @@ import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
@@ -63,6 +62,9 @@ final class EventApplier implements Event.Cases<Runnable> {
         return () -> {
             builder.epoch(started.epoch());
             inventory.sortIntoKinds();
+            if (!model.users().heeded()) {
+                UserSamples.forget(builder);
+            }
             if (model.kinds() && !model.gpuKinds().aliases().isEmpty()) {
                 countKindsOfJobs();
                 countKindsOfServices();
@@ -354,7 +356,7 @@ final class EventApplier implements Event.Cases<Runnable> {
                                     .isPresent();
                     if (mayBeHidden || node.filter(known -> reports(known, gpu)).isPresent()) {
                         builder.put(gpu.withFailedBinds(0));
-                        builder.own(id, new Owner.Free());
+                        builder.own(id, inventory.unseen());
                     } else {
                         builder.remove(id);
                     }

@@ -97,7 +97,7 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
             builder.invalidatePlan();
             builder.put(
                     GpuState.free(gpu, node.nodeId(), node.pool(), instance, builder.now(), builder.eventSequence()));
-            builder.own(gpu, model.users().heeded() ? new Owner.Quarantined(ForeignUse.UNKNOWN) : new Owner.Free());
+            builder.own(gpu, unseen());
         } else if (recutting.isPresent()) {
             boolean isThere = recutting.get().coming()
                     && known.get().instance().map(MigInstance::profile).equals(instance.map(MigInstance::profile));
@@ -125,7 +125,9 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         boolean isAnother = gpu.instance().isPresent();
         builder.invalidatePlan();
         builder.put(gpu.with(instance));
-        if (isAnother && !gpu.isFree()) {
+        if (isAnother && gpu.owner().isForeign()) {
+            builder.own(gpu.gpuId(), unseen());
+        } else if (isAnother && !gpu.isFree()) {
             quarantine(
                     builder.gpu(gpu.gpuId()),
                     "the cut of its GPU changed while it was " + gpu.owner().label());
@@ -153,6 +155,11 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         } else {
             quarantine(gpu, why);
         }
+    }
+
+    /** The owner of a unit without a tenant of which it is not known whether others use it. */
+    Owner unseen() {
+        return model.users().heeded() ? new Owner.Quarantined(ForeignUse.UNKNOWN) : new Owner.Free();
     }
 
     /** Puts a GPU out of service until a reset, unless it is. */

@@ -65,7 +65,7 @@ final class KindViews {
         this.chosen = chosen;
         whole.queue().forEach(all::add);
         for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
-            if (gpu.kind().isPresent() && gpu.isWhole()) {
+            if (gpu.kind().isPresent() && gpu.isWhole() && !gpu.owner().isForeign()) {
                 nodes.computeIfAbsent(gpu.kind().get(), any -> new NodesOfKind())
                         .add(gpu.nodeId());
             }

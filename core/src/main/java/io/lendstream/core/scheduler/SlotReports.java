@@ -256,7 +256,7 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
 
     private boolean hasOutOfService(SlotClass like) {
         for (GpuState unit : new UnitsByNode(builder).on(like.node())) {
-            if (unit.owner().isQuarantined() && like.has(unit)) {
+            if (unit.owner().isQuarantined() && !unit.owner().isForeign() && like.has(unit)) {
                 return true;
             }
         }

@@ -133,7 +133,8 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         }
         int inference = 0;
         for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
-            inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu) ? 1 : 0;
+            boolean isOwn = gpu.pool() == Pool.INFERENCE && !gpu.owner().isForeign();
+            inference += gpu.isWhole() && isOwn && builder.isReachable(gpu) ? 1 : 0;
         }
         return inference;
     }

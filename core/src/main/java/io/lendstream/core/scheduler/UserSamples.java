@@ -43,24 +43,29 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
     /** @param before the node before this sample */
     void take(GpuTelemetry telemetry, NodeState before) {
         boolean isOld = telemetry.at().plus(LONGEST_GAP).isBefore(builder.now());
-        if (isOld) {
-            return;
-        }
         Map<GpuId, GpuSample> samples = new HashMap<>();
-        for (GpuSample sample : telemetry.gpus()) {
+        for (GpuSample sample : isOld ? List.<GpuSample>of() : telemetry.gpus()) {
             samples.put(sample.gpuId(), sample);
         }
+        // An agent's clock may be ahead.
+        Instant at = telemetry.at().isBefore(builder.now()) ? telemetry.at() : builder.now();
         List<GpuState> units = new UnitsByNode(builder).on(telemetry.nodeId());
-        // While it is open which unit of several a tenant has, the user of a free one may be that tenant.
+        // While it is open which unit of several a tenant has, the user of another one may be that tenant.
         boolean hasOpenSlots = units.stream().anyMatch(GpuState::isSlot);
         for (GpuState unit : units) {
             Optional<GpuSample> sample = Optional.ofNullable(samples.get(unit.gpuId()));
             if (unit.owner().isForeign()) {
                 ofForeign(unit, sample, hasGap(telemetry, before));
-            } else if (unit.isFree() && !hasOpenSlots) {
-                ofFree(unit, sample, telemetry.at());
+            } else if (unit.isFree() && !hasOpenSlots && mayTell(unit, at)) {
+                ofFree(unit, sample);
             }
         }
+    }
+
+    /** Whether a sample is not about the last tenant of a free unit. One that never had a tenant was only unused. */
+    private static boolean mayTell(GpuState unit, Instant at) {
+        boolean hadTenant = unit.boundBy().isPresent() || unit.failedBinds() > 0;
+        return !hadTenant || at.isAfter(unit.since().plus(AGENT_LAG));
     }
 
     private static boolean hasGap(GpuTelemetry telemetry, NodeState before) {
@@ -70,10 +75,8 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
                         .isEmpty();
     }
 
-    private void ofFree(GpuState unit, Optional<GpuSample> sample, Instant at) {
-        if (sample.isPresent()
-                && use(sample.get()) == Use.USED
-                && at.isAfter(unit.since().plus(AGENT_LAG))) {
+    private void ofFree(GpuState unit, Optional<GpuSample> sample) {
+        if (sample.filter(known -> use(known) == Use.USED).isPresent()) {
             builder.invalidatePlan();
             used(unit, users(sample.get()));
         }
@@ -90,8 +93,7 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
             }
             case UNUSED -> {
                 if (known.users().isEmpty()) {
-                    builder.invalidatePlan();
-                    builder.own(unit.gpuId(), new Owner.Free());
+                    free(builder, unit);
                 } else if (known.freeAt().isEmpty() || hasGap) {
                     extend(builder, unit, known.unusedUntil(builder.now().plus(rules.goneAfter())));
                 }
@@ -120,9 +122,18 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
         }
     }
 
+    /** Without rules for users no unit is foreign: after a restart without the setting. */
+    static void forget(StepBuilder builder) {
+        for (GpuState unit : builder.gpus().values()) {
+            if (unit.owner().isForeign()) {
+                free(builder, unit);
+            }
+        }
+    }
+
     /** Frees a unit that was unused for long enough, if its agent still sends samples. */
-    static void end(StepBuilder builder, GpuState unit, ForeignUse use, SchedulerSettings settings) {
-        Instant fresh = builder.now().minus(settings.nodeStaleAfter());
+    static void end(StepBuilder builder, GpuState unit, ForeignUse use) {
+        Instant fresh = builder.now().minus(LONGEST_GAP);
         boolean isHeard = builder.isReachable(unit)
                 && builder.nodes()
                         .get(unit.nodeId())
@@ -130,11 +141,17 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
                         .filter(last -> !last.isBefore(fresh))
                         .isPresent();
         if (isHeard) {
-            builder.invalidatePlan();
-            builder.own(unit.gpuId(), new Owner.Free());
+            free(builder, unit);
         } else {
             extend(builder, unit, ForeignUse.by(use.users()));
         }
+    }
+
+    /** No tenant has just left it, so that the next sample may tell of users: its time stays as it was. */
+    private static void free(StepBuilder builder, GpuState unit) {
+        builder.invalidatePlan();
+        builder.own(unit.gpuId(), new Owner.Free());
+        builder.put(builder.gpu(unit.gpuId()).with(new Owner.Free(), unit.since(), builder.eventSequence()));
     }
 
     private static void extend(StepBuilder builder, GpuState unit, ForeignUse use) {

@@ -13,7 +13,9 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Scenario;
@@ -267,6 +269,100 @@ class UserSamplesTest {
     }
 
     @Test
+    void afterAResetAnAgentHasToSayThatNothingUsesIt() {
+        free(1);
+        users.put(FIRST, List.of("lendstream/test/job/bert"));
+        sampled(ofSeconds(20));
+        assertThat(label(FIRST)).isEqualTo("quarantined");
+
+        story.control(ControlCommand.Kind.RESET, FIRST);
+        assertThat(owner()).isEqualTo(ForeignUse.UNKNOWN);
+        users.clear();
+        sampled(ofSeconds(20));
+
+        assertThat(label(FIRST)).isEqualTo("free");
+    }
+
+    @Test
+    void aGpuThatWasJustFoundUnusedIsForeignAtTheNextSampleWithAUser() {
+        story.node("n", Pool.TRAINING, 1);
+        sample();
+        assertThat(label(FIRST)).isEqualTo("free");
+        users.put(FIRST, List.of(USER));
+
+        story.after(ofSeconds(1));
+        sample();
+
+        assertThat(label(FIRST)).isEqualTo("foreign");
+    }
+
+    @Test
+    void aClockThatIsAheadDoesNotTurnTheLastTenantIntoAFault() {
+        free(1);
+        story.job("bert", 1);
+        sampled(ofMinutes(3));
+        story.progress("bert", JobPhase.FINISHED).settled();
+        assertThat(label(FIRST)).isEqualTo("free");
+        story.after(ofSeconds(1));
+        ClusterState state = story.state();
+        GpuTelemetry ahead = new GpuTelemetry(
+                new NodeId("n"),
+                Scenario.DOMAIN,
+                "boot-1",
+                samples + 1,
+                story.now().plusSeconds(40),
+                List.of(GpuSample.of(FIRST).build().withUsers(List.of("lendstream/test/job/bert"))));
+        DomainEvent event = new DomainEvent(
+                Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, story.now(), Optional.empty(), ahead);
+
+        ClusterState after = new Scheduler(Policies.parse("deepboot"), HEEDED)
+                .step(state, event)
+                .state();
+
+        assertThat(after.gpus().require(FIRST).isFree()).isTrue();
+    }
+
+    @Test
+    void withoutTheSettingAfterARestartForeignGpusAreFree() {
+        users.put(FIRST, List.of(USER));
+        story.node("n", Pool.TRAINING, 2);
+        sample();
+        assertThat(story.count("foreign")).isEqualTo(1);
+
+        story.takenOverBy(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS));
+
+        assertThat(story.count("free")).isEqualTo(2);
+    }
+
+    @Test
+    void anotherCutOfAForeignInstanceIsNoFault() {
+        story.migNode("n", Pool.INFERENCE, "3g.40gb@4");
+        assertThat(story.count("foreign")).isEqualTo(1);
+
+        story.after(ofSeconds(1)).migNode("n", Pool.INFERENCE, "4g.40gb@4");
+
+        assertThat(story.count("foreign")).isEqualTo(1);
+        assertThat(story.count("quarantined")).isZero();
+    }
+
+    @Test
+    void aLongBoundForSilentNodesMakesSilenceNoEvidence() {
+        Scheduler patient = new Scheduler(
+                Policies.parse("deepboot"),
+                SchedulerSettings.of(Map.of("heed-users", "true", "node-stale-after", "PT10M")));
+        story.takenOverBy(patient);
+        users.put(FIRST, List.of(USER));
+        story.node("n", Pool.TRAINING, 1);
+        sample();
+        users.clear();
+        sampled(ofSeconds(20));
+
+        story.after(ofMinutes(5));
+
+        assertThat(label(FIRST)).isEqualTo("foreign");
+    }
+
+    @Test
     void aForeignGpuLeavesWithItsNode() {
         story.node("n", Pool.TRAINING, 1);
         story.tell(new NodeLeft(new NodeId("n"), Scenario.DOMAIN, story.now()));
@@ -317,7 +413,16 @@ class UserSamplesTest {
             GpuId gpu = new GpuId("n-g" + i);
             all.add(GpuSample.of(gpu).build().withUsers(i < 4 ? List.of(USER) : List.of()));
         }
-        half.rigidJob("bert", 2).rigidJob("gpt", 1);
+        half.node("away", Pool.INFERENCE, 1).rigidJob("bert", 2).rigidJob("gpt", 1);
+        half.after(ofSeconds(1))
+                .tell(new Node(
+                        new NodeId("away"),
+                        Scenario.DOMAIN,
+                        Pool.INFERENCE,
+                        "boot-1",
+                        half.now(),
+                        NodeStatus.UNAVAILABLE,
+                        List.of()));
         for (int i = 1; i <= 20; i++) {
             half.tell(new GpuTelemetry(new NodeId("n"), Scenario.DOMAIN, "boot-1", i, half.now(), all));
             half.rate("chat", 0).settled().after(ofSeconds(15)).settled();
@@ -358,7 +463,8 @@ class UserSamplesTest {
         int job = 0;
         int bound = 0;
         int foreign = 0;
-        for (int step = 0; step < 400; step++) {
+        Map<GpuId, Integer> ours = new HashMap<>();
+        for (int step = 0; step < 1000; step++) {
             if (random.nextInt(20) == 0) {
                 story.job("job-" + job++, 1 + random.nextInt(4));
             }
@@ -366,9 +472,14 @@ class UserSamplesTest {
                 GpuId gpu = new GpuId("n-g" + i);
                 boolean isOurs =
                         story.state().gpus().require(gpu).owner().holder().isPresent();
+                if (isOurs) {
+                    ours.put(gpu, step);
+                }
+                // For 30 s after a release a sample may be about the tenant that has left.
+                boolean mayStart = step - ours.getOrDefault(gpu, -10) > 5;
                 if (isOurs || random.nextInt(12) == 0) {
                     users.remove(gpu);
-                } else if (random.nextInt(40) == 0) {
+                } else if (mayStart && random.nextInt(40) == 0) {
                     users.put(gpu, List.of("process/" + step + "-" + i));
                 }
             }
@@ -378,7 +489,7 @@ class UserSamplesTest {
                 sample();
                 bound += check(shown);
             }
-            story.after(ofSeconds(31));
+            story.after(ofSeconds(7));
             bound += isSilent ? 0 : check(shown);
             story.settled();
             foreign += (int) story.count("foreign");

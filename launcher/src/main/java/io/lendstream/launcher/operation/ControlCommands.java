@@ -193,7 +193,7 @@ public final class ControlCommands {
 
         @Override
         String done() {
-            return "%s free again".formatted(gpus.size() == 1 ? gpus.get(0) + " is" : gpus.size() + " GPUs are");
+            return "%s back in service".formatted(gpus.size() == 1 ? gpus.get(0) + " is" : gpus.size() + " GPUs are");
         }
     }
 

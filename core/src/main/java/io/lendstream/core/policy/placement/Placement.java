@@ -34,13 +34,12 @@ final class Placement {
     /** A node. */
     private static final class Site implements Comparable<Site> {
         private final NodeId id;
-        private final boolean isOwn;
+        private boolean isOwn;
         private final List<GpuId> free = new ArrayList<>();
         private int number;
 
-        Site(NodeId id, boolean isOwn) {
+        Site(NodeId id) {
             this.id = id;
-            this.isOwn = isOwn;
         }
 
         @Override
@@ -58,11 +57,12 @@ final class Placement {
             if (last == null || !last.id.equals(gpu.nodeId())) {
                 last = byId.get(gpu.nodeId());
                 if (last == null) {
-                    last = new Site(gpu.nodeId(), gpu.pool() == Pool.TRAINING);
+                    last = new Site(gpu.nodeId());
                     byId.put(last.id, last);
                     sites.add(last);
                 }
             }
+            last.isOwn = gpu.pool() == Pool.TRAINING;
             last.free.add(gpu.gpuId());
             siteOf.put(gpu.gpuId(), last);
         }

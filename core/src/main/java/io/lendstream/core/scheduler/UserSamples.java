@@ -62,7 +62,7 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
         }
     }
 
-    /** Whether a sample is not about the last tenant of a free unit. One that never had a tenant was only unused. */
+    /** Whether a sample counts for a free unit: soon after a release it may still show the tenant that has left. */
     private static boolean mayTell(GpuState unit, Instant at) {
         boolean hadTenant = unit.boundBy().isPresent() || unit.failedBinds() > 0;
         return !hadTenant || at.isAfter(unit.since().plus(AGENT_LAG));
@@ -147,7 +147,7 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
         }
     }
 
-    /** No tenant has just left it, so that the next sample may tell of users: its time stays as it was. */
+    /** Frees a unit. Its {@code since} stays: no tenant has just left it, so the next sample counts at once. */
     private static void free(StepBuilder builder, GpuState unit) {
         builder.invalidatePlan();
         builder.own(unit.gpuId(), new Owner.Free());
@@ -163,7 +163,7 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
         return named.isEmpty() ? List.of(UNNAMED) : named;
     }
 
-    /** Names of users count first. Without any, work and memory tell of a process that the agent cannot name. */
+    /** Named users count first. If there are none, work and memory show a process that the agent cannot name. */
     private static Use use(GpuSample sample) {
         if (sample.usedBy().filter(users -> !users.isEmpty()).isPresent()) {
             return Use.USED;

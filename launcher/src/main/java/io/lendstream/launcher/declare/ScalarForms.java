@@ -214,7 +214,7 @@ final class ScalarForms {
                 });
     }
 
-    /** The word of a value; its name, which files may not have, if it is of a newer version. */
+    /** The word of a value in files. A value of a newer version has no word; its name is shown instead. */
     private static <E> String word(Map<String, E> words, E value) {
         return words.entrySet().stream()
                 .filter(word -> word.getValue().equals(value))

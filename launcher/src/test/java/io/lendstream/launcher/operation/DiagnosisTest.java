@@ -12,6 +12,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.cli.GpuNames;
@@ -338,6 +339,30 @@ class DiagnosisTest {
         assertThat(Diagnosis.quarantine(List.of(lease), new GpuNames()).line())
                 .isEqualTo(
                         "warn gpus: 1 of 1 are quarantined: g0, quarantined: XID 79; repair them, then run 'lendstream reset GPU'");
+    }
+
+    @Test
+    void foreignGpusAreNamedWithTheirUsersAndWarnedOfIfTheseAreNotKnown() {
+        assertThat(Diagnosis.foreign(List.of(owned(new Owner.Free())), new GpuNames())
+                        .line())
+                .isEqualTo("ok   foreign: no GPU is foreign");
+        assertThat(Diagnosis.foreign(
+                                List.of(owned(new Owner.Quarantined(ForeignUse.by(List.of("slurm/7"))))),
+                                new GpuNames())
+                        .line())
+                .isEqualTo(
+                        "ok   foreign: 1 of 1 are foreign: g0, foreign: used by slurm/7, which Lendstream did not place; it is free a while after they have gone");
+        assertThat(Diagnosis.foreign(List.of(owned(new Owner.Quarantined(ForeignUse.UNKNOWN))), new GpuNames())
+                        .line())
+                .startsWith(
+                        "warn foreign: 1 of 1 are foreign: g0, foreign: it is not known yet whether something uses it; it is free once an agent reports it as unused; check 'users'");
+        assertThat(Diagnosis.quarantine(List.of(owned(new Owner.Quarantined(ForeignUse.UNKNOWN))), new GpuNames())
+                        .line())
+                .isEqualTo("ok   gpus: none of 1 is quarantined");
+    }
+
+    private static Lease owned(Owner owner) {
+        return new Lease(new GpuId("g0"), new NodeId("n"), EAST, Pool.INFERENCE, owner, 1, 1, NOW, Optional.empty());
     }
 
     @Test

@@ -21,6 +21,6 @@ record LastSample(String bootId, long sequence, Instant at, Optional<Duration> p
 
     /** The node with this last sample. */
     NodeState in(NodeState node) {
-        return new NodeState(node.node(), bootId, sequence, Optional.of(at), period);
+        return new NodeState(node.node(), bootId, sequence, Optional.of(at), period, node.findings());
     }
 }

@@ -274,7 +274,7 @@ public final class World {
             case TIMED_OUT -> job.failed(report.decision(), List.of(), report.at(), outbox::add);
             case APPLIED -> job.applied(report.decision(), report.at(), outbox::add);
             case BOUND -> job.bound(report.gpus(), report.at(), outbox::add);
-            case REJECTED, HOLDS, UNKNOWN -> {}
+            case REJECTED, HOLDS, FOUND, UNKNOWN -> {}
         }
         reschedule(job);
     }
@@ -295,7 +295,7 @@ public final class World {
             }
             case BOUND -> service.bound(report.gpus(), report.at());
             case RELEASED, FORCED, FAILED -> service.gone(report.gpus(), report.at());
-            case APPLIED, TIMED_OUT, REJECTED, HOLDS, UNKNOWN -> {}
+            case APPLIED, TIMED_OUT, REJECTED, HOLDS, FOUND, UNKNOWN -> {}
         }
     }
 

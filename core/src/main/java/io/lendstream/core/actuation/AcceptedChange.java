@@ -1,6 +1,7 @@
 package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReplicaUnits;
@@ -29,13 +30,21 @@ record AcceptedChange(
         return allocation.isPresent();
     }
 
-    /** The replicas of several units that the decision starts. */
+    /** The replicas of several units that the decision starts or takes over. */
     List<ReplicaUnits> started() {
         return decision.action()
                 .asServe()
                 .filter(serve -> !serve.warm())
                 .map(Action.Serve::replicas)
+                .or(() -> decision.action().asAdopt().map(Action.Adopt::replicas))
                 .orElse(List.of());
+    }
+
+    /** What the decision takes over on GPUs of this actuator. */
+    List<Adopted> adopted() {
+        return decision.action().asAdopt().map(Action.Adopt::found).orElse(List.of()).stream()
+                .filter(each -> change.gained().containsAll(each.units()))
+                .toList();
     }
 
     /** The GPUs that the decision is about: those that change hands, or those where a warm replica serves again. */

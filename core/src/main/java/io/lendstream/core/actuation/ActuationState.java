@@ -1,5 +1,6 @@
 package io.lendstream.core.actuation;
 
+import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.ReplicaUnits;
@@ -240,6 +241,16 @@ final class ActuationState {
     /** The GPUs of replicas of several units start together. */
     void join(Collection<ReplicaUnits> replicas) {
         holdings.join(replicas);
+    }
+
+    /** What runs on GPUs is taken over. */
+    void adopt(Collection<Adopted> found) {
+        holdings.adopt(found);
+    }
+
+    /** What something else has started on GPUs. */
+    List<Adopted> adopted(Collection<GpuId> gpus) {
+        return holdings.adopted(gpus);
     }
 
     List<ReplicaUnits> replicas(Collection<GpuId> gpus) {

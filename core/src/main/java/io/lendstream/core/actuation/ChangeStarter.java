@@ -29,6 +29,7 @@ final class ChangeStarter {
         release(new UnitRelease(decision.id(), tenant, accepted.change().leaving(), accepted.by(), ""));
         state.startBinding(tenant, gained);
         state.join(accepted.started());
+        state.adopt(accepted.adopted());
         Instant deadline = PendingStep.later(state.clock(), decision.deadline());
         if (!gained.isEmpty()) {
             await(deadline, PendingStep.Kind.BIND, PendingSteps.Subject.of(decision.id(), tenant, gained), "");
@@ -49,7 +50,8 @@ final class ChangeStarter {
                         List.copyOf(out),
                         accepted.allocation(),
                         accepted.by(),
-                        state.replicas(after)));
+                        state.replicas(after),
+                        state.adopted(after)));
     }
 
     private void release(UnitRelease release) {
@@ -71,7 +73,9 @@ final class ChangeStarter {
                         List.copyOf(state.active(tenant)),
                         release.gpus(),
                         state.orders().place(tenant).flatMap(Order.Place::allocation),
-                        release.by()));
+                        release.by(),
+                        List.of(),
+                        state.adopted(state.active(tenant))));
     }
 
     /** The last decision about a tenant, which may be newer than the one that granted the lease. */

@@ -158,6 +158,32 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
         return List.of();
     }
 
+    @Override
+    public List<ActuationReport> adopt(Action.Adopt adopt) {
+        Tenant tenant = adopt.tenant();
+        List<GpuId> named = scope.own(adopt.gpus());
+        List<GpuId> gained = new ArrayList<>(named);
+        gained.removeAll(state.active(tenant)); // a decision about what is there already
+        for (GpuId gpu : gained) {
+            Optional<Refusal> taken = whyNotFree(gpu);
+            if (taken.isPresent()) {
+                return refused(
+                        taken.get(), named, "%s cannot be taken over: %s".formatted(gpu, availability.describe(gpu)));
+            }
+        }
+        TenantChange change = state.change(tenant, named, state.active(tenant), gained);
+        if (isRefused(change, named)) {
+            return reports;
+        }
+        start(new AcceptedChange(decision, change, decision.deadline(), adopt.allocation(), ""));
+        adopt.until().ifPresent(until -> state.lend(tenant, onLoan(gained), new Holding.Loan(decision.id(), until)));
+        return reports;
+    }
+
+    private List<GpuId> onLoan(List<GpuId> gpus) {
+        return gpus.stream().filter(gpu -> !state.inventory().isTraining(gpu)).toList();
+    }
+
     /**
      * Changes a job to an allocation. Training GPUs that the allocation names, but the decision does not, are bound as
      * well, unless the job left them by itself, or the decision is a {@link Action.Resize}.

@@ -142,7 +142,11 @@ final class DriverFeedback {
         for (PendingStep step : binds) {
             steps.remove(step);
             state.displace(failed.tenant(), step.gpus());
-            kill(step, PendingStep.Kind.FAIL, failed.reason());
+            if (isAdopted(step)) {
+                letGo(step, failed.reason());
+            } else {
+                kill(step, PendingStep.Kind.FAIL, failed.reason());
+            }
         }
         for (PendingStep step : steps.awaited(
                 failed.tenant(),
@@ -175,8 +179,14 @@ final class DriverFeedback {
         switch (step.kind()) {
             case RELEASE -> kill(step, PendingStep.Kind.FORCE, "still there at the deadline");
             case BIND -> {
-                state.displace(step.tenant().orElseThrow(), step.gpus());
-                kill(step, PendingStep.Kind.FAIL, "did not come up until " + state.clock());
+                if (isAdopted(step)) {
+                    // It runs in any case, and must not be killed: the driver will say whether it has it.
+                    steps.awaitAgain(step.until(
+                            state.clock().plus(WaitingTimes.KILL_AGAIN), PendingStep.Kind.BIND, step.reason()));
+                } else {
+                    state.displace(step.tenant().orElseThrow(), step.gpus());
+                    kill(step, PendingStep.Kind.FAIL, "did not come up until " + state.clock());
+                }
             }
             case FORCE, FAIL -> kill(step, step.kind(), "");
             case RECUT -> {
@@ -197,6 +207,17 @@ final class DriverFeedback {
                         reports);
             case NOT_CUT, GIVE_UP -> throw new IllegalStateException(step + " is not waited for");
         }
+    }
+
+    /** Whether a step is about something that something else has started. */
+    private boolean isAdopted(PendingStep step) {
+        return step.gpus().stream()
+                .anyMatch(gpu -> state.holding(gpu).flatMap(Holding::adopted).isPresent());
+    }
+
+    /** Something is not taken over. It goes on as if it had never been found. */
+    private void letGo(PendingStep step, String why) {
+        state.complete(step.ended(PendingStep.Kind.FAIL, state.clock(), why), reports);
     }
 
     /**

@@ -12,11 +12,18 @@ import java.util.Optional;
  *
  * @param loan the lease by which a job has an inference GPU
  * @param replica the replica of several units that it is a part of
+ * @param adopted the name of what runs there, if something else has started it
  */
-public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan, Optional<ReplicaUnits> replica) {
+public record Holding(
+        GpuId gpu,
+        Tenant tenant,
+        Phase phase,
+        Optional<Loan> loan,
+        Optional<ReplicaUnits> replica,
+        Optional<String> adopted) {
     /** A GPU that is no part of a replica of several units. */
     public Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan) {
-        this(gpu, tenant, phase, loan, Optional.empty());
+        this(gpu, tenant, phase, loan, Optional.empty(), Optional.empty());
     }
 
     /** The phase of the tenant on the GPU. */
@@ -36,18 +43,22 @@ public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan
 
     /** The same under another name of its unit. */
     Holding named(GpuId other) {
-        return new Holding(other, tenant, phase, loan, replica);
+        return new Holding(other, tenant, phase, loan, replica, adopted);
     }
 
     Holding in(Phase next) {
-        return new Holding(gpu, tenant, next, loan, replica);
+        return new Holding(gpu, tenant, next, loan, replica, adopted);
     }
 
     Holding in(ReplicaUnits group) {
-        return new Holding(gpu, tenant, phase, loan, Optional.of(group));
+        return new Holding(gpu, tenant, phase, loan, Optional.of(group), adopted);
     }
 
     Holding onLoan(Loan next) {
-        return new Holding(gpu, tenant, phase, Optional.of(next), replica);
+        return new Holding(gpu, tenant, phase, Optional.of(next), replica, adopted);
+    }
+
+    Holding adopting(String user) {
+        return new Holding(gpu, tenant, phase, loan, replica, Optional.of(user));
     }
 }

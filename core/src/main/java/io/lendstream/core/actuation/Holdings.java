@@ -1,5 +1,6 @@
 package io.lendstream.core.actuation;
 
+import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.id.GpuId;
@@ -62,6 +63,27 @@ final class Holdings {
                 of(gpu).ifPresent(holding -> put(holding.in(replica)));
             }
         }
+    }
+
+    /** What runs on GPUs was started by something else, and is taken over. */
+    void adopt(Collection<Adopted> found) {
+        for (Adopted each : found) {
+            for (GpuId gpu : each.units()) {
+                of(gpu).ifPresent(holding -> put(holding.adopting(each.user())));
+            }
+        }
+    }
+
+    /** What something else has started on GPUs, by name. */
+    List<Adopted> adopted(Collection<GpuId> gpus) {
+        var units = new TreeMap<String, List<GpuId>>();
+        for (GpuId gpu : gpus) {
+            of(gpu).flatMap(Holding::adopted).ifPresent(user -> units.computeIfAbsent(user, any -> new ArrayList<>())
+                    .add(gpu));
+        }
+        return units.entrySet().stream()
+                .map(entry -> new Adopted(entry.getKey(), entry.getValue()))
+                .toList();
     }
 
     /** The replicas of several units that GPUs are parts of, by name. */

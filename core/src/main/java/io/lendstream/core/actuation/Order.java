@@ -1,6 +1,7 @@
 package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.ReplicaUnits;
@@ -31,6 +32,8 @@ public sealed interface Order {
      * @param by when the tenant has to be gone from the units that it leaves
      * @param replicas the replicas of several units that run there, each with all its units, also those of other
      *     actuators; a service has a replica on each other unit
+     * @param adopted what of this runs already because something else has started it, with its units: it is taken
+     *     over as it is, or goes on; nothing is started in its place
      */
     record Place(
             DecisionId decision,
@@ -39,15 +42,17 @@ public sealed interface Order {
             List<GpuId> leaving,
             Optional<Allocation> allocation,
             Instant by,
-            List<ReplicaUnits> replicas)
+            List<ReplicaUnits> replicas,
+            List<Adopted> adopted)
             implements Order {
         public Place {
             units = GpuId.sorted(units);
             leaving = GpuId.sorted(leaving);
             replicas = List.copyOf(replicas);
+            adopted = List.copyOf(adopted);
         }
 
-        /** An order without replicas of several units. */
+        /** An order without replicas of several units, and without anything that something else has started. */
         public Place(
                 DecisionId decision,
                 Tenant tenant,
@@ -55,7 +60,7 @@ public sealed interface Order {
                 List<GpuId> leaving,
                 Optional<Allocation> allocation,
                 Instant by) {
-            this(decision, tenant, units, leaving, allocation, by, List.of());
+            this(decision, tenant, units, leaving, allocation, by, List.of(), List.of());
         }
 
         /** The units that run together: those of a replica, and each other unit by itself. */
@@ -83,7 +88,8 @@ public sealed interface Order {
                     leaving.stream().map(names).toList(),
                     allocation,
                     by,
-                    replicas.stream().map(replica -> replica.renamed(names)).toList());
+                    replicas.stream().map(replica -> replica.renamed(names)).toList(),
+                    adopted.stream().map(each -> each.renamed(names)).toList());
         }
 
         /** The same without units that are gone. A replica that has lost one of its units does not run any more. */
@@ -99,7 +105,10 @@ public sealed interface Order {
             }
             List<GpuId> rest =
                     units.stream().filter(unit -> !out.contains(unit)).toList();
-            return new Place(decision, tenant, rest, leaving, allocation, by, kept);
+            List<Adopted> still = adopted.stream()
+                    .filter(each -> rest.containsAll(each.units()))
+                    .toList();
+            return new Place(decision, tenant, rest, leaving, allocation, by, kept, still);
         }
     }
 

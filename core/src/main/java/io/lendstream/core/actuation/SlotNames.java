@@ -115,6 +115,12 @@ record SlotNames(Tenant tenant, List<GpuId> held, List<GpuId> gained, List<GpuId
             return List.of();
         }
 
+        /** What is adopted is on the units that it was found on. */
+        @Override
+        public List<SlotNames> adopt(Action.Adopt adopt) {
+            return List.of();
+        }
+
         /** Named units of the allocation are gained; the others are held, or given up. */
         private static SlotNames changed(JobId job, List<GpuId> named, Allocation allocation) {
             Set<GpuId> held = new LinkedHashSet<>(allocation.gpus());

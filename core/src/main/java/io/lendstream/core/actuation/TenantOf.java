@@ -53,6 +53,11 @@ final class TenantOf implements Action.Cases<Optional<Tenant>> {
         return Optional.empty();
     }
 
+    @Override
+    public Optional<Tenant> adopt(Action.Adopt adopt) {
+        return Optional.of(adopt.tenant());
+    }
+
     private static Optional<Tenant> job(JobId id) {
         return Optional.of(new Tenant.Job(id));
     }

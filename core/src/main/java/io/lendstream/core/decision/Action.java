@@ -4,6 +4,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -69,6 +70,11 @@ public sealed interface Action {
     /** The renewal, if it lets loans run on. */
     default Optional<Renew> asRenew() {
         return match(ActionParts.RENEW);
+    }
+
+    /** What it takes over, if it takes something over that runs already. */
+    default Optional<Adopt> asAdopt() {
+        return match(ActionParts.ADOPT);
     }
 
     /** Whether it changes nothing. */
@@ -270,6 +276,38 @@ public sealed interface Action {
         }
     }
 
+    /**
+     * Takes over what something else has started, as it is: nothing is started, stopped or moved.
+     *
+     * @param tenant the job or service that it is from now on
+     * @param found what is taken over, with its units
+     * @param replicas the replicas of several units, if some are; each has the units of one {@code found}
+     * @param until end of the lease of the inference GPUs, if a job has some
+     * @param allocation all that a job has then; empty for a service
+     */
+    record Adopt(
+            Tenant tenant,
+            List<Adopted> found,
+            List<ReplicaUnits> replicas,
+            Optional<Instant> until,
+            Optional<Allocation> allocation)
+            implements Action {
+        public Adopt {
+            found = List.copyOf(found);
+            replicas = List.copyOf(replicas);
+        }
+
+        @Override
+        public List<GpuId> gpus() {
+            return GpuId.sorted(found.stream().flatMap(each -> each.units().stream()).toList());
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.adopt(this);
+        }
+    }
+
     /** A new kind of action breaks the build until every reader handles it. */
     interface Cases<T> {
         T lend(Lend lend);
@@ -289,5 +327,7 @@ public sealed interface Action {
         T renew(Renew renew);
 
         T hold(Hold hold);
+
+        T adopt(Adopt adopt);
     }
 }

@@ -60,6 +60,13 @@ final class ActionParts {
         }
     };
 
+    static final Action.Cases<Optional<Action.Adopt>> ADOPT = new OneCase<>() {
+        @Override
+        public Optional<Action.Adopt> adopt(Action.Adopt adopt) {
+            return Optional.of(adopt);
+        }
+    };
+
     private ActionParts() {}
 
     /** Finds nothing in any case, for questions about one case, which override it. */
@@ -106,6 +113,11 @@ final class ActionParts {
 
         @Override
         public Optional<T> hold(Action.Hold hold) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<T> adopt(Action.Adopt adopt) {
             return Optional.empty();
         }
     }

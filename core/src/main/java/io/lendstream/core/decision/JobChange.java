@@ -3,7 +3,7 @@ package io.lendstream.core.decision;
 import io.lendstream.core.id.JobId;
 import java.util.Optional;
 
-/** The change of a job by a decision: a lend, a reclaim or a resize. */
+/** The change of a job by a decision: a lend, a reclaim, a resize, or the adoption of it. */
 public record JobChange(JobId job, Allocation allocation) {
     static final Action.Cases<Optional<JobChange>> OF_ACTION = new OfAction();
 
@@ -51,6 +51,13 @@ public record JobChange(JobId job, Allocation allocation) {
         @Override
         public Optional<JobChange> hold(Action.Hold hold) {
             return Optional.empty();
+        }
+
+        @Override
+        public Optional<JobChange> adopt(Action.Adopt adopt) {
+            return adopt.tenant()
+                    .jobId()
+                    .flatMap(job -> adopt.allocation().map(allocation -> new JobChange(job, allocation)));
         }
     }
 }

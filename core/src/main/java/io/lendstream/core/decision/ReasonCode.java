@@ -44,7 +44,9 @@ public enum ReasonCode {
     /** The batch times that servers report. */
     BATCHES,
     /** A service misses its SLO. */
-    LATE;
+    LATE,
+    /** Something that runs already is taken over, or cannot be. */
+    ADOPTED;
 
     /** As records spell it. */
     public String label() {

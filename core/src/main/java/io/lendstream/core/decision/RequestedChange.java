@@ -91,5 +91,11 @@ public record RequestedChange(String kind, Action action, String cause) {
         public Action hold(Action.Hold hold) {
             return hold;
         }
+
+        /** Never advice: it changes nothing that runs. */
+        @Override
+        public Action adopt(Action.Adopt adopt) {
+            return adopt;
+        }
     }
 }

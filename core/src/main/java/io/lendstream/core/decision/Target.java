@@ -3,6 +3,7 @@ package io.lendstream.core.decision;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 
 /** The name of the job, service or queue of an action. */
 final class Target implements Action.Cases<String> {
@@ -53,5 +54,12 @@ final class Target implements Action.Cases<String> {
                 .or(() -> hold.service().map(ServiceId::value))
                 .or(() -> hold.queue().map(QueueId::value))
                 .orElse("");
+    }
+
+    @Override
+    public String adopt(Action.Adopt adopt) {
+        return adopt.tenant()
+                .match(Tenant.Cases.of(
+                        job -> job.job().value(), service -> service.service().value()));
     }
 }

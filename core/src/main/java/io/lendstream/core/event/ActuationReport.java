@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param reason why, where it is not the plain course
  * @param placements what is known about the units of tenants whose driver does not choose units; empty if each tenant
  *     has the named unit
+ * @param found for {@link Outcome#FOUND}: all that the actuator finds and that some selector claims
  */
 public record ActuationReport(
         DomainId domain,
@@ -30,11 +31,45 @@ public record ActuationReport(
         Optional<Tenant> tenant,
         Timings timings,
         String reason,
-        List<UnitPlacement> placements)
+        List<UnitPlacement> placements,
+        List<FoundTenant> found)
         implements Event {
     public ActuationReport {
         gpus = List.copyOf(gpus);
         placements = List.copyOf(placements);
+        found = List.copyOf(found);
+    }
+
+    /** A report that finds nothing. */
+    public ActuationReport(
+            DomainId domain,
+            DecisionId decision,
+            String actuator,
+            Instant at,
+            Outcome outcome,
+            List<GpuId> gpus,
+            Optional<Tenant> tenant,
+            Timings timings,
+            String reason,
+            List<UnitPlacement> placements) {
+        this(domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, placements, List.of());
+    }
+
+    /** What an actuator finds on its nodes. */
+    public static ActuationReport found(
+            DomainId domain, DecisionId decision, String actuator, Instant at, List<FoundTenant> found) {
+        return new ActuationReport(
+                domain,
+                decision,
+                actuator,
+                at,
+                Outcome.FOUND,
+                List.of(),
+                Optional.empty(),
+                Timings.NONE,
+                "",
+                List.of(),
+                found);
     }
 
     /** The report of an actuator whose driver chooses units. */
@@ -63,7 +98,7 @@ public record ActuationReport(
 
     /** The same with what is known about the units of tenants. */
     public ActuationReport with(List<UnitPlacement> known) {
-        return new ActuationReport(domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, known);
+        return new ActuationReport(domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, known, found);
     }
 
     @Override

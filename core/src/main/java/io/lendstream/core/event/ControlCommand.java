@@ -3,6 +3,7 @@ package io.lendstream.core.event;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import java.util.Optional;
  * @param issuer who gave it
  * @param decision the decision it approves, for {@link Kind#APPROVE}
  * @param gpus the GPUs that were reset, for {@link Kind#RESET}
+ * @param tenants the jobs and services of {@link Kind#ADOPT}; empty for all of the domain
  */
 public record ControlCommand(
         DomainId domain,
@@ -23,10 +25,25 @@ public record ControlCommand(
         Kind kind,
         Optional<DecisionId> decision,
         List<GpuId> gpus,
-        String reason)
+        String reason,
+        List<Tenant> tenants)
         implements Event {
     public ControlCommand {
         gpus = List.copyOf(gpus);
+        tenants = List.copyOf(tenants);
+    }
+
+    /** A command that is about no job or service. */
+    public ControlCommand(
+            DomainId domain,
+            String id,
+            Instant at,
+            String issuer,
+            Kind kind,
+            Optional<DecisionId> decision,
+            List<GpuId> gpus,
+            String reason) {
+        this(domain, id, at, issuer, kind, decision, gpus, reason, List.of());
     }
 
     /** The kinds of commands. */
@@ -44,7 +61,9 @@ public record ControlCommand(
         /** Take every loan back and lend nothing until thawed. */
         RECLAIM_ALL,
         /** Quarantined GPUs were seen to; they are free again. */
-        RESET
+        RESET,
+        /** What runs already and is claimed is taken over now, also what a service claims later than usual. */
+        ADOPT
     }
 
     @Override

@@ -29,6 +29,7 @@ import java.util.OptionalInt;
  *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
  * @param queue the queue whose quota its replicas count in; without one it has no quota
  * @param hardware the kinds of GPU that it may use, and the shapes of replicas of several units
+ * @param adopt which replicas that run already it claims; empty if none does
  */
 public record InferenceService(
         ServiceId service,
@@ -42,7 +43,8 @@ public record InferenceService(
         Duration warmUp,
         Optional<Long> sliceMemoryBytes,
         Optional<QueueId> queue,
-        @Flat ServiceShapes hardware)
+        @Flat ServiceShapes hardware,
+        Optional<Selector> adopt)
         implements Event {
     public InferenceService {
         models = List.copyOf(models);
@@ -105,7 +107,26 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 Optional.empty(),
-                ServiceShapes.PLAIN);
+                ServiceShapes.PLAIN,
+                Optional.empty());
+    }
+
+    /** The same, which claims what runs already. */
+    public InferenceService adopting(Selector selector) {
+        return new InferenceService(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                sliceMemoryBytes,
+                queue,
+                hardware,
+                Optional.of(selector));
     }
 
     /** The same service under another name. */
@@ -122,7 +143,8 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware);
+                hardware,
+                adopt);
     }
 
     /** The same where a replica needs so much memory. */
@@ -139,7 +161,8 @@ public record InferenceService(
                 warmUp,
                 Optional.of(bytes),
                 queue,
-                hardware);
+                hardware,
+                adopt);
     }
 
     /** The same service in a queue. */
@@ -156,7 +179,8 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 Optional.of(other),
-                hardware);
+                hardware,
+                adopt);
     }
 
     /** The same service with the kinds of GPU that it may use. */
@@ -173,7 +197,8 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware.withKinds(kinds));
+                hardware.withKinds(kinds),
+                adopt);
     }
 
     /** The same service with replicas of some shapes. */
@@ -190,7 +215,8 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware.withShapes(shapes));
+                hardware.withShapes(shapes),
+                adopt);
     }
 
     /** The same service with floors of its roles. */
@@ -207,7 +233,8 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware.withFloors(floors));
+                hardware.withFloors(floors),
+                adopt);
     }
 
     /** The same service as it is planned: a single shape of one GPU only adds start times to one without shapes. */
@@ -225,7 +252,8 @@ public record InferenceService(
                         shape.starts().cold(),
                         shape.memoryBytes().or(() -> sliceMemoryBytes),
                         queue,
-                        hardware.ofOneGpu(shape)))
+                        hardware.ofOneGpu(shape),
+                        adopt))
                 .orElse(this);
     }
 
@@ -248,7 +276,8 @@ public record InferenceService(
                 other,
                 sliceMemoryBytes,
                 queue,
-                hardware);
+                hardware,
+                adopt);
     }
 
     /**

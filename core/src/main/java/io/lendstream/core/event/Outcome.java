@@ -25,5 +25,7 @@ public enum Outcome {
      * that a difference from the scheduler's state is found. A tenant without GPUs has left all of its units; only
      * drivers that do not choose units report that.
      */
-    HOLDS
+    HOLDS,
+    /** No change: the jobs and services of others that the actuator finds on its nodes, and could manage. */
+    FOUND
 }

@@ -25,6 +25,7 @@ import java.util.Optional;
  * @param kindNeeds the kinds of GPU that it may use, and its speed on them
  * @param shape the numbers of GPUs that it may have, and how near to each other they are
  * @param hostNeed the CPU and host memory that it needs for each GPU
+ * @param adopt what it is if it runs already; empty if Lendstream is to start it
  */
 public record TrainingJob(
         JobId job,
@@ -38,7 +39,8 @@ public record TrainingJob(
         Optional<Long> sliceMemoryBytes,
         @Flat KindNeeds kindNeeds,
         @Flat JobShape shape,
-        @Flat HostNeed hostNeed)
+        @Flat HostNeed hostNeed,
+        Optional<Selector> adopt)
         implements Event {
     /** A job that may use any kind of GPU, and any number in its range, with the usual share of its nodes. */
     public TrainingJob(
@@ -63,7 +65,8 @@ public record TrainingJob(
                 sliceMemoryBytes,
                 KindNeeds.ANY,
                 JobShape.ANY,
-                HostNeed.USUAL);
+                HostNeed.USUAL,
+                Optional.empty());
     }
 
     public TrainingJob {
@@ -144,6 +147,24 @@ public record TrainingJob(
         }
     }
 
+    /** The same job, which runs already. */
+    public TrainingJob adopting(Selector selector) {
+        return new TrainingJob(
+                job,
+                domain,
+                submittedAt,
+                application,
+                scaling,
+                precedence,
+                traits,
+                driver,
+                sliceMemoryBytes,
+                kindNeeds,
+                shape,
+                hostNeed,
+                Optional.of(selector));
+    }
+
     /** The same job under another name. */
     public TrainingJob named(JobId other) {
         return new TrainingJob(
@@ -158,7 +179,8 @@ public record TrainingJob(
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,
-                hostNeed);
+                hostNeed,
+                adopt);
     }
 
     /** The same job, which also runs on a MIG instance of so much memory. */
@@ -175,7 +197,8 @@ public record TrainingJob(
                 Optional.of(memoryBytes),
                 kindNeeds,
                 shape,
-                hostNeed);
+                hostNeed,
+                adopt);
     }
 
     /** The same job with other needs of kinds. */
@@ -192,7 +215,8 @@ public record TrainingJob(
                 sliceMemoryBytes,
                 needs,
                 shape,
-                hostNeed);
+                hostNeed,
+                adopt);
     }
 
     /** The same job in another shape. */
@@ -209,7 +233,8 @@ public record TrainingJob(
                 sliceMemoryBytes,
                 kindNeeds,
                 other,
-                hostNeed);
+                hostNeed,
+                adopt);
     }
 
     /** The same job with another need of CPU and host memory. */
@@ -226,7 +251,8 @@ public record TrainingJob(
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,
-                need);
+                need,
+                adopt);
     }
 
     /** The same job with other costs of a change. */
@@ -243,7 +269,8 @@ public record TrainingJob(
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,
-                hostNeed);
+                hostNeed,
+                adopt);
     }
 
     /** The same job, which names the kinds that count instead of others. */
@@ -301,7 +328,8 @@ public record TrainingJob(
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,
-                hostNeed);
+                hostNeed,
+                adopt);
     }
 
     /** The time by which it must end; empty if its owner only wishes one, or has none. */

@@ -1,5 +1,6 @@
 package io.lendstream.core.history;
 
+import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
@@ -56,6 +57,7 @@ final class TenancyRule implements HistoryRule {
         boolean isLoan = decision.action().asLend().isPresent();
         boolean startsCold =
                 decision.action().asServe().filter(serve -> !serve.warm()).isPresent();
+        decision.action().asAdopt().ifPresent(adopt -> adopted(decision, adopt));
         if (isLoan || startsCold) {
             slots.decided(decision, replayed.state());
             for (GpuId gpu : decision.action().gpus()) {
@@ -65,6 +67,20 @@ final class TenancyRule implements HistoryRule {
                             "decision %s binds %s, where %s still runs"
                                     .formatted(decision.id(), gpu, running.get(gpu)));
                 }
+            }
+        }
+    }
+
+    /** Only what others have started is taken over. */
+    private void adopted(Decision decision, Action.Adopt adopt) {
+        for (GpuId gpu : adopt.gpus()) {
+            boolean isOfOthers = known.flatMap(state -> state.gpus().get(gpu))
+                    .filter(unit -> unit.owner().isForeign() && !running.containsKey(gpu))
+                    .isPresent();
+            if (!isOfOthers) {
+                violations.add(
+                        Rule.BIND_BEFORE_RELEASE,
+                        "decision %s takes over %s, which nothing else uses".formatted(decision.id(), gpu));
             }
         }
     }

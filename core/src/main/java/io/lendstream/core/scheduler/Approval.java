@@ -42,7 +42,7 @@ final class Approval {
     }
 
     void follow(ControlCommand command) {
-        builder.makeBinding();
+        builder.binding(true);
         Optional<Decision> approved =
                 command.decision().flatMap(id -> builder.advice().flatMap(advice -> advice.find(id)));
         if (approved.isEmpty()) {
@@ -247,6 +247,11 @@ final class Approval {
         }
 
         @Override
+        public Optional<String> adopt(Action.Adopt adopt) {
+            throw new IllegalStateException("the adoption of %s is never advice".formatted(adopt.tenant()));
+        }
+
+        @Override
         public Optional<String> idle(Action.Idle idle) {
             Optional<String> awake = idle.gpus().stream()
                     .filter(gpu -> !isWarm(gpu, idle.service()) && !groups.isOver(gpu))
@@ -378,6 +383,11 @@ final class Approval {
         @Override
         public Runnable hold(Action.Hold hold) {
             throw new IllegalStateException("holding is never approved");
+        }
+
+        @Override
+        public Runnable adopt(Action.Adopt adopt) {
+            throw new IllegalStateException("an adoption is never advice");
         }
     }
 }

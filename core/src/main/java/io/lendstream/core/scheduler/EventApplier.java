@@ -337,7 +337,7 @@ final class EventApplier implements Event.Cases<Runnable> {
             case ADVISORY_OFF -> builder.mode(new Mode(mode.frozen(), false, mode.lendingStopped()));
             case RECLAIM_ALL -> builder.mode(new Mode(mode.frozen(), mode.advisory(), true));
             case RESET -> command.gpus().forEach(this::reset);
-            case APPROVE, UNKNOWN -> {}
+            case APPROVE, ADOPT, UNKNOWN -> {}
         }
     }
 

@@ -107,7 +107,9 @@ final class GroupInference {
         for (GroupNeed need : roles) {
             wake(service, need, mine(need, groups));
         }
-        needs.put(name, roles);
+        if (!new InferencePool(builder).isHeldBack(service)) {
+            needs.put(name, roles);
+        }
         all.put(name, GroupNeed.sum(roles));
     }
 

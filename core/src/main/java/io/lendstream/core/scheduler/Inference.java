@@ -224,7 +224,7 @@ final class Inference {
             int short_ = KindNeed.isFor(builder, service)
                     ? adjustByKind(service, there, soon, needs)
                     : adjustAlike(service, there, soon, needs);
-            if (short_ > 0) {
+            if (short_ > 0 && !pool.isHeldBack(service)) {
                 missing.put(name, short_);
             }
             if (!builder.clusterIndex().gpus().groups().isEmpty()) {

@@ -119,6 +119,13 @@ record InferencePool(StepBuilder builder) {
     }
 
     /** The replicas of a service, in whatever state. */
+    /** Whether a service starts no replicas yet, because its own may run already and are not taken over. */
+    boolean isHeldBack(ServiceState service) {
+        return service.spec().adopt().isPresent()
+                && !replicas(service).iterator().hasNext()
+                && new AdoptionClaims(builder.entities(), builder.now(), false).holdsBack(service.spec());
+    }
+
     Iterable<Map.Entry<Replica, GpuState>> replicas(ServiceState service) {
         return builder.clusterIndex().gpus().replicasOf(service.spec().service());
     }

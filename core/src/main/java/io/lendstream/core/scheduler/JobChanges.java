@@ -353,20 +353,19 @@ final class JobChanges {
     }
 
     private boolean isInference(GpuId gpu) {
-        return builder.gpus()
-                .get(gpu)
-                .filter(state -> state.pool() == Pool.INFERENCE)
-                .isPresent();
+        return builder.gpus().get(gpu).map(GpuState::pool).filter(Pool.INFERENCE::equals).isPresent();
     }
 
-    private Optional<Double> sliceShare(List<GpuId> gpus) {
+    /** The share of a GPU that a job has; empty unless it is a MIG instance. */
+    Optional<Double> sliceShare(List<GpuId> gpus) {
         return gpus.stream()
                 .flatMap(gpu -> builder.gpu(gpu).instance().stream())
                 .map(MigInstance::share)
                 .findFirst();
     }
 
-    private Allocation allocation(JobState job, List<GpuId> gpus) {
+    /** What a job trains with on some GPUs. */
+    Allocation allocation(JobState job, List<GpuId> gpus) {
         Set<KindId> kinds = kinds(gpus);
         boolean inPlace = settings.afe() && job.spec().scaling().elastic() && staysOnKind(job, kinds);
         Mechanism usual = inPlace ? Mechanism.AFE : Mechanism.RESTART;

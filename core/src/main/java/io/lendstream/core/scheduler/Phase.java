@@ -15,6 +15,13 @@ enum Phase {
             new Deadlines(step, scheduler.settings()).expire(true);
         }
     },
+    /** What runs already and is claimed is taken over. */
+    ADOPTION {
+        @Override
+        void run(Scheduler scheduler, StepBuilder step) {
+            new Adoption(step, scheduler.settings()).run();
+        }
+    },
     /** Jobs that have lost GPUs get a new allocation. Replicas that have lost some of their units are stopped. */
     LOST_GPUS {
         @Override

@@ -3,17 +3,24 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.Findings;
 import io.lendstream.core.state.GangGain;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ReplicaGroup;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -24,6 +31,10 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     private static final Duration PAUSE = Duration.ofMinutes(1);
 
     void take(ActuationReport report) {
+        if (report.outcome() == Outcome.FOUND) {
+            found(report);
+            return;
+        }
         if (SlotReports.mayBeAbout(builder, report)) {
             new SlotReports(builder, inventory, this).take(report);
         } else {
@@ -35,6 +46,37 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
             notRecut(report);
         }
         report.tenant().flatMap(Tenant::jobId).ifPresent(job -> settle(report, job));
+    }
+
+    /** A report has all that its actuator finds: what it does not name any more is not found any more. */
+    private void found(ActuationReport report) {
+        Map<NodeId, List<FoundTenant>> byNode = new HashMap<>();
+        report.found()
+                .forEach(each -> byNode.computeIfAbsent(each.node(), any -> new ArrayList<>())
+                        .add(each));
+        List<NodeId> scope = builder.entities()
+                .actuators()
+                .get(report.actuator())
+                .map(ActuatorDescription::nodes)
+                .orElse(List.of());
+        for (NodeState node : builder.nodes().values()) {
+            NodeId id = node.node().nodeId();
+            Optional<Findings> before = node.findings();
+            boolean isFirst = before.isEmpty() && (scope.isEmpty() || scope.contains(id));
+            boolean isNewer = before.filter(earlier -> earlier.actuator().equals(report.actuator()))
+                    .filter(earlier -> earlier.at().isBefore(report.at()))
+                    .isPresent();
+            if (isFirst || isNewer || (byNode.containsKey(id) && isOfAnother(before, report))) {
+                builder.put(node.with(Findings.of(before, report, byNode.getOrDefault(id, List.of()))));
+            }
+        }
+    }
+
+    /** An actuator takes a node over from another one by what it finds there. */
+    private static boolean isOfAnother(Optional<Findings> before, ActuationReport report) {
+        return before.filter(earlier -> !earlier.actuator().equals(report.actuator()))
+                .filter(earlier -> earlier.at().isBefore(report.at()))
+                .isPresent();
     }
 
     private void settle(ActuationReport report, JobId job) {
@@ -244,6 +286,10 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
             return;
         }
         builder.invalidatePlan();
+        if (binding.get().isAdoption()) {
+            new AdoptionFailure(builder, inventory).undo(gpu, binding.get());
+            return;
+        }
         int failures = gpu.failedBinds() + 1;
         builder.put(builder.gpu(gpu.gpuId()).withFailedBinds(failures));
         builder.own(

@@ -80,7 +80,8 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         boolean isApproval = followApproval(step);
         if (step.mode().advisory()) {
             Step observed = observed(step);
-            return due.isEmpty() || isApproval ? observed : advised(observed, applied(state, event, listener), due);
+            boolean isDone = due.isEmpty() || isApproval || !observed.decisions().isEmpty();
+            return isDone ? observed : advised(observed, applied(state, event, listener), due);
         }
         new TransferPace(step, settings).observe(event.event());
         run(due, step);
@@ -114,8 +115,9 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         return approval.isPresent();
     }
 
-    /** In advisory mode, deadlines pass without decisions. */
+    /** In advisory mode, deadlines pass without decisions. What runs already is taken over all the same. */
     private Step observed(StepBuilder step) {
+        Phase.ADOPTION.run(this, step);
         new Deadlines(step, settings).expire(false);
         new JobChanges(step, settings).dropLostGpus(false);
         return step.finished();

@@ -161,9 +161,9 @@ final class StepBuilder {
         return advice;
     }
 
-    /** Decisions made after this call are binding, even in advisory mode. */
-    void makeBinding() {
-        binding = true;
+    /** Whether decisions made after this call are binding, even in advisory mode. */
+    void binding(boolean on) {
+        binding = on;
     }
 
     Optional<Pacing> pacing() {
@@ -332,7 +332,7 @@ final class StepBuilder {
     void own(GpuId id, Owner owner) {
         GpuState gpu = gpu(id);
         boolean takes = owner.isBinding() || owner.isRecutting();
-        if (takes && !gpu.isFree()) {
+        if (takes && !gpu.isFree() && !(owner.isAdoption() && gpu.owner().isForeign())) {
             throw new IllegalStateException(
                     "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));
         }

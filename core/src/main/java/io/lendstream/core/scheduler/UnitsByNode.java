@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.state.ClusterIndex;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.NodeGpuKey;
 import java.util.ArrayList;
@@ -29,9 +30,14 @@ record UnitsByNode(StepBuilder builder) {
 
     /** A node's units in their present state, by name; found by the node, without reading other nodes. */
     List<GpuState> on(NodeId node) {
+        return on(builder.clusterIndex(), node);
+    }
+
+    /** The same in a state. */
+    static List<GpuState> on(ClusterIndex clusterIndex, NodeId node) {
         List<GpuState> units = new ArrayList<>();
         for (Map.Entry<NodeGpuKey, GpuState> unit :
-                builder.clusterIndex().gpus().seats().from(seat -> seat.node().compareTo(node) >= 0)) {
+                clusterIndex.gpus().seats().from(seat -> seat.node().compareTo(node) >= 0)) {
             if (!unit.getKey().node().equals(node)) {
                 break;
             }

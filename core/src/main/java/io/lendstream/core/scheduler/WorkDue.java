@@ -303,7 +303,7 @@ class WorkDue {
 
         @Override
         public Boolean report(ActuationReport report) {
-            return it.step().matters();
+            return it.step().matters() || !report.found().isEmpty();
         }
 
         @Override

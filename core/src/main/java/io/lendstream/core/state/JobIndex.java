@@ -55,7 +55,9 @@ public record JobIndex(
     }
 
     private static Optional<QueueKey> turn(JobState job) {
-        return job.isOver() || job.isRefused() ? Optional.empty() : Optional.of(QueueKey.of(job));
+        return job.isOver() || job.isRefused() || job.awaitsAdoption()
+                ? Optional.empty()
+                : Optional.of(QueueKey.of(job));
     }
 
     private static Optional<JobId> isRefused(JobState job) {
@@ -83,7 +85,7 @@ public record JobIndex(
     }
 
     private static Optional<JobId> isShaped(JobState job) {
-        return job.isOver() || job.isRefused() || job.spec().shape().isAny()
+        return job.isOver() || job.isRefused() || job.awaitsAdoption() || job.spec().shape().isAny()
                 ? Optional.empty()
                 : Optional.of(job.spec().job());
     }

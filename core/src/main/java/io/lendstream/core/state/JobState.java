@@ -122,6 +122,19 @@ public record JobState(
         return admission.isPresent() && !admission.get().admitted();
     }
 
+    /** Whether it runs already, as its owner says, and is not taken over yet: no plan starts it. */
+    public boolean awaitsAdoption() {
+        return spec.adopt().isPresent() && usage.startedAt().isEmpty();
+    }
+
+    /** The same after it could not be taken over: as if that had never been tried. */
+    public JobState notAdopted() {
+        return with(
+                new JobGrant(Allocation.suspended(Mechanism.RESTART), Optional.empty(), List.of()),
+                change.settled(),
+                JobUsage.none(spec.submittedAt()));
+    }
+
     /** Whether it trains on a MIG instance, or is about to. */
     public boolean isOnSlice() {
         return grant.sliceShare().isPresent();

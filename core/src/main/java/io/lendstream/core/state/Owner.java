@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * The one owner state that a GPU, or a MIG instance, is in. Transfers are two-phase: a GPU is bound only from {@link
- * Free}, and it becomes free only when its release has been reported.
+ * Free}, or to the tenant that others have started there, and it becomes free only when its release has been reported.
  */
 public sealed interface Owner {
     <T> T match(Cases<T> cases);
@@ -128,6 +128,11 @@ public sealed interface Owner {
         return asForeign().isPresent();
     }
 
+    /** Whether a tenant that runs there already is taken over. */
+    default boolean isAdoption() {
+        return state() == OwnerState.BINDING && ((Binding) this).attempt() == Binding.ADOPTION;
+    }
+
     /** Whether it is on its way to a tenant, or back from one. */
     default boolean isInTransfer() {
         return state().isInTransfer();
@@ -162,10 +167,14 @@ public sealed interface Owner {
      * @param decision the decision that bound it
      * @param deadline until when the actuator has to report it bound
      * @param until end of the lease, where the GPU is lent
-     * @param attempt how many times this GPU has been bound in a row without a report; from 1
+     * @param attempt how many times this GPU has been bound in a row without a report, from 1; {@link #ADOPTION} if
+     *     what runs there already is taken over
      */
     record Binding(Tenant tenant, DecisionId decision, Instant deadline, Optional<Instant> until, int attempt)
             implements Owner {
+        /** The attempt of a unit on which nothing is started. */
+        public static final int ADOPTION = 0;
+
         @Override
         public <T> T match(Cases<T> cases) {
             return cases.binding(this);

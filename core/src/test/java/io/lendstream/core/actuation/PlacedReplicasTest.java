@@ -32,7 +32,8 @@ class PlacedReplicasTest {
             List.of(),
             Optional.empty(),
             Instant.EPOCH,
-            List.of(REPLICA, ELSEWHERE));
+            List.of(REPLICA, ELSEWHERE),
+            List.of());
 
     private static List<GpuId> gpus(String... names) {
         return Stream.of(names).map(GpuId::new).toList();

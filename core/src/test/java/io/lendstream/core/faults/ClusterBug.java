@@ -267,7 +267,8 @@ enum ClusterBug {
                 service.warmUp(),
                 service.sliceMemoryBytes(),
                 service.queue(),
-                service.hardware());
+                service.hardware(),
+                service.adopt());
     }
 
     private static ClusterState withOneActuator(ClusterState state, DomainEvent event) {

@@ -387,7 +387,7 @@ class StepBuilderTest {
         StepBuilder builder = moment.after(ofSeconds(2));
 
         builder.decide(NOW.plusSeconds(3), REASON, HOLD);
-        builder.makeBinding();
+        builder.binding(true);
         builder.decide(NOW.plusSeconds(4), REASON, HOLD);
 
         assertThat(first.finished().decisions())

@@ -9,6 +9,7 @@ import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
+import io.lendstream.core.event.Selector;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.TopologyWish;
 import io.lendstream.core.event.TrainingJob;
@@ -159,6 +160,12 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
             job -> job.hostNeed().memoryBytesPerGpu(),
             "Host memory that it needs for each GPU. Without it: the share of the GPU in its node.");
 
+    private static final SpecField<TrainingJob, Selector> ADOPT = SpecField.optional(
+            "adopt",
+            new SelectorForm(),
+            TrainingJob::adopt,
+            "The job if it runs already, by attributes of the driver: it is taken over as it is, and waits until then. Without it, Lendstream starts the job.");
+
     private static final SpecFields<TrainingJob> SPEC = new SpecFields<>(
             "a training job",
             List.of(
@@ -185,7 +192,8 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
                     PROFILE_KIND,
                     KIND_TRAITS,
                     CPU,
-                    HOST_MEMORY));
+                    HOST_MEMORY,
+                    ADOPT));
 
     private static Map<String, DeadlineKind> deadlineKinds() {
         Map<String, DeadlineKind> kinds = new LinkedHashMap<>();
@@ -262,7 +270,8 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
                         values.get(WHOLE_NODES),
                         values.find(TOPOLOGY),
                         values.get(GANG)),
-                new HostNeed(values.find(CPU), values.find(HOST_MEMORY)));
+                new HostNeed(values.find(CPU), values.find(HOST_MEMORY)),
+                values.find(ADOPT));
     }
 
     private static TrainingJob.Scaling scaling(SpecValues values) {

@@ -9,6 +9,7 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RoleFloor;
+import io.lendstream.core.event.Selector;
 import io.lendstream.core.event.ServiceShapes;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
@@ -75,9 +76,15 @@ final class DeclaredService implements DeclaredKind<InferenceService> {
             service -> service.hardware().roleFloors(),
             "Floors of roles that differ from floor. Only of a service with shapes.");
 
+    private static final SpecField<InferenceService, Selector> ADOPT = SpecField.optional(
+            "adopt",
+            new SelectorForm(),
+            InferenceService::adopt,
+            "Replicas that run already and that it takes over, by attributes of the driver. Without it: none.");
+
     private static final SpecFields<InferenceService> SPEC = new SpecFields<>(
             "a service",
-            List.of(SLO, CAPACITY, WARM_UP, FLOOR, QUEUE, CONCURRENCY, SLICE_MEMORY, CAPACITIES, SHAPES, ROLE_FLOORS));
+            List.of(SLO, CAPACITY, WARM_UP, FLOOR, QUEUE, CONCURRENCY, SLICE_MEMORY, CAPACITIES, SHAPES, ROLE_FLOORS, ADOPT));
 
     private static ValueForm<RoleFloor> roleFloor() {
         SpecField<RoleFloor, ReplicaRole> role =
@@ -135,7 +142,8 @@ final class DeclaredService implements DeclaredKind<InferenceService> {
                 values.get(WARM_UP),
                 values.find(SLICE_MEMORY),
                 values.find(QUEUE),
-                new ServiceShapes(values.get(CAPACITIES), values.get(SHAPES), values.get(ROLE_FLOORS)));
+                new ServiceShapes(values.get(CAPACITIES), values.get(SHAPES), values.get(ROLE_FLOORS)),
+                values.find(ADOPT));
     }
 
     @Override

@@ -109,6 +109,12 @@ final class EventText implements Action.Cases<String> {
     }
 
     @Override
+    public String adopt(Action.Adopt adopt) {
+        return "take over %s on %s%s"
+                .formatted(adopt.tenant(), list(adopt.gpus()), shapes(adopt.replicas()));
+    }
+
+    @Override
     public String batching(Action.Batching batching) {
         return "batch %s: %s"
                 .formatted(

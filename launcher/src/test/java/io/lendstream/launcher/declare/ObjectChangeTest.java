@@ -86,7 +86,8 @@ class ObjectChangeTest {
                 plain.warmUp(),
                 plain.sliceMemoryBytes(),
                 plain.queue(),
-                plain.hardware());
+                plain.hardware(),
+                plain.adopt());
 
         ObjectChange<InferenceService> same =
                 ObjectChange.of(service(CHAT), Optional.of(written(withModels)), TOPIC, NOW);

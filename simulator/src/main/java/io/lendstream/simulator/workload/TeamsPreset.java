@@ -124,6 +124,7 @@ final class TeamsPreset {
                 job.sliceMemoryBytes(),
                 job.kindNeeds(),
                 job.shape(),
-                job.hostNeed());
+                job.hostNeed(),
+                job.adopt());
     }
 }

@@ -1,0 +1,171 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Adopted;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.ReplicaId;
+import io.lendstream.core.decision.ReplicaUnits;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Owner;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * Takes over what runs already and is claimed by a declared job or service: one decision for each. It moves nothing, so
+ * that its decisions are binding in advisory mode too, and no limit of changes counts them.
+ */
+final class Adoption {
+    /** An actuator has so long to say that it has what it takes over. */
+    static final Duration TIME_TO_ANSWER = Duration.ofMinutes(5);
+
+    private final StepBuilder builder;
+    private final SchedulerSettings settings;
+
+    Adoption(StepBuilder builder, SchedulerSettings settings) {
+        this.builder = builder;
+        this.settings = settings;
+    }
+
+    /** Whether the event of a step may lead to an adoption. */
+    private static boolean mayFollow(StepBuilder step) {
+        boolean finds = step.event()
+                .asReport()
+                .filter(report -> !report.found().isEmpty())
+                .isPresent();
+        return finds || asked(step).isPresent();
+    }
+
+    private static Optional<ControlCommand> asked(StepBuilder step) {
+        return step.event().asCommand().filter(command -> command.kind() == ControlCommand.Kind.ADOPT);
+    }
+
+    void run() {
+        if (!settings.model().users().heeded() || !mayFollow(builder)) {
+            return;
+        }
+        Optional<ControlCommand> command = asked(builder);
+        List<Tenant> named = command.map(ControlCommand::tenants).orElse(List.of());
+        Map<Tenant, List<AdoptionClaim>> clear = new LinkedHashMap<>();
+        for (AdoptionClaim claim : new AdoptionClaims(builder.entities(), builder.now(), command.isPresent()).all()) {
+            claim.tenant()
+                    .filter(tenant -> claim.isClear() && (named.isEmpty() || named.contains(tenant)))
+                    .ifPresent(tenant -> clear.computeIfAbsent(tenant, any -> new ArrayList<>())
+                            .add(claim));
+        }
+        clear.forEach(this::adopt);
+    }
+
+    private void adopt(Tenant tenant, List<AdoptionClaim> claims) {
+        builder.binding(true);
+        List<GpuId> units =
+                claims.stream().flatMap(claim -> claim.units().stream()).toList();
+        Optional<QuotaRefusal> refusal = new QuotaGuard(builder).against(tenant, units);
+        if (refusal.isPresent()) {
+            builder.decide(
+                    builder.now(),
+                    builder.because(
+                            ReasonCode.ADOPTED,
+                            "%s does not take over %s: %s"
+                                    .formatted(tenant, inWords(claims), refusal.get().inWords()),
+                            Map.of("gpus", (double) units.size()),
+                            List.of()),
+                    new Action.Hold(tenant.jobId(), tenant.serviceId()));
+            builder.binding(!builder.mode().advisory());
+            return;
+        }
+        builder.invalidatePlan();
+        tenant.jobId().ifPresent(job -> adopt(job, claims.get(0)));
+        tenant.serviceId().ifPresent(service -> adopt(service, claims));
+        builder.binding(!builder.mode().advisory());
+    }
+
+    private void adopt(JobId name, AdoptionClaim claim) {
+        JobState job = builder.jobs().require(name);
+        List<GpuId> units = claim.units();
+        Instant until = builder.now().plus(settings.lease());
+        boolean isLoan = units.stream().anyMatch(unit -> builder.gpu(unit).pool() == Pool.INFERENCE);
+        JobChanges changes = new JobChanges(builder, settings);
+        Allocation allocation = changes.allocation(job, units);
+        Tenant tenant = new Tenant.Job(name);
+        Instant by = builder.now().plus(TIME_TO_ANSWER);
+        DecisionId id = builder.nextId();
+        builder.decide(
+                by,
+                because(tenant, List.of(claim), List.of(job.lastEvent())),
+                new Action.Adopt(
+                        tenant,
+                        List.of(new Adopted(claim.found().user(), units)),
+                        List.of(),
+                        isLoan ? Optional.of(until) : Optional.empty(),
+                        Optional.of(allocation)));
+        for (GpuId unit : units) {
+            Optional<Instant> lease =
+                    builder.gpu(unit).pool() == Pool.INFERENCE ? Optional.of(until) : Optional.empty();
+            builder.own(unit, new Owner.Binding(tenant, id, by, lease, Owner.Binding.ADOPTION));
+        }
+        builder.put(job.allocated(allocation, changes.sliceShare(units), id, by, builder.now())
+                .aiming(units));
+    }
+
+    private void adopt(ServiceId name, List<AdoptionClaim> claims) {
+        Tenant tenant = new Tenant.Service(name);
+        Instant by = builder.now().plus(TIME_TO_ANSWER);
+        DecisionId id = builder.nextId();
+        List<Adopted> found = new ArrayList<>();
+        List<ReplicaUnits> replicas = new ArrayList<>();
+        for (AdoptionClaim claim : claims) {
+            found.add(new Adopted(claim.found().user(), claim.units()));
+            claim.shape()
+                    .ifPresent(shape -> replicas.add(new ReplicaUnits(
+                            ReplicaId.of(id, replicas.size()), shape.name(), shape.role(), claim.units())));
+        }
+        builder.decide(
+                by,
+                because(tenant, claims, List.of()),
+                new Action.Adopt(tenant, found, replicas, Optional.empty(), Optional.empty()));
+        for (AdoptionClaim claim : claims) {
+            for (GpuId unit : claim.units()) {
+                builder.put(builder.gpu(unit).withWarmHits(0));
+                builder.own(unit, new Owner.Binding(tenant, id, by, Optional.empty(), Owner.Binding.ADOPTION));
+            }
+        }
+        for (ReplicaUnits replica : replicas) {
+            replica.units().forEach(unit -> builder.put(builder.gpu(unit).in(replica.part())));
+        }
+    }
+
+    private static String inWords(List<AdoptionClaim> claims) {
+        return claims.stream().map(AdoptionClaim::inWords).collect(Collectors.joining("; "));
+    }
+
+    private Reason because(Tenant tenant, List<AdoptionClaim> claims, List<Long> inputs) {
+        int gpus = claims.stream().mapToInt(claim -> claim.units().size()).sum();
+        List<Long> all = new ArrayList<>(inputs);
+        claims.forEach(claim ->
+                claim.units().forEach(unit -> all.add(builder.gpu(unit).changedBy())));
+        return builder.because(
+                ReasonCode.ADOPTED,
+                "%s has what runs already on %s and matches its selector: %s"
+                        .formatted(
+                                tenant,
+                                Reason.counted(gpus, "GPU"),
+                                inWords(claims)),
+                Map.of("found", (double) claims.size(), "gpus", (double) gpus),
+                all);
+    }
+}

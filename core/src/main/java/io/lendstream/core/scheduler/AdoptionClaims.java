@@ -1,0 +1,279 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.Wording;
+import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.FoundTenant;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.ReplicaShape;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.ClusterEntities;
+import io.lendstream.core.state.Findings;
+import io.lendstream.core.state.ForeignUse;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * Judges which of the things that run already are taken over. What an actuator finds says who claims something; what
+ * agents report says which units it uses. Whatever is not clear stays foreign, with the reason.
+ *
+ * @param isAsked whether an operator asks for the adoption now; if so, a service also gets what it claims later than
+ *     usual
+ */
+public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAsked) {
+    /** Something has to be found for so long, unchanged: a job starts its workers one after another. */
+    static final Duration SETTLED = Duration.ofSeconds(30);
+
+    /**
+     * A service takes over by itself what is found so soon after its declaration, or after the first look at a node. A
+     * selector that matches more later may match something else.
+     */
+    static final Duration WINDOW = Duration.ofMinutes(10);
+
+    /** Longer than an actuator takes to find something, and to find it unchanged. */
+    static final Duration LOOK = Duration.ofMinutes(2);
+
+    /**
+     * Whether a service that has no replica gets none yet, because what it claims may run already: until actuators have
+     * had time to look at their nodes.
+     */
+    boolean holdsBack(InferenceService service) {
+        if (service.adopt().isEmpty()) {
+            return false;
+        }
+        for (ActuatorDescription actuator : entities.actuators().values()) {
+            Instant looksFrom = firstLook(actuator);
+            Instant from = service.at().isAfter(looksFrom) ? service.at() : looksFrom;
+            if (from.plus(LOOK).isAfter(now)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** When an actuator first reported what it finds; until then, when it described itself. */
+    private Instant firstLook(ActuatorDescription actuator) {
+        Instant last = Instant.MIN;
+        for (NodeState node : entities.nodes().values()) {
+            Optional<Findings> findings =
+                    node.findings().filter(known -> known.actuator().equals(actuator.actuator()));
+            if (findings.isPresent() && findings.get().since().isAfter(last)) {
+                last = findings.get().since();
+            }
+        }
+        return last.equals(Instant.MIN) ? actuator.at() : last;
+    }
+
+    /** All claims, by node and name. */
+    public List<AdoptionClaim> all() {
+        List<AdoptionClaim> claims = new ArrayList<>();
+        for (NodeState node : entities.nodes().values()) {
+            node.findings().ifPresent(findings -> of(node, findings, claims));
+        }
+        return withoutRivals(claims);
+    }
+
+    private void of(NodeState node, Findings findings, List<AdoptionClaim> claims) {
+        if (findings.seen().isEmpty()) {
+            return;
+        }
+        Map<String, List<GpuState>> byUser = new HashMap<>();
+        for (GpuState unit : unitsOn(node.node().nodeId())) {
+            for (String user : unit.owner().asForeign().map(ForeignUse::users).orElse(List.of())) {
+                byUser.computeIfAbsent(user, any -> new ArrayList<>()).add(unit);
+            }
+        }
+        for (Findings.Seen seen : findings.seen()) {
+            claims.add(claim(findings, seen, byUser.getOrDefault(seen.what().user(), List.of())));
+        }
+    }
+
+    private List<GpuState> unitsOn(NodeId node) {
+        return UnitsByNode.on(entities.clusterIndex(), node);
+    }
+
+    private AdoptionClaim claim(Findings findings, Findings.Seen seen, List<GpuState> units) {
+        FoundTenant found = seen.what();
+        List<GpuId> ids = units.stream().map(GpuState::gpuId).toList();
+        AdoptionClaim none = new AdoptionClaim(found, Optional.empty(), ids, Optional.empty(), Optional.empty());
+        if (found.claimedBy().size() != 1) {
+            return none.hindered(
+                    found.claimedBy().isEmpty()
+                            ? "no selector matches it"
+                            : "the selectors of %s match it, and only one may"
+                                    .formatted(found.claimedBy().stream()
+                                            .map(Tenant::toString)
+                                            .collect(Collectors.joining(" and "))));
+        }
+        Tenant tenant = found.claimedBy().get(0);
+        AdoptionClaim claim =
+                new AdoptionClaim(found, Optional.of(tenant), ids, Optional.empty(), Optional.empty());
+        Optional<String> obstacle = againstUnits(found, units).or(() -> againstHaste(seen));
+        if (obstacle.isPresent()) {
+            return claim.hindered(obstacle.get());
+        }
+        return tenant.match(Tenant.Cases.of(
+                job -> ofJob(claim, entities.jobs().get(job.job()), units),
+                service -> ofService(claim, entities.services().get(service.service()), findings, seen, units)));
+    }
+
+    private static Optional<String> againstUnits(FoundTenant found, List<GpuState> units) {
+        if (units.isEmpty()) {
+            return Optional.of("no agent reports a free or foreign GPU that it uses");
+        }
+        for (GpuState unit : units) {
+            List<String> users = unit.owner().asForeign().map(ForeignUse::users).orElse(List.of());
+            Optional<String> other =
+                    users.stream().filter(user -> !user.equals(found.user())).findFirst();
+            if (other.isPresent()) {
+                return Optional.of("%s is also used by %s".formatted(unit.gpuId(), other.get()));
+            }
+        }
+        return found.workers()
+                .filter(workers -> workers != units.size())
+                .map(workers -> "it has %s, and agents report it on %s"
+                        .formatted(Reason.counted(workers, "worker"), Reason.counted(units.size(), "GPU")));
+    }
+
+    private Optional<String> againstHaste(Findings.Seen seen) {
+        Instant settled = seen.since().plus(SETTLED);
+        return settled.isAfter(now)
+                ? Optional.of("it was found only at %s, and is watched for %d s first"
+                        .formatted(Wording.time(seen.since()), SETTLED.toSeconds()))
+                : Optional.empty();
+    }
+
+    private AdoptionClaim ofJob(AdoptionClaim claim, Optional<JobState> known, List<GpuState> units) {
+        if (known.isEmpty()) {
+            return claim.hindered("the job is not declared any more");
+        }
+        JobState job = known.get();
+        if (job.isOver()) {
+            return claim.hindered("the job has ended");
+        }
+        if (!job.awaitsAdoption()) {
+            return claim.hindered(
+                    job.spec().adopt().isPresent()
+                            ? "the job has been started or taken over already"
+                            : "the job does not claim anything any more");
+        }
+        return againstSize(job.spec(), units.size())
+                .or(() -> againstKinds(units))
+                .or(() -> excluded(job.spec(), units))
+                .map(claim::hindered)
+                .orElse(claim);
+    }
+
+    private static Optional<String> againstSize(TrainingJob job, int size) {
+        TrainingJob.Scaling scaling = job.scaling();
+        int least = scaling.elastic() ? scaling.minGpus() : scaling.requestedGpus();
+        int most = scaling.elastic() ? scaling.maxGpus() : scaling.requestedGpus();
+        if (size < least || size > most || !job.shape().allows(size)) {
+            String declared = least == most ? Reason.counted(least, "GPU") : least + " to " + most + " GPUs";
+            return Optional.of("agents report it on %s, and the job declares %s%s"
+                    .formatted(
+                            Reason.counted(size, "GPU"),
+                            declared,
+                            job.shape().isAny() ? "" : " in shape " + job.shape().inWords()));
+        }
+        return Optional.empty();
+    }
+
+    private static Optional<String> againstKinds(List<GpuState> units) {
+        Set<KindId> kinds = kinds(units);
+        return kinds.size() > 1
+                ? Optional.of("its GPUs are of several kinds: "
+                        + kinds.stream().map(KindId::toString).collect(Collectors.joining(", ")))
+                : Optional.empty();
+    }
+
+    private static Set<KindId> kinds(List<GpuState> units) {
+        return units.stream().flatMap(unit -> unit.kind().stream()).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static Optional<String> excluded(TrainingJob job, List<GpuState> units) {
+        return kinds(units).stream()
+                .filter(job::excludes)
+                .findFirst()
+                .map(kind -> "the job does not declare kind " + kind);
+    }
+
+    private AdoptionClaim ofService(
+            AdoptionClaim claim,
+            Optional<ServiceState> known,
+            Findings findings,
+            Findings.Seen seen,
+            List<GpuState> units) {
+        if (known.isEmpty()) {
+            return claim.hindered("the service is not declared any more");
+        }
+        InferenceService service = known.get().spec();
+        if (service.adopt().isEmpty()) {
+            return claim.hindered("the service does not claim anything any more");
+        }
+        Instant opened = service.at().isAfter(findings.since()) ? service.at() : findings.since();
+        if (!isAsked && seen.since().isAfter(opened.plus(WINDOW))) {
+            return claim.hindered(
+                    "it was found at %s, more than %d min after the service was declared and its node was first looked at; 'lendstream adopt service/%s' takes it over"
+                            .formatted(Wording.time(seen.since()), WINDOW.toMinutes(), service.service()));
+        }
+        Optional<String> mixed = againstKinds(units);
+        if (mixed.isPresent()) {
+            return claim.hindered(mixed.get());
+        }
+        Optional<KindId> kind = units.get(0).kind();
+        if (!service.uses(kind)) {
+            return claim.hindered("the service does not declare kind " + kind.map(KindId::toString).orElse("unknown"));
+        }
+        return service.hasGroups() ? inShape(claim, service, kind) : alone(claim);
+    }
+
+    private static AdoptionClaim alone(AdoptionClaim claim) {
+        return claim.units().size() == 1
+                ? claim
+                : claim.hindered("it uses %d GPUs, and a replica of the service has 1; declare shapes"
+                        .formatted(claim.units().size()));
+    }
+
+    private static AdoptionClaim inShape(AdoptionClaim claim, InferenceService service, Optional<KindId> kind) {
+        int size = claim.units().size();
+        Optional<ReplicaShape> shape = service.hardware().shapes().stream()
+                .filter(each -> each.nodes() == 1 && each.gpusPerNode() == size && each.uses(kind))
+                .findFirst();
+        return shape.map(fitting -> new AdoptionClaim(
+                        claim.found(), claim.tenant(), claim.units(), Optional.of(fitting), Optional.empty()))
+                .orElseGet(() -> claim.hindered("the service declares no shape of %s on one node of its kind"
+                        .formatted(Reason.counted(size, "GPU"))));
+    }
+
+    /** A job is one thing. If several match, it is not known which of them it is. */
+    private static List<AdoptionClaim> withoutRivals(List<AdoptionClaim> claims) {
+        Map<Tenant, Long> byJob = claims.stream()
+                .flatMap(claim -> claim.tenant().stream())
+                .filter(Tenant::isJob)
+                .collect(Collectors.groupingBy(tenant -> tenant, Collectors.counting()));
+        return claims.stream()
+                .map(claim -> claim.isClear()
+                                && claim.tenant().map(tenant -> byJob.getOrDefault(tenant, 0L)).orElse(0L) > 1
+                        ? claim.hindered("the selector of the job matches %d things, and the job is one of them"
+                                .formatted(byJob.get(claim.tenant().orElseThrow())))
+                        : claim)
+                .toList();
+    }
+}

@@ -1,0 +1,38 @@
+package io.lendstream.launcher.declare;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.event.Selector;
+import java.util.Map;
+
+/** A selector: a pattern for each attribute. */
+final class SelectorForm implements ValueForm<Selector> {
+    private static final MapForm<String> PATTERNS = new MapForm<>(ScalarForms.text());
+
+    @Override
+    public String takes() {
+        return "patterns by attribute, such as command: '*train.py*'";
+    }
+
+    @Override
+    public Selector read(SourceValue value, ValuePlace place) {
+        Map<String, String> patterns = PATTERNS.read(value, place);
+        try {
+            return new Selector(patterns);
+        } catch (IllegalArgumentException e) {
+            throw place.bad("%s: %s. Add one that others do not match.".formatted(place.path(), e.getMessage()));
+        }
+    }
+
+    @Override
+    public JsonNode write(Selector selector) {
+        return PATTERNS.write(selector.patterns());
+    }
+
+    @Override
+    public ObjectNode schema() {
+        ObjectNode schema = PATTERNS.schema();
+        schema.put("minProperties", 1);
+        return schema;
+    }
+}

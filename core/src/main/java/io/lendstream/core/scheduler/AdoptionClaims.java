@@ -51,12 +51,9 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
 
     /**
      * Whether a service that has no replica gets none yet, because what it claims may run already: until actuators have
-     * had time to look at their nodes.
+     * had time to look at their nodes. Their next report on what they find has all services looked at again.
      */
     boolean holdsBack(InferenceService service) {
-        if (service.adopt().isEmpty()) {
-            return false;
-        }
         for (ActuatorDescription actuator : entities.actuators().values()) {
             Instant looksFrom = firstLook(actuator);
             Instant from = service.at().isAfter(looksFrom) ? service.at() : looksFrom;

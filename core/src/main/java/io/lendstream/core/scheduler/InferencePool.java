@@ -118,14 +118,15 @@ record InferencePool(StepBuilder builder) {
                                 && !(promises.isForJob(unit.gpuId()) && quotas.isNominalWith(service, unit))));
     }
 
-    /** The replicas of a service, in whatever state. */
     /** Whether a service starts no replicas yet, because its own may run already and are not taken over. */
     boolean isHeldBack(ServiceState service) {
-        return service.spec().adopt().isPresent()
-                && !replicas(service).iterator().hasNext()
-                && new AdoptionClaims(builder.entities(), builder.now(), false).holdsBack(service.spec());
+        if (service.spec().adopt().isEmpty() || replicas(service).iterator().hasNext()) {
+            return false;
+        }
+        return new AdoptionClaims(builder.entities(), builder.now(), false).holdsBack(service.spec());
     }
 
+    /** The replicas of a service, in whatever state. */
     Iterable<Map.Entry<Replica, GpuState>> replicas(ServiceState service) {
         return builder.clusterIndex().gpus().replicasOf(service.spec().service());
     }

@@ -10,6 +10,7 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
@@ -201,6 +202,7 @@ class WorkDue {
      */
     boolean concernsServices(Situation it) {
         boolean mayBeLeftOut = it.step().event().asReport().isPresent()
+                && !isLook(it)
                 && it.step().entities().queues().isEmpty()
                 && !it.step().entities().scopes().restricts()
                 && !it.scheduler().settings().repartition()
@@ -217,6 +219,15 @@ class WorkDue {
     /** Whether a queue may have a claim to GPUs that others have. The phase itself decides nothing at observations. */
     boolean concernsQuotas(Situation it) {
         return !it.step().entities().queues().isEmpty();
+    }
+
+    /** Whether an actuator says what it finds: something may be taken over, and services may have waited for that. */
+    private static boolean isLook(Situation it) {
+        return it.step()
+                .event()
+                .asReport()
+                .filter(report -> report.outcome() == Outcome.FOUND)
+                .isPresent();
     }
 
     private static boolean doSomeWait(Situation it) {
@@ -303,7 +314,7 @@ class WorkDue {
 
         @Override
         public Boolean report(ActuationReport report) {
-            return it.step().matters() || !report.found().isEmpty();
+            return it.step().matters() || isLook(it);
         }
 
         @Override

@@ -89,6 +89,10 @@ final class ActuationState {
                         .toList());
     }
 
+    String actuator() {
+        return actuator;
+    }
+
     UnitInventory inventory() {
         return inventory;
     }

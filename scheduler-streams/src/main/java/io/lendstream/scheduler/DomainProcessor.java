@@ -77,7 +77,8 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
         DomainStore opened =
                 new DomainStore(started.getStateStore(SchedulerTopology.DOMAINS), metrics, writer.mostBytes());
         CommitPace pace = new CommitPace(started);
-        StepRunner events = new StepRunner(started, opened, encoder, pace, metrics);
+        Snapshots snapshots = new Snapshots(options.snapshots(), encoder, metrics);
+        StepRunner events = new StepRunner(started, opened, encoder, snapshots, pace, metrics);
         store = opened;
         loaded = false;
         commits = pace;

@@ -162,6 +162,20 @@ public final class SchedulerKeys {
             DEFAULT_LABELLED_DOMAINS,
             "Most domains in the labels of an instance's metrics. All others are summed as 'other'.");
 
+    /** When snapshots are written by default. */
+    static final SnapshotPace DEFAULT_SNAPSHOTS = new SnapshotPace(50_000, Duration.ofMinutes(10));
+
+    static final Key<Integer> SNAPSHOT_EVENTS = Key.count(
+            "scheduler.snapshot-events",
+            1_000,
+            Integer.MAX_VALUE,
+            DEFAULT_SNAPSHOTS.events(),
+            "Events of a domain after which its state is written as a snapshot, from which 'lendstream explain' replays.");
+    static final Key<Duration> SNAPSHOT_EVERY = Key.period(
+            "scheduler.snapshot-every",
+            text(DEFAULT_SNAPSHOTS.period()),
+            "Time of a domain after which its state is written as a snapshot.");
+
     static final List<Key<?>> ALL = List.of(
             POLICY,
             LENDING,
@@ -194,7 +208,9 @@ public final class SchedulerKeys {
             MAX_JOBS,
             MAX_RATE_SOURCES,
             MAX_QUEUES,
-            MAX_LABELLED_DOMAINS);
+            MAX_LABELLED_DOMAINS,
+            SNAPSHOT_EVENTS,
+            SNAPSHOT_EVERY);
 
     private SchedulerKeys() {}
 
@@ -222,7 +238,16 @@ public final class SchedulerKeys {
                         settings.get(MAX_SERVICES),
                         settings.get(MAX_JOBS),
                         settings.get(MAX_RATE_SOURCES),
-                        settings.get(MAX_QUEUES)));
+                        settings.get(MAX_QUEUES)),
+                snapshots(settings));
+    }
+
+    private static SnapshotPace snapshots(Settings settings) {
+        try {
+            return new SnapshotPace(settings.get(SNAPSHOT_EVENTS), settings.get(SNAPSHOT_EVERY));
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(String.valueOf(e.getMessage()), e);
+        }
     }
 
     private static Scheduler scheduler(Settings settings) {

@@ -84,6 +84,7 @@ public final class SchedulerMain extends ServiceCommand {
         List<Topic<?>> topics = new ArrayList<>(SchedulerTopology.inputs());
         topics.add(TopicCatalogue.DOMAIN_EVENTS);
         topics.add(TopicCatalogue.DECISIONS);
+        topics.add(TopicCatalogue.SNAPSHOTS);
         topics.add(TopicCatalogue.BATCHING_DECISIONS);
         topics.add(TopicCatalogue.LEASES);
         return topics;

@@ -20,6 +20,7 @@ final class SchedulerMetrics {
     private final Timer lag;
     private final Counter drift;
     private final Counter missedForecasts;
+    private final Counter missingSnapshots;
     private final Map<Class<?>, Counter> events = new ConcurrentHashMap<>();
     private final InstanceCondition condition = new InstanceCondition();
     private final DomainLabels labels;
@@ -40,6 +41,7 @@ final class SchedulerMetrics {
                 .register(registry);
         drift = registry.counter("lendstream.ownership.drift.gpus");
         missedForecasts = registry.counter("lendstream.forecasts.missed");
+        missingSnapshots = registry.counter("lendstream.snapshots.failed");
         startAtZero();
     }
 
@@ -148,6 +150,11 @@ final class SchedulerMetrics {
 
     void wentOnWithoutForecast() {
         missedForecasts.increment();
+    }
+
+    /** Counts a snapshot that could not be written. */
+    void snapshotFailed() {
+        missingSnapshots.increment();
     }
 
     Timer stepTime() {

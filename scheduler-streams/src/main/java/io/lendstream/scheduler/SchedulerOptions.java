@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param forecastStep length of a step of demand, used until a service's first forecast arrives
  * @param forecastPatience wall-clock time after which an accelerated run continues without a forecast
  * @param limits largest sizes of a domain
+ * @param snapshots when the state of a domain is written as a snapshot
  */
 record SchedulerOptions(
         Scheduler scheduler,
@@ -22,9 +23,10 @@ record SchedulerOptions(
         boolean awaitsForecasts,
         Duration forecastStep,
         Duration forecastPatience,
-        DomainLimits limits) {
+        DomainLimits limits,
+        SnapshotPace snapshots) {
 
-    /** Options with the default limits. */
+    /** Options with the default limits and snapshots. */
     SchedulerOptions(
             Scheduler scheduler,
             TimeMode time,
@@ -39,7 +41,8 @@ record SchedulerOptions(
                 awaitsForecasts,
                 forecastStep,
                 forecastPatience,
-                SchedulerKeys.DEFAULT_LIMITS);
+                SchedulerKeys.DEFAULT_LIMITS,
+                SchedulerKeys.DEFAULT_SNAPSHOTS);
     }
 
     SchedulerOptions {

@@ -33,21 +33,29 @@ final class StepRunner {
     private final ProcessorContext<byte[], byte[]> context;
     private final DomainStore store;
     private final StepEncoder encoder;
+    private final Snapshots snapshots;
     private final CommitPace commits;
     private final SchedulerMetrics metrics;
 
     /** A step that is made and encoded, but not applied. */
-    record PreparedStep(Event event, Step step, List<StepEncoder.Output> outputs, DomainStore.Changes changes) {}
+    record PreparedStep(
+            Scheduler scheduler,
+            Event event,
+            Step step,
+            List<StepEncoder.Output> outputs,
+            DomainStore.Changes changes) {}
 
     StepRunner(
             ProcessorContext<byte[], byte[]> context,
             DomainStore store,
             StepEncoder encoder,
+            Snapshots snapshots,
             CommitPace commits,
             SchedulerMetrics metrics) {
         this.context = context;
         this.store = store;
         this.encoder = encoder;
+        this.snapshots = snapshots;
         this.commits = commits;
         this.metrics = metrics;
     }
@@ -74,6 +82,7 @@ final class StepRunner {
             DomainEvent logged = new DomainEvent(domain.id(), epoch, before.eventSequence() + 1, at, origin, event);
             Step step = step(scheduler, before, logged);
             return new PreparedStep(
+                    scheduler,
                     event,
                     step,
                     encoder.encode(logged, step, arrived),
@@ -93,9 +102,11 @@ final class StepRunner {
     /** Applies a step. */
     void commit(Domain domain, PreparedStep pending, long arrived) {
         Step step = pending.step();
+        ClusterState before = domain.state();
         domain.state(step.state());
         publish(pending.outputs());
         store.commit(pending.changes());
+        publish(snapshots.after(before, step.state(), pending.scheduler(), arrived));
         for (Decision decision : step.decisions()) {
             metrics.decided(decision, Duration.ofMillis(context.currentSystemTimeMs() - arrived));
         }

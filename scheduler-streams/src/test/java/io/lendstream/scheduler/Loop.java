@@ -26,6 +26,7 @@ import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.SnapshotPart;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.events.CloudEventHeaders;
 import io.lendstream.schemas.registry.FakeRegistry;
@@ -80,6 +81,7 @@ final class Loop implements AutoCloseable {
     private static final String APPLICATION = "loop";
 
     private final TopicCatalogue site;
+    private final SnapshotPace snapshots;
     private final FakeRegistry registry;
     private final boolean ownsRegistry;
     private final Topology topology;
@@ -97,8 +99,10 @@ final class Loop implements AutoCloseable {
             boolean forecasts,
             Instant wallClock,
             DomainLimits limits,
+            SnapshotPace snapshots,
             TopicCatalogue topics) {
         this.site = topics;
+        this.snapshots = snapshots;
         this.registry = registry;
         this.ownsRegistry = ownsRegistry;
         this.wallClock = wallClock;
@@ -122,7 +126,8 @@ final class Loop implements AutoCloseable {
                 forecasts,
                 Duration.ofSeconds(60),
                 PATIENCE,
-                limits);
+                limits,
+                snapshots);
         metrics = new SchedulerMetrics(meters, MOST_LABELS);
         topology = SchedulerTopology.build(
                 topics,
@@ -146,7 +151,30 @@ final class Loop implements AutoCloseable {
     }
 
     private static Loop wall(Policy policy, DomainLimits limits, TopicCatalogue topics) {
-        return new Loop(new FakeRegistry(), true, policy, TimeMode.WALL, true, WALL_CLOCK, limits, topics);
+        return new Loop(
+                new FakeRegistry(),
+                true,
+                policy,
+                TimeMode.WALL,
+                true,
+                WALL_CLOCK,
+                limits,
+                SchedulerKeys.DEFAULT_SNAPSHOTS,
+                topics);
+    }
+
+    /** A live one that writes snapshots so often. */
+    static Loop snapshotting(SnapshotPace snapshots) {
+        return new Loop(
+                new FakeRegistry(),
+                true,
+                DEEPBOOT,
+                TimeMode.WALL,
+                true,
+                WALL_CLOCK,
+                SchedulerKeys.DEFAULT_LIMITS,
+                snapshots,
+                TOPICS);
     }
 
     /** One of a site with intakes, as the setting has them. */
@@ -164,6 +192,7 @@ final class Loop implements AutoCloseable {
                 awaitsForecasts,
                 WALL_CLOCK,
                 SchedulerKeys.DEFAULT_LIMITS,
+                SchedulerKeys.DEFAULT_SNAPSHOTS,
                 TOPICS);
     }
 
@@ -177,7 +206,7 @@ final class Loop implements AutoCloseable {
     }
 
     Loop restarted(TimeMode time, Policy policy, DomainLimits limits) {
-        Loop next = new Loop(registry, false, policy, time, true, wallClock, limits, site);
+        Loop next = new Loop(registry, false, policy, time, true, wallClock, limits, snapshots, site);
         for (String store : List.of(SchedulerTopology.DOMAINS, SchedulerTopology.NODE_DOMAINS)) {
             KeyValueStore<String, Object> from = driver.getKeyValueStore(store);
             KeyValueStore<String, Object> to = next.driver.getKeyValueStore(store);
@@ -201,6 +230,7 @@ final class Loop implements AutoCloseable {
                 true,
                 wallClock,
                 SchedulerKeys.DEFAULT_LIMITS,
+                SchedulerKeys.DEFAULT_SNAPSHOTS,
                 TOPICS);
         try (var in = new DataInputStream(new GZIPInputStream(Files.newInputStream(stores)))) {
             for (int more = in.read(); more >= 0; more = in.read()) {
@@ -402,6 +432,10 @@ final class Loop implements AutoCloseable {
 
     List<Decision> decisions() {
         return read(TopicCatalogue.DECISIONS);
+    }
+
+    List<SnapshotPart> snapshots() {
+        return read(TopicCatalogue.SNAPSHOTS);
     }
 
     List<Lease> leases() {

@@ -47,13 +47,26 @@ public final class Explainer {
         this.log = new LogReplay(recorded.id().domain(), schedulers);
     }
 
-    /** Takes the next event of the domain's log; what comes after the decision is not looked at. */
+    /**
+     * Replays the log only after a snapshot, which must not contain the decision; to be called before the first event.
+     *
+     * @throws IllegalArgumentException if this version has no such scheduler
+     */
+    public Explainer after(Snapshot snapshot) {
+        log.startAfter(snapshot);
+        return this;
+    }
+
+    /**
+     * Takes the next event of the domain's log; what comes after the decision is not looked at. Of events before the
+     * start of the replay, those that led to the decision are kept.
+     */
     public void take(DomainEvent event) {
+        if (recorded.reason().inputs().contains(event.sequence()) && event.sequence() <= trigger()) {
+            inputs.putIfAbsent(event.sequence(), event);
+        }
         if (log.hasTaken(event) || isDone()) {
             return;
-        }
-        if (recorded.reason().inputs().contains(event.sequence())) {
-            inputs.put(event.sequence(), event);
         }
         notes.begin(event);
         ClusterState before = log.state();
@@ -76,7 +89,18 @@ public final class Explainer {
         Optional<String> why = made.isPresent()
                 ? Optional.empty()
                 : log.obstacle().or(() -> Optional.of("the log has no event %d".formatted(trigger())));
-        return new Explanation(recorded, List.copyOf(inputs.values()), missing, made, why);
+        return new Explanation(recorded, List.copyOf(inputs.values()), missing, made, why, log.start());
+    }
+
+    /**
+     * Whether the decision follows a plan that was made before the replay began, so that the plan's alternatives are
+     * known only to a replay that begins earlier.
+     */
+    public boolean missesPlan() {
+        return log.start().isPresent()
+                && made.isPresent()
+                && recorded.reason().is(ReasonCode.PLAN)
+                && notes.plans.isEmpty();
     }
 
     /** The latest of its input events is the event that led to it. */

@@ -11,6 +11,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.scheduler.SafetyRule;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -28,16 +29,28 @@ import java.util.TreeMap;
  * @param missing sequences of input events that the log no longer has
  * @param made the result of repeating the step that made it; empty if that is not possible
  * @param obstacle why that is not possible; empty if it is
+ * @param start the position of the snapshot after which the replay began; empty if it began with the log
  */
 public record Explanation(
         Decision recorded,
         List<DomainEvent> inputs,
         List<Long> missing,
         Optional<Made> made,
-        Optional<String> obstacle) {
+        Optional<String> obstacle,
+        Optional<LogPosition> start) {
     public Explanation {
         inputs = List.copyOf(inputs);
         missing = List.copyOf(missing);
+    }
+
+    /** An explanation by a replay of the log from its beginning. */
+    public Explanation(
+            Decision recorded,
+            List<DomainEvent> inputs,
+            List<Long> missing,
+            Optional<Made> made,
+            Optional<String> obstacle) {
+        this(recorded, inputs, missing, made, obstacle, Optional.empty());
     }
 
     /**

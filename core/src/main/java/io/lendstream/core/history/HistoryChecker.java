@@ -9,6 +9,7 @@ import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.LogPosition;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,7 +24,7 @@ import java.util.function.Function;
  * several units works with some of them only, and no gang trains with some of the units that it gets. No decision
  * raises a queue above its limit, gives a job what its shape forbids, or gives jobs more host memory of a node than it
  * has. What a lowered quota leaves above a limit is taken back. The log replayed through the core gives exactly the
- * published decisions.
+ * published decisions and snapshots.
  */
 public final class HistoryChecker {
     /** The rules that a history may break, by the names in {@link Violation#rule}. */
@@ -33,8 +34,13 @@ public final class HistoryChecker {
     private final Replay replay;
     private final Violations violations = new Violations();
     private final LogRule log = new LogRule(violations);
+    private final ReportRule reportRule = new ReportRule(violations, log);
+    private final SnapshotRule snapshots = new SnapshotRule(violations);
     /** In the order in which they list what they find. */
     private final List<HistoryRule> rules;
+
+    /** The snapshot after which the check began. */
+    private Optional<LogPosition> start = Optional.empty();
 
     private final List<Decision> replayed = new ArrayList<>();
     private ClusterState state;
@@ -74,9 +80,44 @@ public final class HistoryChecker {
                 new AnswerRule(violations),
                 new TakeUpRule(violations),
                 new TenancyRule(violations),
-                new ReportRule(violations, log),
+                reportRule,
                 new FloorRule(violations),
-                new RoleFloorRule(violations));
+                new RoleFloorRule(violations),
+                snapshots);
+    }
+
+    /**
+     * Begins after a snapshot instead of the beginning of the log; to be called before the first event. {@link #limits}
+     * says what can then not be judged.
+     *
+     * @throws IllegalArgumentException if this version has no such scheduler
+     */
+    public HistoryChecker after(Snapshot snapshot) {
+        scheduler = Optional.of(schedulers.apply(snapshot.scheduler()));
+        state = snapshot.state();
+        start = Optional.of(state.position());
+        log.startAfter(snapshot.sequence());
+        reportRule.startAfter(state.now());
+        return this;
+    }
+
+    /** Expects that the log gives the state of a snapshot; to be called before the log has come so far. */
+    public void expect(Snapshot snapshot) {
+        snapshots.expect(snapshot);
+    }
+
+    /** What was not judged, or in part, as sentences; none if the check began with the log. */
+    public List<String> limits() {
+        return start.map(from -> List.of(
+                        "The check began after event %d, %s. Earlier events, and decisions up to %d, were not judged."
+                                .formatted(from.eventSequence(), from.now(), from.decisionSequence()),
+                        "'bind before release' was judged only where the tenant was bound or counted after that.",
+                        "'answer' was judged only for later decisions; 'applied twice' and 'fence' only for later reports.",
+                        "'leases' were judged only for units whose owners changed later.",
+                        "'reports' were judged only if their time is later.",
+                        "'group' was judged only for GPUs that gangs got later; 'quota' not for limits lowered earlier.",
+                        "'floor' was judged from the second change of owners on."))
+                .orElse(List.of());
     }
 
     /** What an event leads to, by a scheduler. */
@@ -144,10 +185,15 @@ public final class HistoryChecker {
 
     /** The verdict on the log so far, and on the published decisions and leases. */
     public Verdict verdict(List<Decision> published, List<Lease> leases) {
-        HistoryEnd end = new HistoryEnd(state, replayed, published, leases);
+        long unjudged = start.map(LogPosition::decisionSequence).orElse(0L);
+        List<Decision> judged = published.stream()
+                .filter(decision -> decision.id().sequence() > unjudged)
+                .toList();
+        HistoryEnd end = new HistoryEnd(state, replayed, judged, leases);
         rules.forEach(rule -> rule.end(end));
         return new Verdict(
-                (int) state.eventSequence(), published.size(), reports, lends, reclaims, releases, violations.found());
+                (int) (state.eventSequence() - start.map(LogPosition::eventSequence).orElse(0L)),
+                judged.size(), reports, lends, reclaims, releases, violations.found());
     }
 
     /** Takes a report from {@code actuation-reports}, after the log: the log must contain it. */

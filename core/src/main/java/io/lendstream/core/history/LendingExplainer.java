@@ -8,6 +8,7 @@ import io.lendstream.core.scheduler.LendingReview;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.StepListener;
 import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.LogPosition;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -27,6 +28,21 @@ public final class LendingExplainer {
     /** @param schedulers the scheduler that a log's start describes */
     public LendingExplainer(DomainId domain, Function<SchedulerStarted, Scheduler> schedulers) {
         this.log = new LogReplay(domain, schedulers);
+    }
+
+    /**
+     * Replays the log only after a snapshot; to be called before the first event.
+     *
+     * @throws IllegalArgumentException if this version has no such scheduler
+     */
+    public LendingExplainer after(Snapshot snapshot) {
+        log.startAfter(snapshot);
+        return this;
+    }
+
+    /** The position of the snapshot after which the replay began; empty if it began with the log. */
+    public Optional<LogPosition> start() {
+        return log.start();
     }
 
     /** Takes the next event of the domain's log. */

@@ -7,13 +7,18 @@ import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.scheduler.StepListener;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.LogPosition;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** A domain's log, replayed event by event with the schedulers that it names, as long as that can be done. */
+/**
+ * A domain's log, replayed event by event with the schedulers that it names, as long as that can be done. It begins with
+ * the log, or after a snapshot.
+ */
 final class LogReplay {
     private final Function<SchedulerStarted, Scheduler> schedulers;
     private ClusterState state;
+    private Optional<LogPosition> start = Optional.empty();
     private long last;
     private Optional<Scheduler> scheduler = Optional.empty();
     private Optional<String> obstacle = Optional.empty();
@@ -22,6 +27,23 @@ final class LogReplay {
     LogReplay(DomainId domain, Function<SchedulerStarted, Scheduler> schedulers) {
         this.schedulers = schedulers;
         this.state = ClusterState.empty(domain);
+    }
+
+    /**
+     * Begins after a snapshot, before the first event.
+     *
+     * @throws IllegalArgumentException if this version has no such scheduler
+     */
+    void startAfter(Snapshot snapshot) {
+        scheduler = Optional.of(schedulers.apply(snapshot.scheduler()));
+        state = snapshot.state();
+        last = snapshot.sequence();
+        start = Optional.of(state.position());
+    }
+
+    /** The position of the snapshot after which it began; empty if it began with the log. */
+    Optional<LogPosition> start() {
+        return start;
     }
 
     /** Whether an event was taken before. */

@@ -3,6 +3,7 @@ package io.lendstream.core.history;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.state.ClusterState;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -11,10 +12,17 @@ final class ReportRule implements HistoryRule {
     private final Violations violations;
     private final LogRule log;
     private final Set<Integer> reportsInLog = new HashSet<>();
+    /** Earlier reports are not judged, because the check began later. */
+    private Instant start = Instant.MIN;
 
     ReportRule(Violations violations, LogRule log) {
         this.violations = violations;
         this.log = log;
+    }
+
+    /** Begins at a time. */
+    void startAfter(Instant time) {
+        start = time;
     }
 
     @Override
@@ -24,7 +32,7 @@ final class ReportRule implements HistoryRule {
 
     @Override
     public void heard(ActuationReport report) {
-        if (!log.isBrokenOff() && !reportsInLog.contains(report.hashCode())) {
+        if (!log.isBrokenOff() && report.at().isAfter(start) && !reportsInLog.contains(report.hashCode())) {
             violations.add(
                     Rule.REPORTS,
                     "the report %s on %s of %s is not in the log"

@@ -28,7 +28,8 @@ enum Rule {
     REPLAY("replay"),
     REPORTS("reports"),
     ROLE_FLOOR("role floor"),
-    SHAPE("shape");
+    SHAPE("shape"),
+    SNAPSHOT("snapshot");
 
     private final String name;
 

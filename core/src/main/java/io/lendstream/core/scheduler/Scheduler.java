@@ -60,6 +60,12 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
                 state.domain(), at, state.epoch() + 1, policy.spec(), settings.toMap(), decidesFrom);
     }
 
+    /** What {@link #of} needs to make this scheduler again, as it is in office in a state. */
+    public SchedulerStarted inOffice(ClusterState state) {
+        return new SchedulerStarted(
+                state.domain(), state.now(), state.epoch(), policy.spec(), settings.toMap(), decidesFrom);
+    }
+
     /** Applies an event. */
     public Step step(ClusterState state, DomainEvent event) {
         return step(state, event, StepListener.NONE);

@@ -44,6 +44,9 @@ public final class SchemaDerivation {
         if (shape instanceof Shape.Length) {
             return Schema.create(Schema.Type.LONG);
         }
+        if (shape instanceof Shape.Octets) {
+            return Schema.create(Schema.Type.BYTES);
+        }
         if (shape instanceof Shape.Choice choice) {
             return named.computeIfAbsent(
                     choice.type(), key -> enumeration(name(choice.type()), Shape.symbols(choice.type())));

@@ -17,6 +17,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.SnapshotPart;
 import io.lendstream.schemas.topics.Topic.Cleanup;
 import io.lendstream.schemas.topics.Topic.Role;
 import java.time.Duration;
@@ -80,6 +81,14 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             Duration.ofDays(30),
             Decision.class,
             "all decisions of a domain, in order");
+    /** Kept as long as the log: a snapshot of the time before its beginning is of no use. */
+    public static final Topic<SnapshotPart> SNAPSHOTS = kept(
+            Role.HISTORY,
+            "snapshots",
+            "domain",
+            Duration.ofDays(30),
+            SnapshotPart.class,
+            "state of a domain after an event of its log, in parts");
     public static final Topic<BatchingDecision> BATCHING_DECISIONS = latestKept(
             Role.RESULT,
             "batching-decisions",
@@ -122,6 +131,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             DEMAND_FORECASTS,
             DOMAIN_EVENTS,
             DECISIONS,
+            SNAPSHOTS,
             BATCHING_DECISIONS,
             LEASES,
             ACTUATION_REPORTS,

@@ -1,6 +1,7 @@
 package io.lendstream.schemas.codec;
 
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.persistent.Bytes;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.schemas.codec.mapping.Shape;
 import java.lang.reflect.RecordComponent;
@@ -45,6 +46,11 @@ public final class AnyRecord {
         }
         if (shape instanceof Shape.Length) {
             return Duration.ofMillis(random.nextInt(100_000));
+        }
+        if (shape instanceof Shape.Octets) {
+            byte[] bytes = new byte[random.nextInt(40)];
+            random.nextBytes(bytes);
+            return Bytes.of(bytes);
         }
         if (shape instanceof Shape.Choice choice) {
             Enum<?>[] constants = choice.type().getEnumConstants();

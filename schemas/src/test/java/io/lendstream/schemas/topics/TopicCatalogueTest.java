@@ -28,6 +28,7 @@ final class TopicCatalogueTest {
                         "lendstream.demand-forecasts compact,delete",
                         "lendstream.domain-events delete",
                         "lendstream.decisions delete",
+                        "lendstream.snapshots delete",
                         "lendstream.batching-decisions compact,delete",
                         "lendstream.leases compact",
                         "lendstream.actuation-reports delete",
@@ -42,6 +43,11 @@ final class TopicCatalogueTest {
                 List.of(TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.DECISIONS, TopicCatalogue.ACTUATION_REPORTS)) {
             assertThat(topic.retention().orElseThrow()).isGreaterThanOrEqualTo(Duration.ofDays(30));
         }
+    }
+
+    @Test
+    void keepsASnapshotForEveryEventThatTheLogKeeps() {
+        assertThat(TopicCatalogue.SNAPSHOTS.retention()).isEqualTo(TopicCatalogue.DOMAIN_EVENTS.retention());
     }
 
     @Test

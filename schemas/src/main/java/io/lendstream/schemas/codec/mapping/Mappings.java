@@ -48,6 +48,10 @@ public final class Mappings {
         if (shape instanceof Shape.Length) {
             return length(schema, path, field);
         }
+        if (shape instanceof Shape.Octets) {
+            require(schema.getType() == Schema.Type.BYTES, path, "bytes need bytes", schema);
+            return new OctetsMapping();
+        }
         if (shape instanceof Shape.Choice choice) {
             return choice(choice, schema, path);
         }

@@ -1,5 +1,6 @@
 package io.lendstream.schemas.codec.mapping;
 
+import io.lendstream.core.persistent.Bytes;
 import io.lendstream.core.persistent.Derived;
 import io.lendstream.core.persistent.Flat;
 import io.lendstream.core.persistent.PersistentMap;
@@ -32,6 +33,9 @@ public sealed interface Shape {
     /** A duration in milliseconds; its field's name ends in {@code Millis}. */
     record Length() implements Shape {}
 
+    /** Bytes, as they are. */
+    record Octets() implements Shape {}
+
     record Choice(Class<? extends Enum<?>> type) implements Shape {}
 
     /** A record with one component called {@code value}: mapped like the component. */
@@ -63,6 +67,9 @@ public sealed interface Shape {
         if (plain == Duration.class) {
             return new Length();
         }
+        if (plain == Bytes.class) {
+            return new Octets();
+        }
         if (isScalar(plain)) {
             return new Scalar(plain);
         }
@@ -81,7 +88,7 @@ public sealed interface Shape {
             return new Union(plain, cases(plain));
         }
         throw new MismatchException(
-                "%s cannot be mapped: it must be a record, an enum, a sealed interface of records, a number, a text, a time, or an Optional, List or Map of these"
+                "%s cannot be mapped: it must be a record, an enum, a sealed interface of records, a number, a text, a time, bytes, or an Optional, List or Map of these"
                         .formatted(plain.getName()));
     }
 

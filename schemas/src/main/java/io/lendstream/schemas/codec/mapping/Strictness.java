@@ -14,6 +14,7 @@ public enum Strictness {
     private static final Set<Topic<?>> OURS = Set.of(
             TopicCatalogue.DOMAIN_EVENTS,
             TopicCatalogue.DECISIONS,
+            TopicCatalogue.SNAPSHOTS,
             TopicCatalogue.BATCHING_DECISIONS,
             TopicCatalogue.LEASES,
             TopicCatalogue.ACTUATION_REPORTS,

@@ -1,0 +1,41 @@
+package io.lendstream.schemas.snapshot;
+
+import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.QueueState;
+import io.lendstream.core.state.ServiceState;
+import java.util.Arrays;
+import java.util.Optional;
+
+/** The kinds of entries of a snapshot, with their numbers in the encoding. */
+enum EntryKind {
+    HEADER(0, SnapshotHeader.class),
+    NODE(1, NodeState.class),
+    GPU(2, GpuState.class),
+    SERVICE(3, ServiceState.class),
+    JOB(4, JobState.class),
+    QUEUE(5, QueueState.class),
+    ACTUATOR(6, ActuatorDescription.class);
+
+    private final int number;
+    private final Class<?> type;
+
+    EntryKind(int number, Class<?> type) {
+        this.number = number;
+        this.type = type;
+    }
+
+    static Optional<EntryKind> of(int number) {
+        return Arrays.stream(values()).filter(kind -> kind.number == number).findFirst();
+    }
+
+    int number() {
+        return number;
+    }
+
+    Class<?> type() {
+        return type;
+    }
+}

@@ -6,6 +6,7 @@ import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.state.Lease;
+import io.lendstream.schemas.snapshot.SnapshotShelf;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +47,11 @@ final class HistoryCheck {
             }
         });
         HistoryChecker checker = new HistoryChecker(domain);
+        SnapshotShelf shelf = new SnapshotShelf();
+        topics.readAll(TopicCatalogue.SNAPSHOTS, shelf::take);
+        for (long sequence : shelf.sequences(domain)) {
+            shelf.nearest(domain, sequence, note -> {}).ifPresent(checker::expect);
+        }
         topics.readAll(TopicCatalogue.DOMAIN_EVENTS, event -> {
             if (event.domain().equals(domain)) {
                 checker.take(event);

@@ -3,8 +3,9 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.DecisionOutcome;
-import io.lendstream.core.history.Explainer;
+import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Lease;
@@ -12,17 +13,23 @@ import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.launcher.operation.SequenceSearch.Placed;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.time.TimeMode;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -33,8 +40,8 @@ import picocli.CommandLine.Parameters;
         name = "explain",
         description = {
             "Explain why a decision was made and its outcome, why a GPU is not lent, or which advice stands.",
-            "Replays the domain's log up to the decision and compares the result with the record. For a GPU it replays the whole log"
-                    + " to find what the scheduler would do with the GPU now; for advice, to find what can be approved.",
+            "Replays the domain's log up to the decision, after the nearest snapshot, and compares the result with the record. For a GPU it"
+                    + " replays the log to its end to find what the scheduler would do with the GPU now; for advice, to find what can be approved.",
             "Reasons name queues with their quotas, kinds, what actuators cannot do, and parts of replicas and of gangs. It needs a deployment "
                     + "or a demo; a replay's decisions have their reasons in report.html and decisions.jsonl."
         },
@@ -44,9 +51,16 @@ import picocli.CommandLine.Parameters;
             "         lendstream explain job/bert-1 --bootstrap-server broker:9092",
             "         lendstream explain gpu/node-3/5 --bootstrap-server broker:9092",
             "         lendstream explain gpu --json --bootstrap-server broker:9092",
-            "         lendstream explain advice --bootstrap-server broker:9092"
+            "         lendstream explain advice --bootstrap-server broker:9092",
+            "         lendstream explain default/1/17 --from-beginning --bootstrap-server broker:9092"
         })
 public final class ExplainCommand extends ClusterCommand {
+    /** Reports on a decision are looked for from this long before it was written, for clocks may differ. */
+    private static final Duration REPORTED_BEFORE = Duration.ofHours(1);
+
+    /** So long after a decision its reports are looked for; most are there after minutes. */
+    private static final Duration REPORTED_AFTER = Duration.ofHours(6);
+
     private static final String GPU = "gpu";
     private static final String ADVICE = "advice";
     private static final String JOB = "job";
@@ -56,6 +70,8 @@ public final class ExplainCommand extends ClusterCommand {
             TopicCatalogue.DECISIONS,
             TopicCatalogue.NODES,
             TopicCatalogue.DOMAIN_EVENTS,
+            TopicCatalogue.SNAPSHOTS,
+            TopicCatalogue.CONTROL,
             TopicCatalogue.ACTUATION_REPORTS);
     private static final Pattern SEQUENCE = Pattern.compile("\\d{1,18}");
 
@@ -75,8 +91,16 @@ public final class ExplainCommand extends ClusterCommand {
             description = "Do not replay the log, which can take long. Shows only the recorded facts.")
     private boolean noReplay;
 
+    @Option(
+            names = "--from-beginning",
+            description = "Replay the log from its beginning, and not after a snapshot. Can take long.")
+    private boolean fromBeginning;
+
     @Override
     public Integer call() {
+        if (noReplay && fromBeginning) {
+            throw UserError.badUsage("--no-replay and --from-beginning are both set; leave one out.");
+        }
         if (isOf(GPU, id)) {
             gpus(named(GPU, id));
         } else if (isOf(ADVICE, id)) {
@@ -96,7 +120,11 @@ public final class ExplainCommand extends ClusterCommand {
         Connection.check(
                 cluster.kafka(),
                 cluster.topics(),
-                List.of(TopicCatalogue.LEASES, TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
+                List.of(
+                        TopicCatalogue.LEASES,
+                        TopicCatalogue.NODES,
+                        TopicCatalogue.DOMAIN_EVENTS,
+                        TopicCatalogue.SNAPSHOTS),
                 cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
         GpuNames names = reading.gpuNames();
@@ -109,13 +137,38 @@ public final class ExplainCommand extends ClusterCommand {
         List<GpuId> known = leases.values().stream().map(Lease::gpuId).toList();
         var explained = new ExplainedGpus(leases.values(), wanted.map(name -> names.named(name, known)), names);
         if (!noReplay) {
-            reading.values(TopicCatalogue.DOMAIN_EVENTS, explained::take);
+            explained.read();
+            replayToTheEnd(cluster, reading, explained.domains(), explained::begin, explained::take);
         }
         Instant at = isVirtual(cluster) ? Instant.EPOCH : Instant.now();
         if (json()) {
             print(explained.json(at));
         } else {
             print(marked(explained.lines(at), cluster));
+        }
+    }
+
+    /**
+     * Replays the logs of domains.
+     *
+     * @param begin takes the snapshot of a domain after which its log is replayed
+     */
+    private void replayToTheEnd(
+            Cluster cluster,
+            TopicScan reading,
+            Collection<DomainId> domains,
+            Consumer<Snapshot> begin,
+            Consumer<DomainEvent> take) {
+        if (fromBeginning) {
+            reading.values(TopicCatalogue.DOMAIN_EVENTS, take);
+            return;
+        }
+        try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
+            for (DomainId domain : domains) {
+                Optional<Snapshot> start = history.snapshot(domain, Long.MAX_VALUE);
+                start.ifPresent(begin);
+                history.replay(domain, start.map(Snapshot::sequence).orElse(0L), take, () -> false);
+            }
         }
     }
 
@@ -155,34 +208,63 @@ public final class ExplainCommand extends ClusterCommand {
         Connection.check(cluster.kafka(), cluster.topics(), OF_DECISIONS, cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
         var decisions = new Found(wanted);
-        reading.values(TopicCatalogue.DECISIONS, decisions::take);
-        Decision decision = decisions.wanted();
-        var explainer = new Explainer(decision);
-        var orders = new CommandsInForce(decision);
-        if (!noReplay) {
-            reading.values(
-                    TopicCatalogue.DOMAIN_EVENTS,
-                    event -> {
-                        if (event.domain().equals(wanted.domain())) {
-                            explainer.take(event);
-                            orders.take(event);
-                        }
-                    },
-                    explainer::isDone);
+        Explained explained;
+        try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
+            Instant written = find(wanted, decisions, reading, history);
+            Decision decision = decisions.wanted();
+            var replay = new DecisionReplay(decision, history);
+            if (fromBeginning) {
+                replay.runFromBeginning();
+            } else if (!noReplay) {
+                replay.run(() -> accepted(cluster, reading, written));
+            }
+            if (replay.missesPlan()) {
+                remark("the plan that the decision follows is older than the replay; its alternatives are shown with"
+                        + " --from-beginning");
+            }
+            reading.written(
+                    TopicCatalogue.ACTUATION_REPORTS,
+                    written.minus(REPORTED_BEFORE),
+                    written.plus(REPORTED_AFTER),
+                    decisions::take);
+            explained = new Explained(
+                    replay.explanation(),
+                    DecisionOutcome.of(decision, decisions.reports, decisions.latest),
+                    decisions.approval,
+                    noReplay,
+                    replay.inForce(),
+                    cluster.topics(),
+                    reading.gpuNames());
         }
-        reading.values(TopicCatalogue.ACTUATION_REPORTS, decisions::take);
-        var explained = new Explained(
-                explainer.explanation(),
-                DecisionOutcome.of(decision, decisions.reports, decisions.latest),
-                decisions.approval,
-                noReplay,
-                orders.inForce(),
-                cluster.topics(),
-                reading.gpuNames());
         if (json()) {
             print(explained.json());
         } else {
             print(marked(explained.lines(), cluster));
+        }
+    }
+
+    /** Finds a decision and returns when it was written; the approval of advice may come at any time later. */
+    private static Instant find(DecisionId wanted, Found decisions, TopicScan reading, DomainHistory history) {
+        Optional<Placed<Decision>> found = history.decision(wanted);
+        if (found.filter(placed -> !placed.value().advisory()).isPresent()) {
+            decisions.take(found.get().value());
+            history.lastDecisions(wanted.domain(), decisions::take);
+        } else {
+            reading.values(TopicCatalogue.DECISIONS, decisions::take);
+        }
+        return found.map(Placed::written).orElse(Instant.EPOCH);
+    }
+
+    /** The events of lasting commands that were accepted before a time. */
+    private static List<DomainEvent> accepted(Cluster cluster, TopicScan reading, Instant written) {
+        var search = new CommandSearch();
+        reading.all(TopicCatalogue.CONTROL, received -> {
+            if (!received.written().isAfter(written)) {
+                search.take(received);
+            }
+        });
+        try (LogReader log = new LogReader(reading, cluster.topics())) {
+            return log.accepted(search);
         }
     }
 
@@ -194,11 +276,15 @@ public final class ExplainCommand extends ClusterCommand {
         Connection.check(
                 cluster.kafka(),
                 cluster.topics(),
-                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
+                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.SNAPSHOTS),
                 cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
         var explained = new ExplainedAdvice(domain.map(DomainId::new), reading.gpuNames());
-        reading.values(TopicCatalogue.DOMAIN_EVENTS, explained::take);
+        Set<DomainId> domains = new TreeSet<>();
+        domain.ifPresentOrElse(
+                name -> domains.add(new DomainId(name)),
+                () -> reading.values(TopicCatalogue.NODES, node -> domains.add(node.domain())));
+        replayToTheEnd(cluster, reading, domains, explained::begin, explained::take);
         Instant at = isVirtual(cluster) ? Instant.EPOCH : Instant.now();
         if (json()) {
             print(explained.json(at));

@@ -217,7 +217,10 @@ record Explained(
                     .formatted(explanation.obstacle().orElse("an unknown reason"));
         }
         String replayed =
-                "Replayed with policy %s".formatted(explanation.made().get().policy());
+                "Replayed %s with policy %s"
+                .formatted(
+                        ReplayStart.inWords(explanation.start()),
+                        explanation.made().get().policy());
         if (explanation.isInOtherWords()) {
             return replayed + ": the same decision. Another version worded its reason: "
                     + explanation
@@ -251,6 +254,7 @@ record Explained(
         fate.reports().forEach(report -> reports.add(json(report)));
         ObjectNode replay = json.putObject("replay");
         replay.put("made", explanation.made().isPresent());
+        ReplayStart.put(replay, explanation.start());
         replay.put("equal", explanation.isAsRecorded());
         replay.put("reworded", explanation.isInOtherWords());
         ArrayNode differences = replay.putArray("differences");

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.LendingExplainer;
+import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.launcher.cli.UserError;
@@ -33,6 +34,11 @@ final class ExplainedAdvice {
     ExplainedAdvice(Optional<DomainId> wanted, GpuNames names) {
         this.wanted = wanted;
         this.names = names;
+    }
+
+    /** Takes the snapshot of a domain after which its log is replayed. */
+    void begin(Snapshot snapshot) {
+        logs.computeIfAbsent(snapshot.domain(), LendingExplainer::new).after(snapshot);
     }
 
     /** Takes the next event of a log. */
@@ -66,8 +72,13 @@ final class ExplainedAdvice {
                         .formatted(domain, obstacle.get()));
                 return;
             }
-            lines.add("domain %s: %s (event %d of its log, %s)"
-                    .formatted(domain, counted(log), log.lastEvent(), Times.exact(log.lastEventAt())));
+            lines.add("domain %s: %s (event %d of its log, %s, replayed %s)"
+                    .formatted(
+                            domain,
+                            counted(log),
+                            log.lastEvent(),
+                            Times.exact(log.lastEventAt()),
+                            ReplayStart.inWords(log.start())));
             for (Decision decision : log.advice()) {
                 lines.add("  %-24s %10s  %s"
                         .formatted(
@@ -104,6 +115,7 @@ final class ExplainedAdvice {
             one.put("event", log.lastEvent())
                     .put("eventAt", log.lastEventAt().toString())
                     .put("advisory", log.isAdvisory());
+            ReplayStart.put(one, log.start());
             ArrayNode advice = one.putArray("advice");
             log.advice()
                     .forEach(decision -> advice.add(Explained.json(decision)

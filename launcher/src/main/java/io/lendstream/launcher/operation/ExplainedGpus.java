@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.LendingExplainer;
+import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
@@ -22,6 +23,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -85,6 +87,21 @@ final class ExplainedGpus {
                 .orElse("no GPU of inference has a lease; " + there + ".");
     }
 
+    /** The domains of the GPUs. */
+    Set<DomainId> domains() {
+        return domains.keySet();
+    }
+
+    /** Records that the logs are read, even if nothing is in them. */
+    void read() {
+        isLogRead = true;
+    }
+
+    /** Takes the snapshot of a domain after which its log is replayed. */
+    void begin(Snapshot snapshot) {
+        Optional.ofNullable(domains.get(snapshot.domain())).ifPresent(domain -> domain.log.after(snapshot));
+    }
+
     /** Takes the next event of a log; events of other domains are ignored. */
     void take(DomainEvent event) {
         isLogRead = true;
@@ -126,11 +143,12 @@ final class ExplainedGpus {
             domain.log
                     .scheduler()
                     .filter(any -> obstacle(domain).isEmpty())
-                    .ifPresent(scheduler -> lines.add("(domain %s after event %d of its log, %s; policy %s, %s)"
+                    .ifPresent(scheduler -> lines.add("(domain %s after event %d of its log, %s, replayed %s; policy %s, %s)"
                             .formatted(
                                     name,
                                     domain.log.lastEvent(),
                                     Times.exact(domain.log.lastEventAt()),
+                                    ReplayStart.inWords(domain.log.start()),
                                     scheduler.policy().spec(),
                                     nextPlan(domain.log))));
         });
@@ -210,6 +228,7 @@ final class ExplainedGpus {
             } else {
                 one.put("event", domain.log.lastEvent())
                         .put("eventAt", domain.log.lastEventAt().toString());
+                ReplayStart.put(one, domain.log.start());
                 domain.log
                         .scheduler()
                         .ifPresent(scheduler ->

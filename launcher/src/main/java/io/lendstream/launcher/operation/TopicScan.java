@@ -17,8 +17,10 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
@@ -85,6 +87,25 @@ public final class TopicScan {
     /** Reads every value that a topic has now. */
     <T> void values(Topic<T> topic, Consumer<T> to) {
         values(topic, to, () -> false);
+    }
+
+    /** Reads the values that were written in a time, and some later ones. */
+    <T> void written(Topic<T> topic, Instant since, Instant until, Consumer<T> to) {
+        try (RecordReader reader = open()) {
+            Set<Integer> open = new HashSet<>();
+            reader.handing(topic, received -> {
+                received.value().ifPresent(to);
+                if (received.written().isAfter(until)) {
+                    open.remove(received.origin().partition());
+                }
+            });
+            Map<String, Long> from = since(reader, List.of(topic), since.isBefore(Instant.EPOCH) ? Instant.EPOCH : since);
+            partitions(reader, List.of(topic)).forEach(partition -> open.add(partition.partition()));
+            reader.start(from);
+            while (!reader.hasCaughtUp() && !open.isEmpty()) {
+                reader.poll(POLL);
+            }
+        }
     }
 
     private <T> void until(Topic<T> topic, Consumer<Received<T>> to, BooleanSupplier enough) {

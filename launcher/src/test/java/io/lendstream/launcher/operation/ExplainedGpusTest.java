@@ -57,7 +57,7 @@ class ExplainedGpusTest {
                         + "big needs 8 GPUs at once, and training may use 2.*"));
         assertThat(lines.get(3))
                 .isEqualTo(
-                        "(domain test after event %d of its log, %s; policy deepboot:protect-scale=1.0:place=near, next"
+                        "(domain test after event %d of its log, %s, replayed from the beginning; policy deepboot:protect-scale=1.0:place=near, next"
                                 + " plan at %s)",
                         story.state().eventSequence(),
                         Times.exact(story.now()),

@@ -6,12 +6,18 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.Explainer;
+import io.lendstream.core.history.Explanation;
 import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.serde.AvroBytes;
+import io.lendstream.schemas.snapshot.SnapshotShelf;
+import io.lendstream.schemas.snapshot.SnapshotWriting;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.io.DataInputStream;
@@ -21,8 +27,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import org.apache.avro.Schema;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -63,6 +71,40 @@ class OldLogTest {
                     .hasValueSatisfying(
                             again -> assertThat(inTodaysWords(decision, again)).isEqualTo(again));
         });
+    }
+
+    @Test
+    void everyDecisionIsExplainedAfterAnySnapshotAsFromTheBeginning() throws IOException {
+        List<DomainEvent> log = ofTheDomain();
+        SnapshotShelf shelf = new SnapshotShelf();
+        ClusterState state = ClusterState.empty(DOMAIN);
+        Optional<Scheduler> scheduler = Optional.empty();
+        for (DomainEvent event : log) {
+            scheduler = event.event().asStarted().map(Scheduler::of).or(Optional.of(scheduler)::get);
+            state = scheduler.orElseThrow().step(state, event).state();
+            new SnapshotWriting(state, scheduler.get().inOffice(state), "old", 1_000).forEachRemaining(shelf::take);
+        }
+        assertThat(shelf.sequences(DOMAIN)).hasSameSizeAs(log);
+        for (Decision decision : decisions()) {
+            Explainer whole = new Explainer(decision);
+            log.forEach(whole::take);
+            long trigger = decision.reason().inputs().stream()
+                    .mapToLong(Long::longValue)
+                    .max()
+                    .orElseThrow();
+            for (long upTo = trigger - 1; upTo > 0; upTo -= 5) {
+                Snapshot start = shelf.nearest(DOMAIN, upTo, Assertions::fail).orElseThrow();
+                Explainer part = new Explainer(decision).after(start);
+                log.forEach(part::take);
+                Explanation explained = part.explanation();
+                assertThat(explained.made().orElseThrow().again())
+                        .isEqualTo(whole.explanation().made().orElseThrow().again());
+                if (!part.missesPlan()) {
+                    assertThat(explained.made()).isEqualTo(whole.explanation().made());
+                }
+                assertThat(explained.inputs()).isEqualTo(whole.explanation().inputs());
+            }
+        }
     }
 
     /** The old decisions, each with the reason text that the log gives today. */

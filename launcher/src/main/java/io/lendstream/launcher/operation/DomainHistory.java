@@ -1,0 +1,168 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.history.Snapshot;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.state.SnapshotPart;
+import io.lendstream.launcher.operation.SequenceSearch.Batch;
+import io.lendstream.launcher.operation.SequenceSearch.Partition;
+import io.lendstream.launcher.operation.SequenceSearch.Placed;
+import io.lendstream.schemas.snapshot.SnapshotShelf;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/** The events, decisions and snapshots of domains on the broker, read where they are needed and not from the beginning. */
+final class DomainHistory implements AutoCloseable {
+    /** Records that may be read in vain: about one fetch. */
+    private static final long SLACK = 500;
+    /** Snapshots are large; this many parts are read at once, and more further back. */
+    private static final long PARTS = 16;
+
+    private static final Duration QUIET = Duration.ofSeconds(2);
+
+    private final DomainTopic<DomainEvent> events;
+    private final DomainTopic<Decision> decisions;
+    private final DomainTopic<SnapshotPart> snapshots;
+    private final Consumer<String> remarks;
+
+    /** @param remarks receives a line every two seconds while a log is read, and one for each unusable snapshot */
+    DomainHistory(TopicScan reading, TopicCatalogue topics, Consumer<String> remarks) {
+        this.events = new DomainTopic<>(reading, topics, TopicCatalogue.DOMAIN_EVENTS);
+        this.decisions = new DomainTopic<>(reading, topics, TopicCatalogue.DECISIONS);
+        this.snapshots = new DomainTopic<>(reading, topics, TopicCatalogue.SNAPSHOTS);
+        this.remarks = remarks;
+    }
+
+    /**
+     * The last usable snapshot of a domain; empty if there is none.
+     *
+     * @param upTo event sequence that it may contain at most
+     */
+    Optional<Snapshot> snapshot(DomainId domain, long upTo) {
+        Partition<SnapshotPart> partition = snapshots.of(domain);
+        long next = upTo == Long.MAX_VALUE
+                ? partition.end()
+                : new SequenceSearch<>(
+                                partition, SnapshotPart::domain, part -> part.position().eventSequence(), PARTS)
+                        .before(domain, upTo + 1);
+        for (long back = PARTS; ; back *= 4) {
+            long from = Math.max(partition.beginning(), next - back);
+            SnapshotShelf shelf = new SnapshotShelf();
+            boolean[] isPast = {false};
+            read(partition, from, placed -> {
+                SnapshotPart part = placed.value();
+                isPast[0] |= part.domain().equals(domain) && part.position().eventSequence() > upTo;
+                shelf.take(part);
+            }, () -> isPast[0]);
+            boolean isAll = from == partition.beginning();
+            Optional<Snapshot> found = shelf.nearest(domain, upTo, isAll ? remarks : note -> {});
+            if (found.isPresent() || isAll) {
+                return found;
+            }
+        }
+    }
+
+    /** Reads the log of a domain after an event, up to its present end, until the caller has enough. */
+    void replay(DomainId domain, long after, Consumer<DomainEvent> to, BooleanSupplier enough) {
+        Partition<DomainEvent> partition = events.of(domain);
+        long from = search(partition).before(domain, after + 1);
+        read(
+                partition,
+                from,
+                placed -> {
+                    if (placed.value().domain().equals(domain)) {
+                        to.accept(placed.value());
+                    }
+                },
+                enough);
+    }
+
+    /** One event of a domain; empty if the log no longer has it. */
+    Optional<DomainEvent> event(DomainId domain, long sequence) {
+        Partition<DomainEvent> partition = events.of(domain);
+        return first(
+                partition,
+                search(partition).before(domain, sequence),
+                event -> event.domain().equals(domain) && event.sequence() >= sequence)
+                .map(Placed::value)
+                .filter(event -> event.sequence() == sequence);
+    }
+
+    /** The first event of a domain that the log still has. */
+    Optional<DomainEvent> firstEvent(DomainId domain) {
+        Partition<DomainEvent> partition = events.of(domain);
+        return first(partition, partition.beginning(), event -> event.domain().equals(domain))
+                .map(Placed::value);
+    }
+
+    /** A decision with the time when it was written; empty if it is not found where its number is. */
+    Optional<Placed<Decision>> decision(DecisionId id) {
+        Partition<Decision> partition = decisions.of(id.domain());
+        long from = new SequenceSearch<>(
+                        partition,
+                        decision -> decision.id().domain(),
+                        decision -> decision.id().sequence(),
+                        SLACK)
+                .before(id.domain(), id.sequence());
+        return first(
+                        partition,
+                        from,
+                        decision -> decision.id().domain().equals(id.domain())
+                                && decision.id().sequence() >= id.sequence())
+                .filter(placed -> placed.value().id().equals(id));
+    }
+
+    /** The last decisions of a domain's partition, some of which may be of other domains. */
+    void lastDecisions(DomainId domain, Consumer<Decision> to) {
+        Partition<Decision> partition = decisions.of(domain);
+        long from = Math.max(partition.beginning(), partition.end() - SLACK);
+        read(partition, from, placed -> to.accept(placed.value()), () -> false);
+    }
+
+    private static SequenceSearch<DomainEvent> search(Partition<DomainEvent> partition) {
+        return new SequenceSearch<>(partition, DomainEvent::domain, DomainEvent::sequence, SLACK);
+    }
+
+    private <T> Optional<Placed<T>> first(
+            Partition<T> partition, long from, Predicate<T> wanted) {
+        for (long at = from; at < partition.end(); ) {
+            Batch<T> batch = partition.read(at);
+            Optional<Placed<T>> found = batch.records().stream()
+                    .filter(placed -> wanted.test(placed.value()))
+                    .findFirst();
+            if (found.isPresent()) {
+                return found;
+            }
+            at = batch.records().isEmpty() ? partition.end() : batch.next();
+        }
+        return Optional.empty();
+    }
+
+    private <T> void read(Partition<T> partition, long from, Consumer<Placed<T>> to, BooleanSupplier enough) {
+        long read = 0;
+        long said = System.nanoTime();
+        for (long at = from; at < partition.end() && !enough.getAsBoolean(); ) {
+            Batch<T> batch = partition.read(at);
+            batch.records().forEach(to);
+            read += batch.records().size();
+            at = batch.records().isEmpty() ? partition.end() : batch.next();
+            if (System.nanoTime() - said > QUIET.toNanos()) {
+                said = System.nanoTime();
+                remarks.accept("%d records read".formatted(read));
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        events.close();
+        decisions.close();
+        snapshots.close();
+    }
+}

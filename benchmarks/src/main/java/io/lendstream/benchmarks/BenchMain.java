@@ -25,6 +25,7 @@ public final class BenchMain {
             entry("forecast", withoutOptions(ForecastStudy::new)),
             entry("forecaster", ForecasterPace::parse),
             entry("ingest", SchedulerThroughput::parse),
+            entry("history", withoutOptions(HistoryCost::new)),
             entry("pairs", PairedRuns::parse),
             entry("plan", withoutOptions(() -> PlanTime::measure)),
             entry("published", withoutOptions(PublishedFigures::new)),

@@ -79,6 +79,8 @@ final class StreamsProperties {
         all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
         // A commit sends lingering records, so a decision does not wait for it.
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 10);
+        // The log is mostly samples that resemble each other.
+        unlessSaid(site, all, ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");
         // The whole task waits while a commit is retried that came too soon after the previous one.
         unlessSaid(site, all, ProducerConfig.RETRY_BACKOFF_MS_CONFIG, 10);
         // A backlog fills small batches at once. A broker that has not finished the previous transaction delays the
@@ -131,7 +133,7 @@ final class StreamsProperties {
     }
 
     /** A producer property, which a site may also set for all its clients. */
-    private static void unlessSaid(Map<String, ?> site, Map<String, Object> all, String name, int value) {
+    private static void unlessSaid(Map<String, ?> site, Map<String, Object> all, String name, Object value) {
         if (!site.containsKey(name)) {
             all.put(StreamsConfig.producerPrefix(name), value);
         }

@@ -22,7 +22,7 @@ final class DomainHistory implements AutoCloseable {
     /** Records that may be read in vain: about one fetch. */
     private static final long SLACK = 500;
     /** Snapshots are large; this many parts are read at once, and more further back. */
-    private static final long PARTS = 16;
+    private static final long PARTS = 64;
 
     private static final Duration QUIET = Duration.ofSeconds(2);
 

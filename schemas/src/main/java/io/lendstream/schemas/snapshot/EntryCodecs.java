@@ -1,5 +1,7 @@
 package io.lendstream.schemas.snapshot;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.lendstream.schemas.codec.RecordMapper;
 import io.lendstream.schemas.codec.SchemaDerivation;
 import io.lendstream.schemas.serde.AvroBytes;
@@ -16,7 +18,14 @@ final class EntryCodecs {
     private static final Map<EntryKind, RecordMapper<?>> MAPPERS = mappers();
     private static final Map<EntryKind, Set<String>> NAMES = names();
 
+    private static final Map<EntryKind, byte[]> TEXTS = texts();
+
     private EntryCodecs() {}
+
+    /** The schema as JSON. */
+    static byte[] text(EntryKind kind) {
+        return Objects.requireNonNull(TEXTS.get(kind));
+    }
 
     static Schema schema(EntryKind kind) {
         return mapper(kind).schema();
@@ -49,6 +58,12 @@ final class EntryCodecs {
             mappers.put(kind, RecordMapper.of(kind.type(), SchemaDerivation.of(kind.type())));
         }
         return mappers;
+    }
+
+    private static Map<EntryKind, byte[]> texts() {
+        Map<EntryKind, byte[]> texts = new EnumMap<>(EntryKind.class);
+        MAPPERS.forEach((kind, mapper) -> texts.put(kind, mapper.schema().toString().getBytes(UTF_8)));
+        return texts;
     }
 
     private static Map<EntryKind, Set<String>> names() {

@@ -1,7 +1,5 @@
 package io.lendstream.schemas.snapshot;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.persistent.Bytes;
 import io.lendstream.core.state.ClusterState;
@@ -31,7 +29,7 @@ public final class SnapshotWriting implements Iterator<SnapshotPart> {
     static final int ENCODING = 1;
 
     /** The size of a part before compression, in bytes, unless one entry is larger. A broker takes 1 MB. */
-    public static final int PART_BYTES = 128 << 10;
+    public static final int PART_BYTES = 32 << 10;
 
     private final ClusterState state;
     private final SchedulerStarted scheduler;
@@ -106,7 +104,7 @@ public final class SnapshotWriting implements Iterator<SnapshotPart> {
         try (DataOutputStream out = new DataOutputStream(new DeflaterOutputStream(packed, deflater))) {
             if (part == 0) {
                 for (EntryKind kind : EntryKind.values()) {
-                    write(out, -1 - kind.number(), EntryCodecs.schema(kind).toString().getBytes(UTF_8));
+                    write(out, -1 - kind.number(), EntryCodecs.text(kind));
                 }
             }
             int begun = out.size();

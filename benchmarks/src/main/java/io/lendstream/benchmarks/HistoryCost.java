@@ -1,0 +1,239 @@
+package io.lendstream.benchmarks;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.history.Explainer;
+import io.lendstream.core.history.Explanation;
+import io.lendstream.core.history.Snapshot;
+import io.lendstream.core.state.SnapshotPart;
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.events.CloudEventHeaders;
+import io.lendstream.schemas.serde.AvroBytes;
+import io.lendstream.schemas.snapshot.SnapshotShelf;
+import io.lendstream.schemas.snapshot.SnapshotWriting;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.apache.avro.Schema;
+import org.apache.kafka.common.compress.Compression;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.record.TimestampType;
+import org.apache.kafka.common.record.MemoryRecords;
+import org.apache.kafka.common.record.MemoryRecordsBuilder;
+
+/**
+ * The cost of a domain's history: bytes of the log of 1,000 GPUs that are sampled once a second, the time to explain a
+ * decision after the nearest snapshot, and the time for which a snapshot holds up the scheduler.
+ */
+final class HistoryCost implements Bench {
+    private static final int GPUS = 1_000;
+    private static final int JOBS = 120;
+    private static final int LARGE_GPUS = 10_000;
+    private static final int LARGE_JOBS = 2_000;
+    private static final int LARGE_SECONDS = 20;
+    /** The default of {@code scheduler.snapshot-events}. */
+    private static final int SNAPSHOT_EVENTS = 10_000;
+
+    private static final int SECONDS = 600;
+    private static final double SECONDS_OF_DAY = Duration.ofDays(1).toSeconds();
+    private static final double MEGA = 1e6;
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    /** Frame of a value: a zero byte and the number of the schema. */
+    private static final int FRAME = 5;
+
+    private final Map<String, Double> metrics = new LinkedHashMap<>();
+    private final Map<String, Double> bounds = new LinkedHashMap<>();
+
+    @Override
+    public BenchReport measure() {
+        bounds.put("log_mb_per_day", 300.0);
+        bounds.put("explain_s", 5.0);
+        Map<String, Long> bytesByKind = new TreeMap<>();
+        List<Volume> volumes = List.of(
+                new Volume("none", Compression.NONE),
+                new Volume("lz4", Compression.lz4().build()),
+                new Volume("zstd", Compression.zstd().build()));
+        Volume decisions = new Volume("lz4", Compression.lz4().build());
+        List<byte[]> log = new ArrayList<>();
+        List<Decision> made = new ArrayList<>();
+        HistoryOfDomain domain = new HistoryOfDomain(GPUS, JOBS, (event, step) -> {
+            byte[] value = bytes(TopicCatalogue.DOMAIN_EVENTS, event);
+            log.add(value);
+            volumes.forEach(volume -> volume.add(TopicCatalogue.DOMAIN_EVENTS, event, value));
+            bytesByKind.merge(event.event().getClass().getSimpleName(), (long) value.length, Long::sum);
+            for (Decision decision : step.decisions()) {
+                made.add(decision);
+                decisions.add(TopicCatalogue.DECISIONS, event, bytes(TopicCatalogue.DECISIONS, decision));
+            }
+        });
+        long declared = log.size();
+        for (int i = 0; i < SECONDS; i++) {
+            domain.second();
+        }
+        double days = SECONDS / SECONDS_OF_DAY;
+        metrics.put("events_per_s", (log.size() - declared) / (double) SECONDS);
+        volumes.forEach(volume -> metrics.put("log_mb_per_day_" + volume.name, volume.bytes() / MEGA / days));
+        metrics.put("log_mb_per_day", metrics.getOrDefault("log_mb_per_day_lz4", 0.0));
+        metrics.put("decisions_mb_per_day", decisions.bytes() / MEGA / days);
+        metrics.put("decisions_per_day", made.size() / days);
+        bytesByKind.forEach((kind, bytes) -> System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / days));
+        snapshots("1k", domain);
+        explain();
+        HistoryOfDomain large = new HistoryOfDomain(LARGE_GPUS, LARGE_JOBS, (event, step) -> {});
+        for (int i = 0; i < LARGE_SECONDS; i++) {
+            large.second();
+        }
+        snapshots("10k", large);
+        double perDay = metrics.getOrDefault("events_per_s", 0.0) * SECONDS_OF_DAY / SNAPSHOT_EVENTS;
+        metrics.put("snapshots_mb_per_day", perDay * metrics.getOrDefault("snapshot_1k_mb", 0.0));
+        metrics.forEach((name, figure) -> System.out.printf("%-28s %12.3f%n", name, figure));
+        return new BenchReport(metrics, bounds, Map.of(), StatedBounds.above(metrics, bounds));
+    }
+
+    /** The sizes of batches as the scheduler's producer sends them. */
+    private static final class Volume {
+        private static final int BATCH_BYTES = 128 << 10;
+
+        private final String name;
+        private final Compression compression;
+        private long done;
+        private Optional<MemoryRecordsBuilder> open = Optional.empty();
+
+        Volume(String name, Compression compression) {
+            this.name = name;
+            this.compression = compression;
+        }
+
+        void add(Topic<?> topic, DomainEvent cause, byte[] value) {
+            Header[] headers = new CloudEventHeaders(
+                            cause.domain() + "/" + cause.sequence(),
+                            "/lendstream/scheduler",
+                            "io.lendstream." + topic.recordName(),
+                            cause.at())
+                    .toHeaders()
+                    .toArray();
+            byte[] key = cause.domain().value().getBytes(UTF_8);
+            byte[] framed = new byte[FRAME + value.length];
+            System.arraycopy(value, 0, framed, FRAME, value.length);
+            if (open.isEmpty() || !open.get().hasRoomFor(cause.at().toEpochMilli(), key, framed, headers)) {
+                close();
+                open = Optional.of(MemoryRecords.builder(
+                        ByteBuffer.allocate(BATCH_BYTES), compression, TimestampType.CREATE_TIME, 0L));
+            }
+            open.orElseThrow().append(cause.at().toEpochMilli(), key, framed, headers);
+        }
+
+        private void close() {
+            open.ifPresent(batch -> done += batch.build().sizeInBytes());
+            open = Optional.empty();
+        }
+
+        long bytes() {
+            close();
+            return done;
+        }
+    }
+
+    private static <T> byte[] bytes(Topic<T> topic, T value) {
+        return AvroBytes.write(Codecs.encode(topic, value));
+    }
+
+    /** The times on a core of a snapshot's parts, of which the scheduler writes one with each event. */
+    private void snapshots(String name, HistoryOfDomain domain) {
+        double[] longest = new double[5];
+        double[] whole = new double[5];
+        long bytes = 0;
+        int parts = 0;
+        for (int run = -5; run < longest.length; run++) {
+            SnapshotWriting writing = new SnapshotWriting(
+                    domain.state(), domain.scheduler().inOffice(domain.state()), "bench", SnapshotWriting.PART_BYTES);
+            bytes = 0;
+            parts = 0;
+            while (writing.hasNext()) {
+                long begun = THREADS.getCurrentThreadCpuTime();
+                bytes += bytes(TopicCatalogue.SNAPSHOTS, writing.next()).length;
+                double millis = (THREADS.getCurrentThreadCpuTime() - begun) / 1e6;
+                parts++;
+                if (run >= 0) {
+                    longest[run] = Math.max(longest[run], millis);
+                    whole[run] += millis;
+                }
+            }
+        }
+        Arrays.sort(longest);
+        Arrays.sort(whole);
+        metrics.put("snapshot_%s_longest_part_cpu_ms".formatted(name), longest[longest.length / 2]);
+        metrics.put("snapshot_%s_all_parts_cpu_ms".formatted(name), whole[whole.length / 2]);
+        metrics.put("snapshot_%s_mb".formatted(name), bytes / MEGA);
+        metrics.put("snapshot_%s_parts".formatted(name), (double) parts);
+    }
+
+    /** Explains the last decision before a second snapshot would be due: the longest replay after a snapshot. */
+    private void explain() {
+        List<SnapshotPart> parts = new ArrayList<>();
+        List<byte[]> after = new ArrayList<>();
+        List<Decision> made = new ArrayList<>();
+        HistoryOfDomain domain = new HistoryOfDomain(GPUS, JOBS, (event, step) -> {
+            if (!parts.isEmpty() && after.size() < SNAPSHOT_EVENTS) {
+                after.add(bytes(TopicCatalogue.DOMAIN_EVENTS, event));
+                made.addAll(step.decisions());
+            }
+        });
+        for (int i = 0; i < 60; i++) {
+            domain.second();
+        }
+        new SnapshotWriting(
+                        domain.state(),
+                        domain.scheduler().inOffice(domain.state()),
+                        "bench",
+                        SnapshotWriting.PART_BYTES)
+                .forEachRemaining(parts::add);
+        while (after.size() < SNAPSHOT_EVENTS) {
+            domain.second();
+        }
+        Decision decision = made.get(made.size() - 1);
+        long begun = System.nanoTime();
+        long begunOnCore = THREADS.getCurrentThreadCpuTime();
+        SnapshotShelf shelf = new SnapshotShelf();
+        parts.forEach(shelf::take);
+        Snapshot start = shelf.nearest(domain.state().domain(), Long.MAX_VALUE, System.err::println)
+                .orElseThrow();
+        Explainer explainer = new Explainer(decision).after(start);
+        Schema schema = Codecs.schema(TopicCatalogue.DOMAIN_EVENTS);
+        int replayed = 0;
+        for (byte[] event : after) {
+            try {
+                explainer.take(Codecs.decode(TopicCatalogue.DOMAIN_EVENTS, AvroBytes.read(event, schema, schema)));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            replayed++;
+            if (explainer.isDone()) {
+                break;
+            }
+        }
+        Explanation explanation = explainer.explanation();
+        double seconds = (System.nanoTime() - begun) / 1e9;
+        if (!explanation.isAsRecorded()) {
+            throw new IllegalStateException("the replay differs: " + explanation.differences());
+        }
+        metrics.put("explain_s", seconds);
+        metrics.put("explain_cpu_s", (THREADS.getCurrentThreadCpuTime() - begunOnCore) / 1e9);
+        metrics.put("explain_events", (double) replayed);
+    }
+}

@@ -31,9 +31,9 @@ import java.util.TreeMap;
 import org.apache.avro.Schema;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.record.MemoryRecordsBuilder;
+import org.apache.kafka.common.record.TimestampType;
 
 /**
  * The cost of a domain's history: bytes of the log of 1,000 GPUs that are sampled once a second, the time to explain a
@@ -91,7 +91,8 @@ final class HistoryCost implements Bench {
         metrics.put("log_mb_per_day", metrics.getOrDefault("log_mb_per_day_lz4", 0.0));
         metrics.put("decisions_mb_per_day", decisions.bytes() / MEGA / days);
         metrics.put("decisions_per_day", made.size() / days);
-        bytesByKind.forEach((kind, bytes) -> System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / days));
+        bytesByKind.forEach((kind, bytes) ->
+                System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / days));
         snapshots("1k", domain);
         explain();
         HistoryOfDomain large = new HistoryOfDomain(LARGE_GPUS, LARGE_JOBS, (event, step) -> {});

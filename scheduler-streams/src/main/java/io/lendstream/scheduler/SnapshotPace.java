@@ -22,8 +22,7 @@ record SnapshotPace(int events, Duration period) {
 
     /** Whether a snapshot of the state after a step is due. */
     boolean isDue(ClusterState before, ClusterState after) {
-        return before.eventSequence() > 0
-                && (after.eventSequence() % events == 0 || number(after) > number(before));
+        return before.eventSequence() > 0 && (after.eventSequence() % events == 0 || number(after) > number(before));
     }
 
     private long number(ClusterState state) {

@@ -57,8 +57,7 @@ final class Snapshots {
                 outputs.add(encoded(writing.next(), arrived));
             }
             if (isDue) {
-                writing = new SnapshotWriting(
-                        after, scheduler.inOffice(after), VERSION, SnapshotWriting.PART_BYTES);
+                writing = new SnapshotWriting(after, scheduler.inOffice(after), VERSION, SnapshotWriting.PART_BYTES);
                 outputs.add(encoded(writing.next(), arrived));
             }
             keep(domain, writing);

@@ -192,8 +192,14 @@ public final class HistoryChecker {
         HistoryEnd end = new HistoryEnd(state, replayed, judged, leases);
         rules.forEach(rule -> rule.end(end));
         return new Verdict(
-                (int) (state.eventSequence() - start.map(LogPosition::eventSequence).orElse(0L)),
-                judged.size(), reports, lends, reclaims, releases, violations.found());
+                (int) (state.eventSequence()
+                        - start.map(LogPosition::eventSequence).orElse(0L)),
+                judged.size(),
+                reports,
+                lends,
+                reclaims,
+                releases,
+                violations.found());
     }
 
     /** Takes a report from {@code actuation-reports}, after the log: the log must contain it. */

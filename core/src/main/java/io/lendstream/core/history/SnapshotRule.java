@@ -19,7 +19,8 @@ final class SnapshotRule implements HistoryRule {
 
     @Override
     public void settled(ReplayedEvent replayed) {
-        Optional.ofNullable(expected.remove(replayed.event().sequence())).ifPresent(snapshot -> compare(snapshot, replayed));
+        Optional.ofNullable(expected.remove(replayed.event().sequence()))
+                .ifPresent(snapshot -> compare(snapshot, replayed));
     }
 
     private void compare(Snapshot snapshot, ReplayedEvent replayed) {

@@ -343,7 +343,12 @@ class FaultySchedulerTest extends FaultyStepFixture {
     @Test
     void everyRuleIsBrokenByATest() {
         List<Method> tests = new ArrayList<>();
-        Stream.of(HistoryCheckerTest.class, FaultySchedulerTest.class, FaultyGroupsTest.class, FaultyQuotasTest.class, SnapshotReplayTest.class)
+        Stream.of(
+                        HistoryCheckerTest.class,
+                        FaultySchedulerTest.class,
+                        FaultyGroupsTest.class,
+                        FaultyQuotasTest.class,
+                        SnapshotReplayTest.class)
                 .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
                 .filter(method -> method.isAnnotationPresent(Breaks.class))
                 .forEach(tests::add);

@@ -208,7 +208,9 @@ class SnapshotReplayTest {
                         other.advice(),
                         other.promises(),
                         other.loanStarts(),
-                        wrong.state().entities().without(wrong.state().gpus().firstKey().orElseThrow())),
+                        wrong.state()
+                                .entities()
+                                .without(wrong.state().gpus().firstKey().orElseThrow())),
                 "test"));
         story.log().forEach(checker::take);
 

@@ -51,7 +51,8 @@ final class DecisionReplay {
             if (used.isEmpty() || !explainer.missesPlan() || i == MOST_STARTS) {
                 return;
             }
-            start = history.snapshot(domain, trigger - FURTHER_BACK * (trigger - used.get().sequence()));
+            start = history.snapshot(
+                    domain, trigger - FURTHER_BACK * (trigger - used.get().sequence()));
         }
     }
 

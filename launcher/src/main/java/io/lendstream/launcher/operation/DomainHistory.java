@@ -49,17 +49,25 @@ final class DomainHistory implements AutoCloseable {
         long next = upTo == Long.MAX_VALUE
                 ? partition.end()
                 : new SequenceSearch<>(
-                                partition, SnapshotPart::domain, part -> part.position().eventSequence(), PARTS)
+                                partition,
+                                SnapshotPart::domain,
+                                part -> part.position().eventSequence(),
+                                PARTS)
                         .before(domain, upTo + 1);
         for (long back = PARTS; ; back *= 4) {
             long from = Math.max(partition.beginning(), next - back);
             SnapshotShelf shelf = new SnapshotShelf();
             boolean[] isPast = {false};
-            read(partition, from, placed -> {
-                SnapshotPart part = placed.value();
-                isPast[0] |= part.domain().equals(domain) && part.position().eventSequence() > upTo;
-                shelf.take(part);
-            }, () -> isPast[0]);
+            read(
+                    partition,
+                    from,
+                    placed -> {
+                        SnapshotPart part = placed.value();
+                        isPast[0] |=
+                                part.domain().equals(domain) && part.position().eventSequence() > upTo;
+                        shelf.take(part);
+                    },
+                    () -> isPast[0]);
             boolean isAll = from == partition.beginning();
             Optional<Snapshot> found = shelf.nearest(domain, upTo, isAll ? remarks : note -> {});
             if (found.isPresent() || isAll) {
@@ -87,9 +95,9 @@ final class DomainHistory implements AutoCloseable {
     Optional<DomainEvent> event(DomainId domain, long sequence) {
         Partition<DomainEvent> partition = events.of(domain);
         return first(
-                partition,
-                search(partition).before(domain, sequence),
-                event -> event.domain().equals(domain) && event.sequence() >= sequence)
+                        partition,
+                        search(partition).before(domain, sequence),
+                        event -> event.domain().equals(domain) && event.sequence() >= sequence)
                 .map(Placed::value)
                 .filter(event -> event.sequence() == sequence);
     }
@@ -129,8 +137,7 @@ final class DomainHistory implements AutoCloseable {
         return new SequenceSearch<>(partition, DomainEvent::domain, DomainEvent::sequence, SLACK);
     }
 
-    private <T> Optional<Placed<T>> first(
-            Partition<T> partition, long from, Predicate<T> wanted) {
+    private <T> Optional<Placed<T>> first(Partition<T> partition, long from, Predicate<T> wanted) {
         for (long at = from; at < partition.end(); ) {
             Batch<T> batch = partition.read(at);
             Optional<Placed<T>> found = batch.records().stream()

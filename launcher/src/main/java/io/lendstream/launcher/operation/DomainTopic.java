@@ -29,8 +29,8 @@ final class DomainTopic<T> implements AutoCloseable {
         reader.handing(
                 topic,
                 received -> received.value()
-                        .ifPresent(value -> batch.add(
-                                new Placed<>(received.origin().offset(), value, received.written()))));
+                        .ifPresent(value ->
+                                batch.add(new Placed<>(received.origin().offset(), value, received.written()))));
         name = topics.name(topic);
         partitions = reader.client().partitionsFor(name).size();
     }
@@ -41,7 +41,8 @@ final class DomainTopic<T> implements AutoCloseable {
         TopicPartition partition = new TopicPartition(name, number);
         List<TopicPartition> one = List.of(partition);
         long beginning = reader.client().beginningOffsets(one).getOrDefault(partition, 0L);
-        return new OnBroker(partition, beginning, reader.client().endOffsets(one).getOrDefault(partition, beginning));
+        return new OnBroker(
+                partition, beginning, reader.client().endOffsets(one).getOrDefault(partition, beginning));
     }
 
     private final class OnBroker implements Partition<T> {

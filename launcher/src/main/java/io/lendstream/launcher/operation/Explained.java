@@ -216,8 +216,7 @@ record Explained(
             return "The log could not be replayed: %s. The explanation has only the recorded facts."
                     .formatted(explanation.obstacle().orElse("an unknown reason"));
         }
-        String replayed =
-                "Replayed %s with policy %s"
+        String replayed = "Replayed %s with policy %s"
                 .formatted(
                         ReplayStart.inWords(explanation.start()),
                         explanation.made().get().policy());

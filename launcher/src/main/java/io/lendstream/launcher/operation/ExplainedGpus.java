@@ -143,14 +143,15 @@ final class ExplainedGpus {
             domain.log
                     .scheduler()
                     .filter(any -> obstacle(domain).isEmpty())
-                    .ifPresent(scheduler -> lines.add("(domain %s after event %d of its log, %s, replayed %s; policy %s, %s)"
-                            .formatted(
-                                    name,
-                                    domain.log.lastEvent(),
-                                    Times.exact(domain.log.lastEventAt()),
-                                    ReplayStart.inWords(domain.log.start()),
-                                    scheduler.policy().spec(),
-                                    nextPlan(domain.log))));
+                    .ifPresent(scheduler ->
+                            lines.add("(domain %s after event %d of its log, %s, replayed %s; policy %s, %s)"
+                                    .formatted(
+                                            name,
+                                            domain.log.lastEvent(),
+                                            Times.exact(domain.log.lastEventAt()),
+                                            ReplayStart.inWords(domain.log.start()),
+                                            scheduler.policy().spec(),
+                                            nextPlan(domain.log))));
         });
         wanted.ifPresent(gpu -> lines.add("(%s%s)".formatted(names.detailed(gpu), kind(gpu) + slot(gpu))));
         return lines;

@@ -99,7 +99,8 @@ public final class TopicScan {
                     open.remove(received.origin().partition());
                 }
             });
-            Map<String, Long> from = since(reader, List.of(topic), since.isBefore(Instant.EPOCH) ? Instant.EPOCH : since);
+            Map<String, Long> from =
+                    since(reader, List.of(topic), since.isBefore(Instant.EPOCH) ? Instant.EPOCH : since);
             partitions(reader, List.of(topic)).forEach(partition -> open.add(partition.partition()));
             reader.start(from);
             while (!reader.hasCaughtUp() && !open.isEmpty()) {

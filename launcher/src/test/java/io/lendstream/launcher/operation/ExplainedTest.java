@@ -90,7 +90,8 @@ class ExplainedTest {
                 .contains("met: lending is on")
                 .contains("Outcome: ")
                 .contains("released by test: infer/", "Its GPUs: infer/")
-                .endsWith("Replayed from the beginning with policy deepboot:protect-scale=1.0:place=near: equal to the record.");
+                .endsWith(
+                        "Replayed from the beginning with policy deepboot:protect-scale=1.0:place=near: equal to the record.");
     }
 
     @Test

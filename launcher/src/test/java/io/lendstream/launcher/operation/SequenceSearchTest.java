@@ -55,7 +55,8 @@ class SequenceSearchTest {
                     .filter(record -> record.offset() >= offset)
                     .limit(batch)
                     .toList();
-            return new Batch<>(next, next.isEmpty() ? end : next.get(next.size() - 1).offset() + 1);
+            return new Batch<>(
+                    next, next.isEmpty() ? end : next.get(next.size() - 1).offset() + 1);
         }
     }
 

@@ -62,7 +62,8 @@ final class EntryCodecs {
 
     private static Map<EntryKind, byte[]> texts() {
         Map<EntryKind, byte[]> texts = new EnumMap<>(EntryKind.class);
-        MAPPERS.forEach((kind, mapper) -> texts.put(kind, mapper.schema().toString().getBytes(UTF_8)));
+        MAPPERS.forEach(
+                (kind, mapper) -> texts.put(kind, mapper.schema().toString().getBytes(UTF_8)));
         return texts;
     }
 

@@ -71,8 +71,8 @@ final class SnapshotReading {
         }
         ClusterState state = reading.state();
         if (!state.position().equals(first.position()) || !state.domain().equals(first.domain())) {
-            throw new UnusableSnapshotException("its content is of event %d of domain %s"
-                    .formatted(state.eventSequence(), state.domain()));
+            throw new UnusableSnapshotException(
+                    "its content is of event %d of domain %s".formatted(state.eventSequence(), state.domain()));
         }
         return new Snapshot(first.scheduler(), state, first.version());
     }

@@ -67,8 +67,7 @@ public final class SnapshotWriting implements Iterator<SnapshotPart> {
     }
 
     private static Stream<Entry> entries(EntryKind kind, Iterable<?> values) {
-        return StreamSupport.stream(values.spliterator(), false)
-                .map(value -> new Entry(kind, value));
+        return StreamSupport.stream(values.spliterator(), false).map(value -> new Entry(kind, value));
     }
 
     @Override

@@ -89,6 +89,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             Duration.ofDays(30),
             SnapshotPart.class,
             "state of a domain after an event of its log, in parts");
+
     public static final Topic<BatchingDecision> BATCHING_DECISIONS = latestKept(
             Role.RESULT,
             "batching-decisions",

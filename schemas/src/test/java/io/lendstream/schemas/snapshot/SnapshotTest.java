@@ -138,7 +138,10 @@ final class SnapshotTest {
         SnapshotPart only = parts(SnapshotWriting.PART_BYTES).get(0);
 
         assertThat(read(List.of(with(only, 1, right.getValue(), junk)))).isEmpty();
-        assertThat(notes).singleElement().asString().contains("version 1.2 wrote it, and this version cannot read it: ");
+        assertThat(notes)
+                .singleElement()
+                .asString()
+                .contains("version 1.2 wrote it, and this version cannot read it: ");
     }
 
     @Test

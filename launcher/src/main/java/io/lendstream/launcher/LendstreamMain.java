@@ -12,6 +12,7 @@ import io.lendstream.launcher.declare.ApplyCommand;
 import io.lendstream.launcher.declare.DeleteCommand;
 import io.lendstream.launcher.declare.DescribeCommand;
 import io.lendstream.launcher.declare.GetCommand;
+import io.lendstream.launcher.operation.AdoptCommand;
 import io.lendstream.launcher.operation.ControlCommands;
 import io.lendstream.launcher.operation.DoctorCommand;
 import io.lendstream.launcher.operation.ExplainCommand;
@@ -71,6 +72,7 @@ public final class LendstreamMain extends CommandGroup {
         COMMANDS.put("reclaim-all", ControlCommands.ReclaimAll.class);
         COMMANDS.put("advisory", ControlCommands.Advisory.class);
         COMMANDS.put("approve", ControlCommands.Approve.class);
+        COMMANDS.put("adopt", AdoptCommand.class);
         COMMANDS.put("reset", ControlCommands.Reset.class);
         COMMANDS.put("top", TopCommand.class);
         COMMANDS.put("doctor", DoctorCommand.class);
@@ -86,7 +88,7 @@ public final class LendstreamMain extends CommandGroup {
         GROUPS.put("Declare", List.of("apply", "get", "describe", "delete"));
         GROUPS.put(
                 "Operate",
-                List.of("top", "explain", "doctor", "freeze", "thaw", "reclaim-all", "advisory", "approve", "reset"));
+                List.of("top", "explain", "doctor", "freeze", "thaw", "reclaim-all", "advisory", "approve", "adopt", "reset"));
         GROUPS.put("Replay and plan", List.of("replay", "forecast", "plan", "policies", "models", "presets"));
         GROUPS.put("Services", List.of("agent", "forecaster", "scheduler", "actuator", "load"));
         GROUPS.put("Setup", List.of("stack", "topics", "schemas", "acls"));

@@ -46,6 +46,11 @@ public record ControlCommand(
         this(domain, id, at, issuer, kind, decision, gpus, reason, List.of());
     }
 
+    /** The same about some jobs and services. */
+    public ControlCommand about(List<Tenant> some) {
+        return new ControlCommand(domain, id, at, issuer, kind, decision, gpus, reason, some);
+    }
+
     /** The kinds of commands. */
     public enum Kind {
         /** Not known to this version; logged, changes nothing. */

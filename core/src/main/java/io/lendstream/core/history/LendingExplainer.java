@@ -1,5 +1,12 @@
 package io.lendstream.core.history;
 
+import java.util.TreeMap;
+import java.util.SortedMap;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.ForeignUse;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.scheduler.AdoptionClaims;
+import io.lendstream.core.scheduler.AdoptionClaim;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
@@ -97,6 +104,25 @@ public final class LendingExplainer {
     /** The advice that stands and may be approved, oldest first; only known where the log could be replayed. */
     public List<Decision> advice() {
         return log.state().advice().map(Advice::decisions).orElse(List.of());
+    }
+
+    /**
+     * What runs already and is claimed, with what is in the way of taking it over.
+     *
+     * @param at the time to judge by; that of the last event where it is later
+     */
+    public List<AdoptionClaim> claims(Instant at) {
+        Instant now = at.isAfter(lastEventAt()) ? at : lastEventAt();
+        return new AdoptionClaims(log.state().entities(), now, true).all();
+    }
+
+    /** The units that others use, or of which that is not known, by name. */
+    public SortedMap<GpuId, ForeignUse> foreign() {
+        SortedMap<GpuId, ForeignUse> foreign = new TreeMap<>();
+        for (GpuState unit : log.state().gpus().values()) {
+            unit.owner().asForeign().ifPresent(use -> foreign.put(unit.gpuId(), use));
+        }
+        return foreign;
     }
 
     /** When training is planned next, unless the domain is frozen then. */

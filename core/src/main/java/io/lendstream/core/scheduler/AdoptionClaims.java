@@ -259,9 +259,10 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                         .formatted(Reason.counted(size, "GPU"))));
     }
 
-    /** A job is one thing. If several match, it is not known which of them it is. */
+    /** A job is one thing. If several that use GPUs match, it is not known which of them it is. */
     private static List<AdoptionClaim> withoutRivals(List<AdoptionClaim> claims) {
         Map<Tenant, Long> byJob = claims.stream()
+                .filter(claim -> !claim.units().isEmpty())
                 .flatMap(claim -> claim.tenant().stream())
                 .filter(Tenant::isJob)
                 .collect(Collectors.groupingBy(tenant -> tenant, Collectors.counting()));

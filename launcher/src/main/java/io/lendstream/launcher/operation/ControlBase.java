@@ -71,7 +71,7 @@ abstract class ControlBase extends ClusterCommand {
     }
 
     @Override
-    public final Integer call() {
+    public Integer call() {
         checkNames();
         Duration patience = Units.duration(timeout)
                 .orElseThrow(() -> UserError.badUsage(

@@ -1,0 +1,123 @@
+package io.lendstream.launcher.operation;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.history.LendingExplainer;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.scheduler.AdoptionClaim;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.state.ForeignUse;
+import io.lendstream.launcher.cli.GpuNames;
+import io.lendstream.service.text.Times;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.stream.Collectors;
+
+/** What runs already in a domain: what would be taken over, by whom, and what stays foreign, with the reason. */
+record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
+    private static final String UNCLAIMED = "no selector matches it";
+
+    private boolean areUsersHeeded() {
+        return log.scheduler()
+                .map(Scheduler::settings)
+                .filter(settings -> settings.model().users().heeded())
+                .isPresent();
+    }
+
+    private String gpus(Collection<GpuId> units) {
+        return units.stream().map(names::of).collect(Collectors.joining(", "));
+    }
+
+    /** The GPUs of which no claim speaks, with their users. */
+    private SortedMap<GpuId, ForeignUse> unclaimed(List<AdoptionClaim> claims) {
+        SortedMap<GpuId, ForeignUse> foreign = log.foreign();
+        Set<GpuId> claimed =
+                claims.stream().flatMap(claim -> claim.units().stream()).collect(Collectors.toSet());
+        foreign.keySet().removeAll(claimed);
+        return foreign;
+    }
+
+    /** A line for each thing. */
+    List<String> lines(String domain) {
+        List<String> lines = new ArrayList<>();
+        if (log.obstacle().isPresent()) {
+            lines.add("domain %s: what runs already is unknown: %s".formatted(domain, log.obstacle().get()));
+            return lines;
+        }
+        lines.add("domain %s (event %d of its log, %s, replayed %s):"
+                .formatted(
+                        domain, log.lastEvent(), Times.exact(log.lastEventAt()), ReplayStart.inWords(log.start())));
+        if (!areUsersHeeded()) {
+            lines.add("  nothing is taken over: scheduler.heed-users is false, so that all GPUs count as unused");
+            return lines;
+        }
+        List<AdoptionClaim> claims = log.claims(at);
+        List<String> clear = new ArrayList<>();
+        List<String> foreign = new ArrayList<>();
+        for (AdoptionClaim claim : claims) {
+            String what = "    %s%s: %s"
+                    .formatted(
+                            claim.inWords(),
+                            claim.units().isEmpty() ? "" : " on " + gpus(claim.units()),
+                            claim.obstacle()
+                                    .map(why -> claim.tenant().map(tenant -> tenant + ": " + why).orElse(why))
+                                    .or(() -> claim.tenant().map(Tenant::toString))
+                                    .orElse(""));
+            (claim.isClear() ? clear : foreign).add(what);
+        }
+        unclaimed(claims)
+                .forEach((gpu, use) -> foreign.add("    %s: %s"
+                        .formatted(
+                                names.of(gpu), use.users().isEmpty() ? use.inWords() : use.inWords() + "; " + UNCLAIMED)));
+        add(lines, "  would be taken over, as it is:", clear);
+        add(lines, "  stays foreign:", foreign);
+        if (clear.isEmpty() && foreign.isEmpty()) {
+            lines.add("  no GPU is foreign, and nothing is found that could be taken over");
+        }
+        return lines;
+    }
+
+    private static void add(List<String> lines, String title, List<String> of) {
+        if (!of.isEmpty()) {
+            lines.add(title);
+            lines.addAll(of);
+        }
+    }
+
+    /** The same for tools. */
+    void put(ObjectNode json) {
+        if (log.obstacle().isPresent()) {
+            json.put("obstacle", log.obstacle().get());
+            return;
+        }
+        json.put("event", log.lastEvent()).put("eventAt", log.lastEventAt().toString());
+        ReplayStart.put(json, log.start());
+        json.put("heedsUsers", areUsersHeeded());
+        List<AdoptionClaim> claims = areUsersHeeded() ? log.claims(at) : List.of();
+        ArrayNode found = json.putArray("found");
+        for (AdoptionClaim claim : claims) {
+            ObjectNode one = found.addObject()
+                    .put("node", claim.found().node().value())
+                    .put("user", claim.found().user())
+                    .put("shown", claim.found().shown());
+            claim.tenant().ifPresent(tenant -> one.put(
+                    "claimedBy",
+                    tenant.match(Tenant.Cases.of(job -> "job/" + job.job(), service -> "service/" + service.service()))));
+            ArrayNode gpus = one.putArray("gpus");
+            claim.units().forEach(unit -> gpus.add(unit.value()));
+            one.put("clear", claim.isClear());
+            claim.obstacle().ifPresent(why -> one.put("obstacle", why));
+        }
+        ArrayNode foreign = json.putArray("foreign");
+        unclaimed(claims).forEach((gpu, use) -> {
+            ObjectNode one = foreign.addObject().put("gpu", gpu.value());
+            ArrayNode users = one.putArray("users");
+            use.users().forEach(users::add);
+        });
+    }
+}

@@ -85,6 +85,7 @@ public final class SchedulerMain extends ServiceCommand {
         topics.add(TopicCatalogue.DOMAIN_EVENTS);
         topics.add(TopicCatalogue.DECISIONS);
         topics.add(TopicCatalogue.SNAPSHOTS);
+        topics.add(TopicCatalogue.REASONS);
         topics.add(TopicCatalogue.BATCHING_DECISIONS);
         topics.add(TopicCatalogue.LEASES);
         return topics;

@@ -60,6 +60,7 @@ final class SchedulerTopology {
     static final String EVENT_LOG = "domain-events";
     static final String DECISIONS = "decisions";
     static final String SNAPSHOTS = "snapshots";
+    static final String REASONS = "reasons";
     static final String BATCHING = "batching-decisions";
     static final String LEASES = "leases";
     static final String PROGRESS = "progress";
@@ -147,6 +148,7 @@ final class SchedulerTopology {
         addSink(topology, EVENT_LOG, topics.name(TopicCatalogue.DOMAIN_EVENTS));
         addSink(topology, DECISIONS, topics.name(TopicCatalogue.DECISIONS));
         addSink(topology, SNAPSHOTS, topics.name(TopicCatalogue.SNAPSHOTS));
+        addSink(topology, REASONS, topics.name(TopicCatalogue.REASONS));
         addSink(topology, BATCHING, topics.name(TopicCatalogue.BATCHING_DECISIONS));
         addSink(topology, LEASES, topics.name(TopicCatalogue.LEASES));
         addSink(topology, PROGRESS, topics.name(TopicCatalogue.PROGRESS));

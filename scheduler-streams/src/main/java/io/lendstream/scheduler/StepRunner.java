@@ -34,13 +34,15 @@ final class StepRunner {
     private final DomainStore store;
     private final StepEncoder encoder;
     private final Snapshots snapshots;
+    private final KeptReasons reasons;
     private final CommitPace commits;
     private final SchedulerMetrics metrics;
 
     /** A step that is made and encoded, but not applied. */
     record PreparedStep(
             Scheduler scheduler,
-            Event event,
+            DomainEvent event,
+            ReasonNotes notes,
             Step step,
             List<StepEncoder.Output> outputs,
             DomainStore.Changes changes) {}
@@ -56,6 +58,7 @@ final class StepRunner {
         this.store = store;
         this.encoder = encoder;
         this.snapshots = snapshots;
+        this.reasons = new KeptReasons(encoder);
         this.commits = commits;
         this.metrics = metrics;
     }
@@ -80,20 +83,22 @@ final class StepRunner {
         return RefusingCall.of(() -> {
             long epoch = event.asStarted().map(SchedulerStarted::epoch).orElse(before.epoch());
             DomainEvent logged = new DomainEvent(domain.id(), epoch, before.eventSequence() + 1, at, origin, event);
-            Step step = step(scheduler, before, logged);
+            ReasonNotes notes = new ReasonNotes();
+            Step step = step(scheduler, before, logged, notes);
             return new PreparedStep(
                     scheduler,
-                    event,
+                    logged,
+                    notes,
                     step,
                     encoder.encode(logged, step, arrived),
                     store.prepare(step.state(), domain.answered(), step.changed(), origin.isPresent()));
         });
     }
 
-    private Step step(Scheduler scheduler, ClusterState before, DomainEvent event) {
+    private Step step(Scheduler scheduler, ClusterState before, DomainEvent event, ReasonNotes notes) {
         long start = System.nanoTime();
         try {
-            return scheduler.step(before, event);
+            return scheduler.step(before, event, notes);
         } finally {
             metrics.stepTime().record(Duration.ofNanos(System.nanoTime() - start));
         }
@@ -106,16 +111,18 @@ final class StepRunner {
         domain.state(step.state());
         publish(pending.outputs());
         store.commit(pending.changes());
+        publish(reasons.after(pending.scheduler(), pending.event(), pending.notes(), step, arrived));
         publish(snapshots.after(before, step.state(), pending.scheduler(), arrived));
         for (Decision decision : step.decisions()) {
             metrics.decided(decision, Duration.ofMillis(context.currentSystemTimeMs() - arrived));
         }
         if (!step.decisions().isEmpty()) {
-            commits.decided(pending.event().asRate().isPresent());
+            commits.decided(pending.event().event().asRate().isPresent());
         }
         domain.worked();
-        metrics.accepted(pending.event());
+        metrics.accepted(pending.event().event());
         pending.event()
+                .event()
                 .asReport()
                 .filter(report -> report.outcome() == Outcome.HOLDS)
                 .ifPresent(report -> tellDrift(report, step));

@@ -8,9 +8,9 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Owner;
+import io.lendstream.service.text.EventGist;
 import io.lendstream.service.text.Times;
 import java.util.List;
-import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -147,20 +147,17 @@ final class EventText implements Action.Cases<String> {
 
     /** A summary of an event. */
     static String gist(Event event) {
-        return event.match(new EventGist());
+        return EventGist.of(event);
     }
 
     /** The kind of a command and its reason. */
     static String order(ControlCommand command) {
-        return lower(command.kind()) + (command.reason().isEmpty() ? "" : " (" + command.reason() + ")");
+        return EventGist.order(command);
     }
 
     /** The kind of an event, such as {@code request-rate}. */
     static String kind(Event event) {
-        return event.getClass()
-                .getSimpleName()
-                .replaceAll("(?<=[a-z])(?=[A-Z])", "-")
-                .toLowerCase(Locale.ROOT);
+        return EventGist.kind(event);
     }
 
     /** The owner of a GPU. */
@@ -169,11 +166,11 @@ final class EventText implements Action.Cases<String> {
     }
 
     static String list(List<GpuId> gpus) {
-        return gpus.stream().map(GpuId::value).collect(Collectors.joining(", "));
+        return EventGist.list(gpus);
     }
 
     static String lower(Enum<?> word) {
-        return word.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return EventGist.lower(word);
     }
 
     private static String gpus(List<GpuId> gpus) {

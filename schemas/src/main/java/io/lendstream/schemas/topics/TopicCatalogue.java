@@ -15,6 +15,7 @@ import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.history.KeptReason;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.SnapshotPart;
@@ -90,6 +91,14 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             SnapshotPart.class,
             "state of a domain after an event of its log, in parts");
 
+    /** Outlives the log, from which a younger decision is explained with all facts. */
+    public static final Topic<KeptReason> REASONS = kept(
+            Role.HISTORY,
+            "reasons",
+            "domain",
+            Duration.ofDays(400),
+            KeptReason.class,
+            "a decision with its alternatives and events, for the time after the log");
     public static final Topic<BatchingDecision> BATCHING_DECISIONS = latestKept(
             Role.RESULT,
             "batching-decisions",
@@ -133,6 +142,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             DOMAIN_EVENTS,
             DECISIONS,
             SNAPSHOTS,
+            REASONS,
             BATCHING_DECISIONS,
             LEASES,
             ACTUATION_REPORTS,

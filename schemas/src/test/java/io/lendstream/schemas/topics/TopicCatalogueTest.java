@@ -29,6 +29,7 @@ final class TopicCatalogueTest {
                         "lendstream.domain-events delete",
                         "lendstream.decisions delete",
                         "lendstream.snapshots delete",
+                        "lendstream.reasons delete",
                         "lendstream.batching-decisions compact,delete",
                         "lendstream.leases compact",
                         "lendstream.actuation-reports delete",
@@ -48,6 +49,11 @@ final class TopicCatalogueTest {
     @Test
     void keepsASnapshotForEveryEventThatTheLogKeeps() {
         assertThat(TopicCatalogue.SNAPSHOTS.retention()).isEqualTo(TopicCatalogue.DOMAIN_EVENTS.retention());
+    }
+
+    @Test
+    void keepsReasonsLongerThanTheLog() {
+        assertThat(TopicCatalogue.REASONS.retention()).contains(Duration.ofDays(400));
     }
 
     @Test

@@ -15,6 +15,7 @@ public enum Strictness {
             TopicCatalogue.DOMAIN_EVENTS,
             TopicCatalogue.DECISIONS,
             TopicCatalogue.SNAPSHOTS,
+            TopicCatalogue.REASONS,
             TopicCatalogue.BATCHING_DECISIONS,
             TopicCatalogue.LEASES,
             TopicCatalogue.ACTUATION_REPORTS,

@@ -1,4 +1,4 @@
-package io.lendstream.launcher.operation;
+package io.lendstream.service.text;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
@@ -17,13 +17,47 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.QuotaUse;
-import io.lendstream.service.text.Times;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** One line for each kind of event. */
-final class EventGist implements Event.Cases<String> {
+/** An event as text for people: a line for each kind of event. GPUs have uuids here. */
+public final class EventGist implements Event.Cases<String> {
+    private static final EventGist WORDS = new EventGist();
+
+    private EventGist() {}
+
+    /** A summary of an event. */
+    public static String of(Event event) {
+        return event.match(WORDS);
+    }
+
+    /** The kind of an event, such as {@code request-rate}. */
+    public static String kind(Event event) {
+        return event.getClass()
+                .getSimpleName()
+                .replaceAll("(?<=[a-z])(?=[A-Z])", "-")
+                .toLowerCase(Locale.ROOT);
+    }
+
+    /** The kind of a command and its reason. */
+    public static String order(ControlCommand command) {
+        return lower(command.kind()) + (command.reason().isEmpty() ? "" : " (" + command.reason() + ")");
+    }
+
+    /** The names of GPUs, between commas. */
+    public static String list(List<GpuId> gpus) {
+        return gpus.stream().map(GpuId::value).collect(Collectors.joining(", "));
+    }
+
+    /** A constant as a word. */
+    public static String lower(Enum<?> word) {
+        return word.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
     @Override
     public String rate(RequestRate rate) {
         return "%.1f requests/s offered to %s from %s to %s%s"
@@ -57,8 +91,8 @@ final class EventGist implements Event.Cases<String> {
                 .formatted(
                         report.actuator(),
                         report.decision(),
-                        EventText.lower(report.outcome()),
-                        report.gpus().isEmpty() ? "" : " " + EventText.list(report.gpus()),
+                        lower(report.outcome()),
+                        report.gpus().isEmpty() ? "" : " " + list(report.gpus()),
                         report.reason().isEmpty() ? "" : " (" + report.reason() + ")");
     }
 
@@ -80,7 +114,7 @@ final class EventGist implements Event.Cases<String> {
         return "job %s is %s on %s, %.0f iterations done"
                 .formatted(
                         progress.job(),
-                        EventText.lower(progress.phase()),
+                        lower(progress.phase()),
                         Reason.counted(progress.parallelism().replicas(), "GPU"),
                         progress.progress());
     }
@@ -91,7 +125,7 @@ final class EventGist implements Event.Cases<String> {
                 .formatted(
                         node.nodeId(),
                         Reason.counted(node.gpus().size(), "GPU"),
-                        EventText.lower(node.status()),
+                        lower(node.status()),
                         node.why().isEmpty() ? "" : " (" + node.why() + ")");
     }
 
@@ -129,7 +163,7 @@ final class EventGist implements Event.Cases<String> {
 
     @Override
     public String command(ControlCommand command) {
-        return "%s ordered: %s".formatted(command.issuer(), EventText.order(command));
+        return "%s ordered: %s".formatted(command.issuer(), order(command));
     }
 
     @Override

@@ -127,7 +127,7 @@ public final class ControlCommands {
         @Override
         List<ControlCommand> commands(TopicScan reading, Instant now) {
             DecisionId wanted = ExplainCommand.parsed(id, FORM);
-            var decisions = new ExplainCommand.Found(wanted);
+            var decisions = new FoundDecision(wanted);
             reading.values(TopicCatalogue.DECISIONS, decisions::take);
             Decision decision = decisions.wanted();
             if (!decision.advisory()) {

@@ -3,6 +3,7 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.history.KeptReason;
 import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.state.SnapshotPart;
@@ -12,6 +13,8 @@ import io.lendstream.launcher.operation.SequenceSearch.Placed;
 import io.lendstream.schemas.snapshot.SnapshotShelf;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -24,11 +27,15 @@ final class DomainHistory implements AutoCloseable {
     /** Snapshots are large; this many parts are read at once, and more further back. */
     private static final long PARTS = 64;
 
+    /** No domain has this name. */
+    private static final DomainId OUT_OF_ORDER = new DomainId("out of order");
+
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     private final DomainTopic<DomainEvent> events;
     private final DomainTopic<Decision> decisions;
     private final DomainTopic<SnapshotPart> snapshots;
+    private final DomainTopic<KeptReason> reasons;
     private final Consumer<String> remarks;
 
     /** @param remarks receives a line every two seconds while a log is read, and one for each unusable snapshot */
@@ -36,6 +43,7 @@ final class DomainHistory implements AutoCloseable {
         this.events = new DomainTopic<>(reading, topics, TopicCatalogue.DOMAIN_EVENTS);
         this.decisions = new DomainTopic<>(reading, topics, TopicCatalogue.DECISIONS);
         this.snapshots = new DomainTopic<>(reading, topics, TopicCatalogue.SNAPSHOTS);
+        this.reasons = new DomainTopic<>(reading, topics, TopicCatalogue.REASONS);
         this.remarks = remarks;
     }
 
@@ -133,6 +141,37 @@ final class DomainHistory implements AutoCloseable {
         read(partition, from, placed -> to.accept(placed.value()), () -> false);
     }
 
+    /** What is kept of a decision; empty if nothing is. */
+    Optional<KeptReason> reason(DecisionId id) {
+        Partition<KeptReason> partition = reasons.of(id.domain());
+        long from = new SequenceSearch<>(
+                        partition,
+                        DomainHistory::domainInOrder,
+                        reason -> reason.id().sequence(),
+                        SLACK)
+                .before(id.domain(), id.sequence());
+        List<KeptReason> found = new ArrayList<>();
+        long[] later = {0};
+        read(
+                partition,
+                from,
+                placed -> {
+                    if (placed.value().id().equals(id)) {
+                        found.add(placed.value());
+                    } else if (placed.value().id().domain().equals(id.domain())
+                            && placed.value().id().compareTo(id) > 0) {
+                        later[0]++;
+                    }
+                },
+                () -> later[0] > SLACK);
+        return found.stream().reduce(KeptReason::and).filter(reason -> reason.decision().isPresent());
+    }
+
+    /** The domain of a record whose place is in the order of decisions; second records come at any time. */
+    private static DomainId domainInOrder(KeptReason reason) {
+        return reason.decision().isPresent() ? reason.id().domain() : OUT_OF_ORDER;
+    }
+
     private static SequenceSearch<DomainEvent> search(Partition<DomainEvent> partition) {
         return new SequenceSearch<>(partition, DomainEvent::domain, DomainEvent::sequence, SLACK);
     }
@@ -171,5 +210,6 @@ final class DomainHistory implements AutoCloseable {
         events.close();
         decisions.close();
         snapshots.close();
+        reasons.close();
     }
 }

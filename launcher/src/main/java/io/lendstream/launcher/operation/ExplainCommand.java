@@ -2,9 +2,10 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.DecisionOutcome;
+import io.lendstream.core.history.Explanation;
+import io.lendstream.core.history.KeptReason;
 import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -71,6 +72,7 @@ public final class ExplainCommand extends ClusterCommand {
             TopicCatalogue.NODES,
             TopicCatalogue.DOMAIN_EVENTS,
             TopicCatalogue.SNAPSHOTS,
+            TopicCatalogue.REASONS,
             TopicCatalogue.CONTROL,
             TopicCatalogue.ACTUATION_REPORTS);
     private static final Pattern SEQUENCE = Pattern.compile("\\d{1,18}");
@@ -207,16 +209,16 @@ public final class ExplainCommand extends ClusterCommand {
         Cluster cluster = cluster();
         Connection.check(cluster.kafka(), cluster.topics(), OF_DECISIONS, cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
-        var decisions = new Found(wanted);
+        var decisions = new FoundDecision(wanted);
         Explained explained;
         try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
-            Instant written = find(wanted, decisions, reading, history);
+            Optional<Instant> written = find(wanted, decisions, reading, history);
             Decision decision = decisions.wanted();
             var replay = new DecisionReplay(decision, history);
             if (fromBeginning) {
                 replay.runFromBeginning();
             } else if (!noReplay) {
-                replay.run(() -> accepted(cluster, reading, written));
+                replay.run(() -> accepted(cluster, reading, written.orElse(Instant.MAX)));
             }
             if (replay.missesPlan()) {
                 remark("the plan that the decision follows is older than the replay; its alternatives are shown with"
@@ -224,8 +226,8 @@ public final class ExplainCommand extends ClusterCommand {
             }
             reading.written(
                     TopicCatalogue.ACTUATION_REPORTS,
-                    written.minus(REPORTED_BEFORE),
-                    written.plus(REPORTED_AFTER),
+                    written.map(at -> at.minus(REPORTED_BEFORE)).orElse(Instant.EPOCH),
+                    written.map(at -> at.plus(REPORTED_AFTER)).orElse(Instant.MAX),
                     decisions::take);
             explained = new Explained(
                     replay.explanation(),
@@ -234,7 +236,8 @@ public final class ExplainCommand extends ClusterCommand {
                     noReplay,
                     replay.inForce(),
                     cluster.topics(),
-                    reading.gpuNames());
+                    reading.gpuNames(),
+                    kept(decision.id(), replay.explanation(), history));
         }
         if (json()) {
             print(explained.json());
@@ -243,8 +246,12 @@ public final class ExplainCommand extends ClusterCommand {
         }
     }
 
-    /** Finds a decision and returns when it was written; the approval of advice may come at any time later. */
-    private static Instant find(DecisionId wanted, Found decisions, TopicScan reading, DomainHistory history) {
+    /**
+     * Finds a decision and returns when it was written, if its topic still has it. The approval of advice may come at any
+     * time later.
+     */
+    private static Optional<Instant> find(
+            DecisionId wanted, FoundDecision decisions, TopicScan reading, DomainHistory history) {
         Optional<Placed<Decision>> found = history.decision(wanted);
         if (found.filter(placed -> !placed.value().advisory()).isPresent()) {
             decisions.take(found.get().value());
@@ -252,7 +259,17 @@ public final class ExplainCommand extends ClusterCommand {
         } else {
             reading.values(TopicCatalogue.DECISIONS, decisions::take);
         }
-        return found.map(Placed::written).orElse(Instant.EPOCH);
+        if (found.isEmpty() && !decisions.isFound()) {
+            history.reason(wanted).flatMap(KeptReason::decision).ifPresent(decisions::take);
+        }
+        return found.map(Placed::written);
+    }
+
+    /** What was kept with a decision, if its log cannot be replayed. */
+    private Optional<ExplainedKept> kept(DecisionId id, Explanation explanation, DomainHistory history) {
+        return noReplay || explanation.made().isPresent()
+                ? Optional.empty()
+                : history.reason(id).map(reason -> new ExplainedKept(reason, history.firstEvent(id.domain())));
     }
 
     /** The events of lasting commands that were accepted before a time. */
@@ -324,60 +341,6 @@ public final class ExplainCommand extends ClusterCommand {
             return parsed;
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage("ID is '%s', but must be %s".formatted(id, form));
-        }
-    }
-
-    /** Searches all decisions for one, and collects its reports. */
-    static final class Found {
-        private final DecisionId id;
-        private final ApprovalSearch approval;
-        private final Map<DomainId, DecisionId> first = new TreeMap<>();
-        private final Map<DomainId, DecisionId> last = new TreeMap<>();
-        private Optional<Decision> found = Optional.empty();
-        private final List<ActuationReport> reports = new ArrayList<>();
-        private Instant latest = Instant.EPOCH;
-
-        Found(DecisionId id) {
-            this.id = id;
-            this.approval = new ApprovalSearch(id);
-        }
-
-        void take(Decision decision) {
-            approval.take(decision);
-            DomainId domain = decision.id().domain();
-            first.putIfAbsent(domain, decision.id());
-            last.merge(domain, decision.id(), (one, other) -> one.compareTo(other) < 0 ? other : one);
-            if (domain.equals(id.domain())) {
-                latest = decision.at().isAfter(latest) ? decision.at() : latest;
-            }
-            if (found.isEmpty() && decision.id().equals(id)) {
-                found = Optional.of(decision);
-            }
-        }
-
-        void take(ActuationReport report) {
-            if (report.domain().equals(id.domain())) {
-                latest = report.at().isAfter(latest) ? report.at() : latest;
-                if (report.decision().equals(id)) {
-                    reports.add(report);
-                }
-            }
-        }
-
-        Decision wanted() {
-            return found.orElseThrow(() -> UserError.failed(whatThereIs()));
-        }
-
-        private String whatThereIs() {
-            DecisionId newest = last.get(id.domain());
-            if (newest != null) {
-                return "there is no decision %s; domain %s has decisions %s to %s."
-                        .formatted(id, id.domain(), first.get(id.domain()), newest);
-            }
-            return last.isEmpty()
-                    ? "there is no decision %s: none has been made yet.".formatted(id)
-                    : "there is no decision %s: domain '%s' has no decisions. Domains with decisions: %s."
-                            .formatted(id, id.domain(), last.keySet());
         }
     }
 }

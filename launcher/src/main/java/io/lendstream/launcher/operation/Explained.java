@@ -12,7 +12,6 @@ import io.lendstream.core.event.Timings;
 import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explanation;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.scheduler.SafetyRule;
 import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.cli.GpuNames;
@@ -35,6 +34,7 @@ import java.util.stream.Collectors;
  * @param orders commands in force at the time of the decision
  * @param topics names of the topics, which identify groups of operators
  * @param names short names of GPUs
+ * @param kept what was kept with the decision, for the case that the log cannot be replayed
  */
 record Explained(
         Explanation explanation,
@@ -43,7 +43,8 @@ record Explained(
         boolean shortened,
         List<DomainEvent> orders,
         TopicCatalogue topics,
-        GpuNames names) {
+        GpuNames names,
+        Optional<ExplainedKept> kept) {
 
     List<String> lines() {
         var lines = new ArrayList<String>();
@@ -51,6 +52,7 @@ record Explained(
         inputs(lines);
         orders(lines);
         explanation.made().ifPresent(made -> made(lines, made));
+        kept.ifPresent(known -> ExplainedAlternatives.add(lines, known.alternatives()));
         fate(lines);
         List<String> named = new ArrayList<>(names.in(lines));
         uuids(named);
@@ -101,6 +103,7 @@ record Explained(
                             event.origin().map(origin -> "  " + origin).orElse(""),
                             gist(event)));
         }
+        kept.ifPresent(known -> known.addInputs(lines, explanation.inputs()));
         if (!explanation.missing().isEmpty()) {
             lines.add("  not read: %s"
                     .formatted(explanation.missing().stream()
@@ -134,7 +137,7 @@ record Explained(
                     .forEach((service, need) ->
                             lines.add("  %s: %d (%s)".formatted(service, need.replicas(), need.explained())));
         }
-        alternatives(lines, made.alternatives());
+        ExplainedAlternatives.add(lines, made.alternatives());
         made.plannedBy()
                 .ifPresent(event ->
                         lines.add("  planned %s, event %d".formatted(Times.exact(event.at()), event.sequence())));
@@ -162,24 +165,6 @@ record Explained(
             lines.add("Safety rules:");
             made.safetyRules().forEach(rule -> lines.add("  " + line(rule)));
         }
-    }
-
-    private static void alternatives(List<String> lines, List<Alternative> weighed) {
-        if (!weighed.isEmpty()) {
-            boolean areLoans = !weighed.get(0).gpus().isEmpty();
-            String order = areLoans ? "the chosen ones first, then the others, least first" : "from the smallest size";
-            lines.add("");
-            lines.add("Alternatives, by %s; %s:".formatted(weighed.get(0).measure(), order));
-            weighed.forEach(one -> lines.add("  " + line(one)));
-        }
-    }
-
-    private static String line(Alternative weighed) {
-        String what = weighed.gpus().isEmpty()
-                ? "%s for job %s".formatted(Reason.counted(weighed.size(), "GPU"), weighed.job())
-                : "%s of job %s, which keeps %d"
-                        .formatted(EventText.list(weighed.gpus()), weighed.job(), weighed.size());
-        return "%s %s: %.3f, %s".formatted(weighed.chosen() ? "+" : "-", what, weighed.score(), weighed.why());
     }
 
     private static String line(SafetyRule rule) {
@@ -211,6 +196,9 @@ record Explained(
     private String verdict() {
         if (shortened) {
             return "The log was not replayed (--no-replay). The explanation has only the recorded facts.";
+        }
+        if (explanation.made().isEmpty() && kept.isPresent()) {
+            return kept.get().verdict();
         }
         if (explanation.made().isEmpty()) {
             return "The log could not be replayed: %s. The explanation has only the recorded facts."
@@ -244,6 +232,8 @@ record Explained(
         ArrayNode commands = json.putArray("commandsInForce");
         orders.forEach(event -> commands.add(json(event)));
         explanation.made().ifPresent(made -> put(json, made));
+        json.put("replayed", explanation.made().isPresent());
+        kept.ifPresent(known -> known.put(json));
         ObjectNode became = json.putObject("outcome");
         became.put("summary", approval.inWords(fate));
         approval.approvedAs().ifPresent(id -> became.put("approvedAs", id.toString()));
@@ -316,7 +306,7 @@ record Explained(
         made.needs()
                 .forEach((service, need) ->
                         RoleFigures.putCauses(needs.addObject().put("service", service.value()), need));
-        putAlternatives(json.putArray("alternatives"), made);
+        ExplainedAlternatives.put(json.putArray("alternatives"), made.alternatives());
         made.plannedBy().ifPresent(event -> json.set("plannedBy", json(event)));
         ObjectNode vetoes = json.putObject("vetoes");
         made.vetoes().forEach(vetoes::put);
@@ -328,19 +318,6 @@ record Explained(
                         .put("before", owner(change.before()))
                         .put("after", owner(change.after())));
         putRules(json.putArray("guards"), made);
-    }
-
-    private void putAlternatives(ArrayNode alternatives, Explanation.Made made) {
-        made.alternatives().forEach(weighed -> {
-            ObjectNode one = alternatives.addObject();
-            one.put("job", weighed.job().value())
-                    .put("size", weighed.size())
-                    .put("score", weighed.score())
-                    .put("measure", weighed.measure())
-                    .put("chosen", weighed.chosen())
-                    .put("why", weighed.why())
-                    .set("gpus", names(weighed.gpus()));
-        });
     }
 
     private void putRules(ArrayNode rules, Explanation.Made made) {

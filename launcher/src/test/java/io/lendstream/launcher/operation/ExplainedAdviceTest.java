@@ -83,7 +83,8 @@ class ExplainedAdviceTest {
                 false,
                 List.of(),
                 TopicCatalogue.standard(),
-                StoryNames.of(story));
+                StoryNames.of(story),
+                Optional.empty());
     }
 
     @Test

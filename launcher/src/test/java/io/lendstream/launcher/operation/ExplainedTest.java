@@ -65,7 +65,8 @@ class ExplainedTest {
                 false,
                 orders.inForce(),
                 TopicCatalogue.standard(),
-                StoryNames.of(story));
+                StoryNames.of(story),
+                Optional.empty());
     }
 
     @Test
@@ -221,7 +222,7 @@ class ExplainedTest {
 
     @Test
     void anUnknownDecisionIsAnErrorThatNamesTheFirstAndTheLast() {
-        var found = new ExplainCommand.Found(new DecisionId(Scenario.DOMAIN, 1, 99));
+        var found = new FoundDecision(new DecisionId(Scenario.DOMAIN, 1, 99));
         story.decisions().forEach(found::take);
 
         assertThatThrownBy(found::wanted)
@@ -233,7 +234,7 @@ class ExplainedTest {
 
     @Test
     void anUnknownDomainIsAnErrorThatNamesTheDomains() {
-        var found = new ExplainCommand.Found(DecisionId.parse("nowhere/1/1"));
+        var found = new FoundDecision(DecisionId.parse("nowhere/1/1"));
         story.decisions().forEach(found::take);
 
         assertThatThrownBy(found::wanted)

@@ -269,7 +269,8 @@ class HostileTextTest {
                 true,
                 List.of(ordered),
                 TopicCatalogue.standard(),
-                new GpuNames());
+                new GpuNames(),
+                Optional.empty());
     }
 
     @Test

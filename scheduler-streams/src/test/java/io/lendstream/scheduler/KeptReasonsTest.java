@@ -1,0 +1,121 @@
+package io.lendstream.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.KeptInput;
+import io.lendstream.core.history.KeptReason;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.Alternative;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the topology keeps of decisions. */
+class KeptReasonsTest {
+    private final Loop loop = Loop.live();
+    private List<KeptReason> kept = List.of();
+    private List<Decision> decisions = List.of();
+    private List<DomainEvent> log = List.of();
+
+    @BeforeEach
+    void play() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .node("infer", Pool.INFERENCE, 6)
+                .service("chat", 1)
+                .settled()
+                .job("bert", 4)
+                .settled()
+                .job("gpt", 2)
+                .settled();
+        for (int i = 0; i < 60; i++) {
+            story.rate("chat", i == 50 ? 45 : 1).settled().after(Duration.ofSeconds(15)).settled();
+            for (String job : List.of("bert", "gpt")) {
+                if (story.job(job).gpus() > 0) {
+                    story.progress(job, JobPhase.RUNNING).settled();
+                }
+            }
+        }
+        story.log().stream()
+                .filter(event -> !(event.event() instanceof Tick) && !(event.event() instanceof SchedulerStarted))
+                .forEach(event -> loop.tell(event.event()));
+        kept = loop.read(TopicCatalogue.REASONS);
+        decisions = loop.decisions();
+        log = loop.events();
+    }
+
+    @AfterEach
+    void close() {
+        loop.close();
+    }
+
+    @Test
+    void areTheDecisionsWithoutRenewalsInTheirOrder() {
+        assertThat(decisions).anyMatch(decision -> decision.action().asRenew().isPresent());
+        assertThat(kept.stream().flatMap(reason -> reason.decision().stream()))
+                .containsExactlyElementsOf(decisions.stream()
+                        .filter(decision -> decision.action().asRenew().isEmpty())
+                        .toList());
+    }
+
+    @Test
+    void describeTheEventsThatLedToTheDecision() {
+        Map<Long, DomainEvent> events = new TreeMap<>();
+        log.forEach(event -> events.put(event.sequence(), event));
+        for (KeptReason reason : kept) {
+            if (reason.decision().isPresent()) {
+                assertThat(reason.inputs())
+                        .extracting(KeptInput::sequence)
+                        .isEqualTo(reason.decision().get().reason().inputs());
+                for (KeptInput input : reason.inputs()) {
+                    DomainEvent event = events.get(input.sequence());
+                    assertThat(input.at()).isEqualTo(event.at());
+                    assertThat(input.origin()).isEqualTo(event.origin());
+                    assertThat(input.gist()).isNotBlank();
+                }
+            }
+        }
+        assertThat(kept.stream().flatMap(reason -> reason.inputs().stream()).map(KeptInput::gist))
+                .anyMatch(gist -> gist.startsWith("45.0 requests/s offered to chat"));
+    }
+
+    @Test
+    void haveTheLossesOfReclaims() {
+        assertThat(kept)
+                .filteredOn(reason -> reason.decision()
+                        .filter(Decision::isReclaim)
+                        .isPresent())
+                .isNotEmpty()
+                .allSatisfy(reason -> assertThat(reason.alternatives())
+                        .hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES)
+                        .anyMatch(Alternative::chosen));
+    }
+
+    @Test
+    void haveTheSizesOfPlannedChangesInLaterRecords() {
+        List<DecisionId> planned = decisions.stream()
+                .filter(decision -> decision.reason().is(ReasonCode.PLAN))
+                .map(Decision::id)
+                .toList();
+        assertThat(kept)
+                .filteredOn(reason -> reason.decision().isEmpty())
+                .isNotEmpty()
+                .allSatisfy(reason -> {
+                    assertThat(planned).contains(reason.id());
+                    assertThat(reason.alternatives()).hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES);
+                });
+    }
+}

@@ -6,7 +6,10 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.Explanation;
+import io.lendstream.core.history.KeptInput;
+import io.lendstream.core.history.KeptReason;
 import io.lendstream.core.history.Snapshot;
+import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.state.SnapshotPart;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.events.CloudEventHeaders;
@@ -15,6 +18,7 @@ import io.lendstream.schemas.snapshot.SnapshotShelf;
 import io.lendstream.schemas.snapshot.SnapshotWriting;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.text.EventGist;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
@@ -44,7 +48,7 @@ final class HistoryCost implements Bench {
     private static final int JOBS = 120;
     private static final int LARGE_GPUS = 10_000;
     private static final int LARGE_JOBS = 2_000;
-    private static final int LARGE_SECONDS = 20;
+    private static final int LARGE_SECONDS = 61;
     /** The default of {@code scheduler.snapshot-events}. */
     private static final int SNAPSHOT_EVENTS = 10_000;
 
@@ -69,6 +73,8 @@ final class HistoryCost implements Bench {
                 new Volume("lz4", Compression.lz4().build()),
                 new Volume("zstd", Compression.zstd().build()));
         Volume decisions = new Volume("lz4", Compression.lz4().build());
+        Volume reasons = new Volume("lz4", Compression.lz4().build());
+        List<Decision> kept = new ArrayList<>();
         List<byte[]> log = new ArrayList<>();
         List<Decision> made = new ArrayList<>();
         HistoryOfDomain domain = new HistoryOfDomain(GPUS, JOBS, (event, step) -> {
@@ -79,6 +85,10 @@ final class HistoryCost implements Bench {
             for (Decision decision : step.decisions()) {
                 made.add(decision);
                 decisions.add(TopicCatalogue.DECISIONS, event, bytes(TopicCatalogue.DECISIONS, decision));
+                if (decision.action().asRenew().isEmpty()) {
+                    kept.add(decision);
+                    reasons.add(TopicCatalogue.REASONS, event, bytes(TopicCatalogue.REASONS, kept(decision, event)));
+                }
             }
         });
         long declared = log.size();
@@ -91,15 +101,19 @@ final class HistoryCost implements Bench {
         metrics.put("log_mb_per_day", metrics.getOrDefault("log_mb_per_day_lz4", 0.0));
         metrics.put("decisions_mb_per_day", decisions.bytes() / MEGA / days);
         metrics.put("decisions_per_day", made.size() / days);
+        metrics.put("reasons_mb_per_day", reasons.bytes() / MEGA / days);
+        metrics.put("reasons_per_day", kept.size() / days);
         bytesByKind.forEach((kind, bytes) ->
                 System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / days));
         snapshots("1k", domain);
+        weighing("1k", domain);
         explain();
         HistoryOfDomain large = new HistoryOfDomain(LARGE_GPUS, LARGE_JOBS, (event, step) -> {});
         for (int i = 0; i < LARGE_SECONDS; i++) {
             large.second();
         }
         snapshots("10k", large);
+        weighing("10k", large);
         double perDay = metrics.getOrDefault("events_per_s", 0.0) * SECONDS_OF_DAY / SNAPSHOT_EVENTS;
         metrics.put("snapshots_mb_per_day", perDay * metrics.getOrDefault("snapshot_1k_mb", 0.0));
         metrics.forEach((name, figure) -> System.out.printf("%-28s %12.3f%n", name, figure));
@@ -152,6 +166,33 @@ final class HistoryCost implements Bench {
 
     private static <T> byte[] bytes(Topic<T> topic, T value) {
         return AvroBytes.write(Codecs.encode(topic, value));
+    }
+
+    /** A record without alternatives, and with each event that led to the decision as long as the last. */
+    private static KeptReason kept(Decision decision, DomainEvent event) {
+        List<KeptInput> inputs = decision.reason().inputs().stream()
+                .map(input -> new KeptInput(
+                        input,
+                        event.at(),
+                        EventGist.kind(event.event()),
+                        event.origin(),
+                        EventGist.of(event.event())))
+                .toList();
+        return new KeptReason(decision.id(), Optional.of(decision), List.of(), inputs);
+    }
+
+    /** The time on a core to weigh the sizes of one job, which the scheduler does for a few decisions of a plan. */
+    private void weighing(String name, HistoryOfDomain domain) {
+        ClusterView view = domain.planned();
+        List<Double> millis = new ArrayList<>();
+        view.open().stream().limit(40).forEach(job -> {
+            long begun = THREADS.getCurrentThreadCpuTime();
+            domain.scheduler().policy().sizes(view, job.job());
+            millis.add((THREADS.getCurrentThreadCpuTime() - begun) / 1e6);
+        });
+        millis.sort(null);
+        metrics.put("weighing_%s_median_cpu_ms".formatted(name), millis.get(millis.size() / 2));
+        metrics.put("weighing_%s_longest_cpu_ms".formatted(name), millis.get(millis.size() - 1));
     }
 
     /** The times on a core of a snapshot's parts, of which the scheduler writes one with each event. */

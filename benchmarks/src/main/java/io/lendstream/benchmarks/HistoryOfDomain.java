@@ -22,11 +22,14 @@ import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.scheduler.StepListener;
 import io.lendstream.core.simulated.ChangeTiming;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
@@ -67,6 +70,14 @@ final class HistoryOfDomain {
     private final int jobs;
     private final Deque<Event> inbox = new ArrayDeque<>();
     private final BiConsumer<DomainEvent, Step> to;
+    private Optional<ClusterView> planned = Optional.empty();
+    private final StepListener plans = new StepListener() {
+        @Override
+        public void planned(ClusterView view, Plan plan) {
+            planned = Optional.of(view);
+        }
+    };
+
     private ClusterState state = ClusterState.empty(id);
     private Instant now = START;
     private int seconds;
@@ -106,6 +117,11 @@ final class HistoryOfDomain {
 
     ClusterState state() {
         return state;
+    }
+
+    /** What the policy was shown for its last plan. */
+    ClusterView planned() {
+        return planned.orElseThrow();
     }
 
     /** Lets a second pass. */
@@ -166,7 +182,7 @@ final class HistoryOfDomain {
                 event.at(),
                 isOwn ? Optional.empty() : Optional.of(new Origin("lendstream.gpu-telemetry", 3, offset++)),
                 event);
-        Step step = scheduler.step(state, logged);
+        Step step = scheduler.step(state, logged, plans);
         state = step.state();
         to.accept(logged, step);
         for (Decision decision : step.decisions()) {

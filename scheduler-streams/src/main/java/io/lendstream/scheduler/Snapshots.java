@@ -47,20 +47,22 @@ final class Snapshots {
     List<Output> after(ClusterState before, ClusterState after, Scheduler scheduler, long arrived) {
         DomainId domain = after.domain();
         boolean isDue = pace.isDue(before, after);
-        SnapshotWriting writing = begun.get(domain);
-        if (writing == null && !isDue) {
+        Optional<SnapshotWriting> open = Optional.ofNullable(begun.get(domain));
+        if (open.isEmpty() && !isDue) {
             return List.of();
         }
         try {
             List<Output> outputs = new ArrayList<>();
-            while (writing != null && writing.hasNext() && (isDue || outputs.isEmpty())) {
-                outputs.add(encoded(writing.next(), arrived));
+            if (open.isPresent()) {
+                write(open.get(), isDue, outputs, arrived);
             }
             if (isDue) {
-                writing = new SnapshotWriting(after, scheduler.inOffice(after), VERSION, SnapshotWriting.PART_BYTES);
-                outputs.add(encoded(writing.next(), arrived));
+                write(
+                        new SnapshotWriting(after, scheduler.inOffice(after), VERSION, SnapshotWriting.PART_BYTES),
+                        false,
+                        outputs,
+                        arrived);
             }
-            keep(domain, writing);
             return outputs;
         } catch (RuntimeException e) {
             if (InfrastructureFailure.is(e)) {
@@ -77,11 +79,17 @@ final class Snapshots {
         }
     }
 
-    private void keep(DomainId domain, SnapshotWriting writing) {
+    /** Writes the next part of a snapshot, or all that are left. */
+    private void write(SnapshotWriting writing, boolean isWhole, List<Output> outputs, long arrived) {
+        SnapshotPart part;
+        do {
+            part = writing.next();
+            outputs.add(encoded(part, arrived));
+        } while (isWhole && writing.hasNext());
         if (writing.hasNext()) {
-            begun.put(domain, writing);
+            begun.put(part.domain(), writing);
         } else {
-            begun.remove(domain);
+            begun.remove(part.domain());
         }
     }
 

@@ -54,6 +54,7 @@ final class HistoryCost implements Bench {
 
     private static final int SECONDS = 600;
     private static final double SECONDS_OF_DAY = Duration.ofDays(1).toSeconds();
+    private static final double DAYS = SECONDS / SECONDS_OF_DAY;
     private static final double MEGA = 1e6;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -67,44 +68,7 @@ final class HistoryCost implements Bench {
     public BenchReport measure() {
         bounds.put("log_mb_per_day", 300.0);
         bounds.put("explain_s", 5.0);
-        Map<String, Long> bytesByKind = new TreeMap<>();
-        List<Volume> volumes = List.of(
-                new Volume("none", Compression.NONE),
-                new Volume("lz4", Compression.lz4().build()),
-                new Volume("zstd", Compression.zstd().build()));
-        Volume decisions = new Volume("lz4", Compression.lz4().build());
-        Volume reasons = new Volume("lz4", Compression.lz4().build());
-        List<Decision> kept = new ArrayList<>();
-        List<byte[]> log = new ArrayList<>();
-        List<Decision> made = new ArrayList<>();
-        HistoryOfDomain domain = new HistoryOfDomain(GPUS, JOBS, (event, step) -> {
-            byte[] value = bytes(TopicCatalogue.DOMAIN_EVENTS, event);
-            log.add(value);
-            volumes.forEach(volume -> volume.add(TopicCatalogue.DOMAIN_EVENTS, event, value));
-            bytesByKind.merge(event.event().getClass().getSimpleName(), (long) value.length, Long::sum);
-            for (Decision decision : step.decisions()) {
-                made.add(decision);
-                decisions.add(TopicCatalogue.DECISIONS, event, bytes(TopicCatalogue.DECISIONS, decision));
-                if (decision.action().asRenew().isEmpty()) {
-                    kept.add(decision);
-                    reasons.add(TopicCatalogue.REASONS, event, bytes(TopicCatalogue.REASONS, kept(decision, event)));
-                }
-            }
-        });
-        long declared = log.size();
-        for (int i = 0; i < SECONDS; i++) {
-            domain.second();
-        }
-        double days = SECONDS / SECONDS_OF_DAY;
-        metrics.put("events_per_s", (log.size() - declared) / (double) SECONDS);
-        volumes.forEach(volume -> metrics.put("log_mb_per_day_" + volume.name, volume.bytes() / MEGA / days));
-        metrics.put("log_mb_per_day", metrics.getOrDefault("log_mb_per_day_lz4", 0.0));
-        metrics.put("decisions_mb_per_day", decisions.bytes() / MEGA / days);
-        metrics.put("decisions_per_day", made.size() / days);
-        metrics.put("reasons_mb_per_day", reasons.bytes() / MEGA / days);
-        metrics.put("reasons_per_day", kept.size() / days);
-        bytesByKind.forEach((kind, bytes) ->
-                System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / days));
+        HistoryOfDomain domain = volumes();
         snapshots("1k", domain);
         weighing("1k", domain);
         explain();
@@ -120,6 +84,47 @@ final class HistoryCost implements Bench {
         return new BenchReport(metrics, bounds, Map.of(), StatedBounds.above(metrics, bounds));
     }
 
+    /** The sizes of the log, the decisions and the kept reasons. */
+    private HistoryOfDomain volumes() {
+        Map<String, Long> bytesByKind = new TreeMap<>();
+        List<Volume> logs = List.of(
+                new Volume("none", Compression.NONE),
+                new Volume("lz4", Compression.lz4().build()),
+                new Volume("zstd", Compression.zstd().build()));
+        Volume decisions = new Volume("lz4", Compression.lz4().build());
+        Volume reasons = new Volume("lz4", Compression.lz4().build());
+        long[] events = {0};
+        HistoryOfDomain domain = new HistoryOfDomain(GPUS, JOBS, (event, step) -> {
+            events[0]++;
+            byte[] value = bytes(TopicCatalogue.DOMAIN_EVENTS, event);
+            logs.forEach(log -> log.add(TopicCatalogue.DOMAIN_EVENTS, event, value));
+            bytesByKind.merge(event.event().getClass().getSimpleName(), (long) value.length, Long::sum);
+            for (Decision decision : step.decisions()) {
+                decisions.add(TopicCatalogue.DECISIONS, event, bytes(TopicCatalogue.DECISIONS, decision));
+                if (decision.action().asRenew().isEmpty()) {
+                    reasons.add(TopicCatalogue.REASONS, event, bytes(TopicCatalogue.REASONS, kept(decision, event)));
+                }
+            }
+        });
+        long declared = events[0];
+        for (int i = 0; i < SECONDS; i++) {
+            domain.second();
+        }
+        metrics.put("events_per_s", (events[0] - declared) / (double) SECONDS);
+        logs.forEach(log -> metrics.put("log_mb_per_day_" + log.name, log.bytes() / MEGA / DAYS));
+        metrics.put("log_mb_per_day", metrics.getOrDefault("log_mb_per_day_lz4", 0.0));
+        put("decisions", decisions);
+        put("reasons", reasons);
+        bytesByKind.forEach((kind, bytes) ->
+                System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / DAYS));
+        return domain;
+    }
+
+    private void put(String name, Volume volume) {
+        metrics.put(name + "_mb_per_day", volume.bytes() / MEGA / DAYS);
+        metrics.put(name + "_per_day", volume.records / DAYS);
+    }
+
     /** The sizes of batches as the scheduler's producer sends them. */
     private static final class Volume {
         private static final int BATCH_BYTES = 128 << 10;
@@ -127,6 +132,7 @@ final class HistoryCost implements Bench {
         private final String name;
         private final Compression compression;
         private long done;
+        private long records;
         private Optional<MemoryRecordsBuilder> open = Optional.empty();
 
         Volume(String name, Compression compression) {
@@ -150,6 +156,7 @@ final class HistoryCost implements Bench {
                 open = Optional.of(MemoryRecords.builder(
                         ByteBuffer.allocate(BATCH_BYTES), compression, TimestampType.CREATE_TIME, 0L));
             }
+            records++;
             open.orElseThrow().append(cause.at().toEpochMilli(), key, framed, headers);
         }
 
@@ -248,17 +255,20 @@ final class HistoryCost implements Bench {
         while (after.size() < SNAPSHOT_EVENTS) {
             domain.second();
         }
-        Decision decision = made.get(made.size() - 1);
+        explain(made.get(made.size() - 1), parts, after);
+    }
+
+    private void explain(Decision decision, List<SnapshotPart> parts, List<byte[]> log) {
         long begun = System.nanoTime();
         long begunOnCore = THREADS.getCurrentThreadCpuTime();
         SnapshotShelf shelf = new SnapshotShelf();
         parts.forEach(shelf::take);
-        Snapshot start = shelf.nearest(domain.state().domain(), Long.MAX_VALUE, System.err::println)
+        Snapshot start = shelf.nearest(decision.id().domain(), Long.MAX_VALUE, System.err::println)
                 .orElseThrow();
         Explainer explainer = new Explainer(decision).after(start);
         Schema schema = Codecs.schema(TopicCatalogue.DOMAIN_EVENTS);
         int replayed = 0;
-        for (byte[] event : after) {
+        for (byte[] event : log) {
             try {
                 explainer.take(Codecs.decode(TopicCatalogue.DOMAIN_EVENTS, AvroBytes.read(event, schema, schema)));
             } catch (IOException e) {

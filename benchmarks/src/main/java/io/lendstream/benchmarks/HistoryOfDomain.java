@@ -44,9 +44,9 @@ import java.util.Random;
 import java.util.function.BiConsumer;
 
 /**
- * The log of a domain in virtual time: nodes of eight GPUs that are sampled every second, services with reports every 15
- * s and forecasts every minute, jobs with reports every 10 s, ticks, and an actuator that reports on each decision and on
- * each GPU every minute.
+ * The log of a domain in virtual time: nodes of eight GPUs that are sampled every second, services with reports every
+ * 15 s and forecasts every minute, jobs with reports every 10 s, ticks, and an actuator that reports on each decision,
+ * and on each GPU every minute.
  */
 final class HistoryOfDomain {
     static final Instant START = Instant.parse("2026-01-01T08:00:00Z");

@@ -31,9 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps decisions, other than renewals of leases, with what explains them after the log is gone. Weighing the sizes of a
- * job takes about as long as a plan, so this is done for a few decisions of a plan, one with each later step that makes
- * no decision.
+ * Keeps decisions, other than renewals of leases, with the facts that explain them after the log is gone. Weighing the
+ * sizes of a job takes about as long as a plan, so this is done for a few decisions of a plan, one with each later step
+ * that makes no decision.
  */
 final class KeptReasons {
     /** The alternatives that are kept for a decision. */
@@ -52,7 +52,7 @@ final class KeptReasons {
 
     private record ToWeigh(DecisionId decision, JobId job, ClusterView view) {}
 
-    /** What is remembered of a domain: the last events apart from samples, the last plans, and the work that is left. */
+    /** The memory of a domain: the last events apart from samples, the last plans, and the work that is left. */
     private static final class OfDomain {
         private final Map<Long, DomainEvent> events = new LinkedHashMap<>() {
             @Override

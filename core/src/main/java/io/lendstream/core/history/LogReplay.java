@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A domain's log, replayed event by event with the schedulers that it names, as long as that can be done. It begins with
- * the log, or after a snapshot.
+ * A domain's log, replayed event by event with the schedulers that it names, as long as that can be done. It begins
+ * with the log, or after a snapshot.
  */
 final class LogReplay {
     private final Function<SchedulerStarted, Scheduler> schedulers;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The names of what differs between two states, for people. */
+/** The names of the parts in which two states differ, for people. */
 final class StateDifference {
     private static final int MOST = 5;
 

@@ -7,8 +7,8 @@ import io.lendstream.core.persistent.Bytes;
 import io.lendstream.core.persistent.Flat;
 
 /**
- * A part of a snapshot: the state of a domain after an event of its log. The parts of a snapshot have the same position;
- * together they are enough to replay the log from there.
+ * A part of a snapshot: the state of a domain after an event of its log. The parts of a snapshot have the same
+ * position; together they are enough to replay the log from there.
  *
  * @param position the last event that the state contains, with its time and epoch
  * @param scheduler the scheduler in office then, as its start in the log describes it

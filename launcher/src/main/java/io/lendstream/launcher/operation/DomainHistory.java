@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** The events, decisions and snapshots of domains on the broker, read where they are needed and not from the beginning. */
+/** The history of domains on the broker, read where it is needed and not from the beginning. */
 final class DomainHistory implements AutoCloseable {
     /** Records that may be read in vain: about one fetch. */
     private static final long SLACK = 500;

@@ -247,8 +247,8 @@ public final class ExplainCommand extends ClusterCommand {
     }
 
     /**
-     * Finds a decision and returns when it was written, if its topic still has it. The approval of advice may come at any
-     * time later.
+     * Finds a decision and returns when it was written, if its topic still has it. The approval of advice may come at
+     * any time later.
      */
     private static Optional<Instant> find(
             DecisionId wanted, FoundDecision decisions, TopicScan reading, DomainHistory history) {

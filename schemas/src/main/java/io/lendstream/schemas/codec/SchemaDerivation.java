@@ -41,11 +41,8 @@ public final class SchemaDerivation {
         if (shape instanceof Shape.Time) {
             return LogicalTypes.timestampMillis().addToSchema(Schema.create(Schema.Type.LONG));
         }
-        if (shape instanceof Shape.Length) {
-            return Schema.create(Schema.Type.LONG);
-        }
-        if (shape instanceof Shape.Octets) {
-            return Schema.create(Schema.Type.BYTES);
+        if (shape instanceof Shape.Length || shape instanceof Shape.Octets) {
+            return Schema.create(shape instanceof Shape.Length ? Schema.Type.LONG : Schema.Type.BYTES);
         }
         if (shape instanceof Shape.Choice choice) {
             return named.computeIfAbsent(

@@ -15,60 +15,60 @@ import org.apache.avro.Schema;
 
 /** Encodes and decodes the entries of snapshots. */
 final class EntryCodecs {
-    private static final Map<EntryKind, RecordMapper<?>> MAPPERS = mappers();
-    private static final Map<EntryKind, Set<String>> NAMES = names();
+    private static final Map<SnapshotEntry, RecordMapper<?>> MAPPERS = mappers();
+    private static final Map<SnapshotEntry, Set<String>> NAMES = names();
 
-    private static final Map<EntryKind, byte[]> TEXTS = texts();
+    private static final Map<SnapshotEntry, byte[]> TEXTS = texts();
 
     private EntryCodecs() {}
 
     /** The schema as JSON. */
-    static byte[] text(EntryKind kind) {
+    static byte[] text(SnapshotEntry kind) {
         return Objects.requireNonNull(TEXTS.get(kind));
     }
 
-    static Schema schema(EntryKind kind) {
+    static Schema schema(SnapshotEntry kind) {
         return mapper(kind).schema();
     }
 
     @SuppressWarnings("unchecked") // the caller has an entry of this kind
-    static byte[] write(EntryKind kind, Object entry) {
+    static byte[] write(SnapshotEntry kind, Object entry) {
         return AvroBytes.write(((RecordMapper<Object>) mapper(kind)).encode(entry));
     }
 
-    static <T> T read(EntryKind kind, Class<T> type, byte[] entry, Schema writer) throws IOException {
+    static <T> T read(SnapshotEntry kind, Class<T> type, byte[] entry, Schema writer) throws IOException {
         RecordMapper<?> mapper = mapper(kind);
         return type.cast(mapper.decode(AvroBytes.read(entry, writer, mapper.schema())));
     }
 
     /** Names of fields and symbols in a writer's schema that this version lacks: their values would be lost. */
-    static Set<String> unknown(EntryKind kind, Schema writer) {
+    static Set<String> unknown(SnapshotEntry kind, Schema writer) {
         Set<String> unknown = names(writer);
         unknown.removeAll(NAMES.getOrDefault(kind, Set.of()));
         return unknown;
     }
 
-    private static RecordMapper<?> mapper(EntryKind kind) {
+    private static RecordMapper<?> mapper(SnapshotEntry kind) {
         return Objects.requireNonNull(MAPPERS.get(kind));
     }
 
-    private static Map<EntryKind, RecordMapper<?>> mappers() {
-        Map<EntryKind, RecordMapper<?>> mappers = new EnumMap<>(EntryKind.class);
-        for (EntryKind kind : EntryKind.values()) {
+    private static Map<SnapshotEntry, RecordMapper<?>> mappers() {
+        Map<SnapshotEntry, RecordMapper<?>> mappers = new EnumMap<>(SnapshotEntry.class);
+        for (SnapshotEntry kind : SnapshotEntry.values()) {
             mappers.put(kind, RecordMapper.of(kind.type(), SchemaDerivation.of(kind.type())));
         }
         return mappers;
     }
 
-    private static Map<EntryKind, byte[]> texts() {
-        Map<EntryKind, byte[]> texts = new EnumMap<>(EntryKind.class);
+    private static Map<SnapshotEntry, byte[]> texts() {
+        Map<SnapshotEntry, byte[]> texts = new EnumMap<>(SnapshotEntry.class);
         MAPPERS.forEach(
                 (kind, mapper) -> texts.put(kind, mapper.schema().toString().getBytes(UTF_8)));
         return texts;
     }
 
-    private static Map<EntryKind, Set<String>> names() {
-        Map<EntryKind, Set<String>> names = new EnumMap<>(EntryKind.class);
+    private static Map<SnapshotEntry, Set<String>> names() {
+        Map<SnapshotEntry, Set<String>> names = new EnumMap<>(SnapshotEntry.class);
         MAPPERS.forEach((kind, mapper) -> names.put(kind, names(mapper.schema())));
         return names;
     }

@@ -37,7 +37,7 @@ final class SnapshotReading {
     /** No part that this system writes is larger, once decompressed. */
     private static final int MOST_BYTES = 64 << 20;
 
-    private final Map<EntryKind, Schema> writers = new EnumMap<>(EntryKind.class);
+    private final Map<SnapshotEntry, Schema> writers = new EnumMap<>(SnapshotEntry.class);
     private Optional<SnapshotHeader> header = Optional.empty();
     private PersistentMap<NodeId, NodeState> nodes = PersistentMap.empty();
     private PersistentMap<GpuId, GpuState> gpus = PersistentMap.empty();
@@ -113,7 +113,7 @@ final class SnapshotReading {
                 throw new IOException("an entry of %d bytes is cut off".formatted(length));
             }
             byte[] entry = in.readNBytes(length);
-            EntryKind kind = kind(number < 0 ? -1 - number : number);
+            SnapshotEntry kind = kind(number < 0 ? -1 - number : number);
             if (number < 0) {
                 learn(kind, new Schema.Parser().parse(new String(entry, UTF_8)));
             } else {
@@ -122,13 +122,13 @@ final class SnapshotReading {
         }
     }
 
-    private static EntryKind kind(int number) throws UnusableSnapshotException {
-        return EntryKind.of(number)
+    private static SnapshotEntry kind(int number) throws UnusableSnapshotException {
+        return SnapshotEntry.of(number)
                 .orElseThrow(() -> new UnusableSnapshotException(
                         "it has entries of kind %d, which this version does not know".formatted(number)));
     }
 
-    private void learn(EntryKind kind, Schema writer) throws UnusableSnapshotException {
+    private void learn(SnapshotEntry kind, Schema writer) throws UnusableSnapshotException {
         Set<String> unknown = EntryCodecs.unknown(kind, writer);
         if (!unknown.isEmpty()) {
             throw new UnusableSnapshotException("it has facts that this version does not know: "
@@ -137,7 +137,7 @@ final class SnapshotReading {
         writers.put(kind, writer);
     }
 
-    private void put(EntryKind kind, byte[] entry) throws IOException, UnusableSnapshotException {
+    private void put(SnapshotEntry kind, byte[] entry) throws IOException, UnusableSnapshotException {
         switch (kind) {
             case HEADER -> header = Optional.of(decoded(kind, SnapshotHeader.class, entry));
             case NODE -> {
@@ -167,7 +167,7 @@ final class SnapshotReading {
         }
     }
 
-    private <T> T decoded(EntryKind kind, Class<T> type, byte[] entry) throws IOException, UnusableSnapshotException {
+    private <T> T decoded(SnapshotEntry kind, Class<T> type, byte[] entry) throws IOException, UnusableSnapshotException {
         Schema writer = writers.get(kind);
         if (writer == null) {
             throw new UnusableSnapshotException("it lacks the schema of its entries " + kind);

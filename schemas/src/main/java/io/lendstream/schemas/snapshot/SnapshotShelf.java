@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Collects parts of snapshots in the order of their topic, and decodes the snapshot that is wanted. Repeated parts do no
- * harm.
+ * Collects parts of snapshots in the order of their topic, and decodes the snapshot that is wanted. Repeated parts do
+ * no harm.
  */
 public final class SnapshotShelf {
     private final Map<DomainId, NavigableMap<Long, List<SnapshotPart>>> snapshots = new HashMap<>();

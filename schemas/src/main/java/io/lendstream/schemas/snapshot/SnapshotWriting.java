@@ -21,8 +21,8 @@ import java.util.zip.DeflaterOutputStream;
  * The parts of a snapshot, encoded one at a time. A state does not change, so its parts may be written between the
  * events that follow it. Equal states give equal parts.
  *
- * <p>A part has whole entries: each is its kind, its length and its Avro form. The first entries are the schemas, each as
- * the negative number of its kind.
+ * <p>A part has whole entries: each is its kind, its length and its Avro form. The first entries are the schemas, each
+ * with the negative number of its kind.
  */
 public final class SnapshotWriting implements Iterator<SnapshotPart> {
     /** The encoding that this version writes. */
@@ -40,7 +40,7 @@ public final class SnapshotWriting implements Iterator<SnapshotPart> {
     private int part;
     private boolean complete;
 
-    private record Entry(EntryKind kind, Object value) {}
+    private record Entry(SnapshotEntry kind, Object value) {}
 
     /**
      * Begins a snapshot.
@@ -55,18 +55,18 @@ public final class SnapshotWriting implements Iterator<SnapshotPart> {
         this.version = version;
         this.partBytes = partBytes;
         this.entries = Stream.of(
-                        entries(EntryKind.HEADER, List.of(SnapshotHeader.of(state))),
-                        entries(EntryKind.NODE, state.nodes().values()),
-                        entries(EntryKind.GPU, state.gpus().values()),
-                        entries(EntryKind.SERVICE, state.services().values()),
-                        entries(EntryKind.JOB, state.jobs().values()),
-                        entries(EntryKind.QUEUE, state.queues().values()),
-                        entries(EntryKind.ACTUATOR, state.actuators().values()))
+                        entries(SnapshotEntry.HEADER, List.of(SnapshotHeader.of(state))),
+                        entries(SnapshotEntry.NODE, state.nodes().values()),
+                        entries(SnapshotEntry.GPU, state.gpus().values()),
+                        entries(SnapshotEntry.SERVICE, state.services().values()),
+                        entries(SnapshotEntry.JOB, state.jobs().values()),
+                        entries(SnapshotEntry.QUEUE, state.queues().values()),
+                        entries(SnapshotEntry.ACTUATOR, state.actuators().values()))
                 .flatMap(each -> each)
                 .iterator();
     }
 
-    private static Stream<Entry> entries(EntryKind kind, Iterable<?> values) {
+    private static Stream<Entry> entries(SnapshotEntry kind, Iterable<?> values) {
         return StreamSupport.stream(values.spliterator(), false).map(value -> new Entry(kind, value));
     }
 
@@ -102,7 +102,7 @@ public final class SnapshotWriting implements Iterator<SnapshotPart> {
         Deflater deflater = new Deflater(Deflater.BEST_SPEED);
         try (DataOutputStream out = new DataOutputStream(new DeflaterOutputStream(packed, deflater))) {
             if (part == 0) {
-                for (EntryKind kind : EntryKind.values()) {
+                for (SnapshotEntry kind : SnapshotEntry.values()) {
                     write(out, -1 - kind.number(), EntryCodecs.text(kind));
                 }
             }

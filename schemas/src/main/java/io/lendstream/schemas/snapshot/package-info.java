@@ -1,4 +1,4 @@
-/** Snapshots of a domain's state: encoding in parts, and the reading of what is whole. */
+/** Snapshots of a domain's state: their encoding in parts, and the reading of complete ones. */
 @NullMarked
 package io.lendstream.schemas.snapshot;
 

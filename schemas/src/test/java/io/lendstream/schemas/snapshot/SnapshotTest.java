@@ -146,9 +146,9 @@ final class SnapshotTest {
 
     @Test
     void factsOfANewerVersionAreNotSilentlyLost() {
-        assertThat(EntryCodecs.unknown(EntryKind.GPU, EntryCodecs.schema(EntryKind.GPU)))
+        assertThat(EntryCodecs.unknown(SnapshotEntry.GPU, EntryCodecs.schema(SnapshotEntry.GPU)))
                 .isEmpty();
-        assertThat(EntryCodecs.unknown(EntryKind.GPU, EntryCodecs.schema(EntryKind.JOB)))
+        assertThat(EntryCodecs.unknown(SnapshotEntry.GPU, EntryCodecs.schema(SnapshotEntry.JOB)))
                 .contains("JobState.spec");
     }
 

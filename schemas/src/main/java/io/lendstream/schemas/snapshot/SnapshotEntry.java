@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /** The kinds of entries of a snapshot, with their numbers in the encoding. */
-enum EntryKind {
+enum SnapshotEntry {
     HEADER(0, SnapshotHeader.class),
     NODE(1, NodeState.class),
     GPU(2, GpuState.class),
@@ -22,12 +22,12 @@ enum EntryKind {
     private final int number;
     private final Class<?> type;
 
-    EntryKind(int number, Class<?> type) {
+    SnapshotEntry(int number, Class<?> type) {
         this.number = number;
         this.type = type;
     }
 
-    static Optional<EntryKind> of(int number) {
+    static Optional<SnapshotEntry> of(int number) {
         return Arrays.stream(values()).filter(kind -> kind.number == number).findFirst();
     }
 

@@ -16,9 +16,9 @@ public record HostProcess(
     /** The longest name of a process in Linux. */
     private static final int LONGEST_COMMAND = 15;
 
-    /** The process itself as a GPU's user. No other process on this host gets the same name until a restart. */
-    public String user() {
-        return "process/%d-%d".formatted(pid, startTicks);
+    /** The process itself as a GPU's user. */
+    public ProcessName name() {
+        return new ProcessName(pid, startTicks);
     }
 
     /** Whether both are of one program and one owner. */

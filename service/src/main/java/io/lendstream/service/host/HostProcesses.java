@@ -6,13 +6,16 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * The processes of this host, from {@code /proc}. Processes end while they are read, and their PIDs are reused: a
- * reading is used only if the process started at the same time before and after it. Command lines are never read.
+ * reading is used only if the process started at the same time before and after it. Command lines are read for {@link
+ * #arguments} only, which the agent does not call.
  *
  * @see <a href="https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html">proc_pid_stat(5)</a>
  */
@@ -76,6 +79,11 @@ public final class HostProcesses {
 
     /** All running processes, by PID. */
     public List<HostProcess> all() {
+        return pids().stream().flatMap(pid -> of(pid).stream()).toList();
+    }
+
+    /** The PIDs of all processes, in order. */
+    public List<Long> pids() {
         List<Long> pids = new ArrayList<>();
         try (DirectoryStream<Path> directories = Files.newDirectoryStream(proc, "[0-9]*")) {
             directories.forEach(
@@ -83,7 +91,7 @@ public final class HostProcesses {
         } catch (IOException | DirectoryIteratorException | NumberFormatException e) {
             return List.of();
         }
-        return pids.stream().sorted().flatMap(pid -> of(pid).stream()).toList();
+        return pids.stream().sorted().toList();
     }
 
     /**
@@ -110,7 +118,7 @@ public final class HostProcesses {
                 .or(() -> ancestors(process).stream()
                         .flatMap(ancestor -> tenant(ancestor).stream())
                         .findFirst())
-                .orElseGet(() -> root(process).user());
+                .orElseGet(() -> root(process).name().toString());
     }
 
     private Optional<String> tenant(HostProcess process) {
@@ -132,8 +140,44 @@ public final class HostProcesses {
         return text(process, "cgroup");
     }
 
-    /** The nearest ancestor first. */
-    private List<HostProcess> ancestors(HostProcess process) {
+    /**
+     * The program of a process and its arguments; empty if it has ended. A kernel thread has none. They may hold
+     * secrets.
+     */
+    public List<String> arguments(HostProcess process) {
+        String line = text(process, "cmdline")
+                .map(raw -> new String(raw.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8))
+                .orElse("");
+        int end = line.length();
+        while (end > 0 && line.charAt(end - 1) == 0) {
+            end--; // the last argument ends so, and a program that sets a title leaves many
+        }
+        return end == 0 ? List.of() : List.of(line.substring(0, end).split("\0", -1));
+    }
+
+    /** The working directory of a process; empty if this user may not read it, or if it has ended. */
+    public Optional<String> directory(HostProcess process) {
+        return link(proc.resolve(Long.toString(process.pid())).resolve("cwd")).filter(any -> isRunning(process));
+    }
+
+    /**
+     * The name of the user that runs a process. The number of the user stands for a name if there is none, or if the
+     * system hides the process from others, as it does after a change of its user.
+     */
+    public String userName(HostProcess process) {
+        String number = Long.toString(process.owner());
+        try {
+            Map<String, Object> file =
+                    Files.readAttributes(proc.resolve(Long.toString(process.pid())), "unix:uid,owner");
+            long owner = Integer.toUnsignedLong((Integer) file.get("uid"));
+            return owner == process.owner() ? ((UserPrincipal) file.get("owner")).getName() : number;
+        } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
+            return number;
+        }
+    }
+
+    /** The ancestors of a process, the nearest first. */
+    public List<HostProcess> ancestors(HostProcess process) {
         List<HostProcess> ancestors = new ArrayList<>();
         HostProcess child = process;
         while (child.parent() > 0 && ancestors.size() < MOST_ANCESTORS) {

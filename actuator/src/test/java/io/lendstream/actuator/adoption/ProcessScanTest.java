@@ -1,0 +1,166 @@
+package io.lendstream.actuator.adoption;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.service.fake.FakeProc;
+import io.lendstream.service.host.HostProcesses;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real processes of this machine, and processes in a directory like {@code /proc}. */
+class ProcessScanTest {
+    private static final Tenant BERT = new Tenant.Job(new JobId("bert"));
+    private static final Tenant CHAT = new Tenant.Service(new ServiceId("chat"));
+    /** No process has this PID: the test's own children are not those of an actuator. */
+    private static final long NONE = Long.MAX_VALUE;
+
+    @TempDir
+    private Path directory;
+
+    private Strangers strangers;
+
+    @BeforeEach
+    void start() throws IOException {
+        strangers = new Strangers(Files.createDirectory(directory.resolve("work")).toRealPath());
+    }
+
+    @AfterEach
+    void end() {
+        strangers.close();
+    }
+
+    private static List<FoundProcess> find(Tenant tenant, Map<String, String> patterns) {
+        return find(Map.of(tenant, patterns));
+    }
+
+    private static List<FoundProcess> find(Map<Tenant, Map<String, String>> patterns) {
+        return new ProcessScan(new HostProcesses(), NONE).find(patterns);
+    }
+
+    private Map<String, String> mark(String text) {
+        return Map.of("command", "*" + directory + "*" + text + "*");
+    }
+
+    private String here() {
+        return directory.resolve("work").toAbsolutePath().toString();
+    }
+
+    @Test
+    void aProcessIsFoundByEachAttributeAndByAllOfThem() throws Exception {
+        Process process = strangers.start("sleep 300 & wait", Map.of("RUN_NAME", "bert-7", "WORLD_SIZE", "2"), "x.py");
+        String user = new HostProcesses().userName(new HostProcesses().of(process.pid()).orElseThrow());
+        Map<String, String> all = Map.of(
+                "command", here() + "/trainer -c * x.py", "user", user, "directory", here(), "environment.RUN_NAME", "bert-*");
+
+        assertThat(find(BERT, all))
+                .containsExactly(new FoundProcess(
+                        Strangers.user(process), List.of(BERT), Optional.of(2), shown()));
+        assertThat(find(BERT, Map.of("directory", here(), "user", user + "x"))).isEmpty();
+        assertThat(find(BERT, Map.of("directory", here(), "environment.RUN_NAME", "bert"))).isEmpty();
+        assertThat(find(BERT, Map.of("directory", here(), "environment.NO_SUCH", "*"))).isEmpty();
+        assertThat(find(BERT, Map.of("directory", here(), "command", "*x.p"))).isEmpty();
+    }
+
+    /** Of the shell's arguments, -c and all after it may hold secrets. */
+    private String shown() {
+        String path = here() + "/trainer";
+        return path.length() <= 120 ? path : path.substring(0, 117) + "...";
+    }
+
+    @Test
+    void aChildCountsForItsRootWhichIsListedOnceWithAllThatClaimIt() throws Exception {
+        Process root = strangers.start(
+                "WORLD_SIZE=4 \"$0\" -c 'sleep 300 & wait' worker-a & \"$0\" -c 'sleep 300 & wait' worker-b & wait", Map.of());
+        await().atMost(ofSeconds(10)).until(() -> find(BERT, mark("worker-b")).size() == 1);
+
+        assertThat(find(Map.of(BERT, mark("worker-*"), CHAT, mark("worker-b"))))
+                .extracting(FoundProcess::user, FoundProcess::claimedBy, FoundProcess::workers)
+                .containsExactly(
+                        org.assertj.core.groups.Tuple.tuple(Strangers.user(root), List.of(BERT, CHAT), Optional.of(4)));
+    }
+
+    @Test
+    void whatLendstreamStartedIsNotFound() throws Exception {
+        strangers.start("sleep 300 & wait", Map.of("LENDSTREAM_TENANT", "lendstream/d/job/bert"), "ours");
+        strangers.start("theirs");
+
+        assertThat(find(BERT, mark("theirs"))).hasSize(1);
+        assertThat(find(BERT, mark("ours"))).isEmpty();
+    }
+
+    @Test
+    void theActuatorItselfItsAncestorsAndWhatItStartedAreNotFound() throws Exception {
+        strangers.start("child");
+        var scan = new ProcessScan(new HostProcesses(), ProcessHandle.current().pid());
+
+        assertThat(find(BERT, mark("child"))).hasSize(1);
+        assertThat(scan.find(Map.of(BERT, mark("child")))).isEmpty();
+        assertThat(scan.find(Map.of(BERT, Map.of("command", "*java*", "user", "*"))))
+                .extracting(FoundProcess::user)
+                .doesNotContain("process/%d-".formatted(ProcessHandle.current().pid()));
+    }
+
+    @Test
+    void aProcessThatHasEndedIsNotFound() throws Exception {
+        Process process = strangers.start("short");
+        assertThat(find(BERT, mark("short"))).hasSize(1);
+
+        process.destroyForcibly().waitFor();
+
+        assertThat(find(BERT, mark("short"))).isEmpty();
+    }
+
+    @Test
+    void aSelectorThatNamesAnUnknownAttributeSaysSoAndClaimsNothing() {
+        assertThat(ProcessScan.complaint(Map.of("command", "*", "image", "x")))
+                .contains("it names the attribute 'image', which processes do not have; they have command, user, unit, "
+                        + "directory, environment.NAME");
+        assertThat(ProcessScan.complaint(Map.of("environment.", "x"))).isPresent();
+        assertThat(ProcessScan.complaint(Map.of())).isPresent();
+        assertThat(ProcessScan.complaint(Map.of("environment.A", "x"))).isEmpty();
+        assertThat(find(BERT, Map.of("command", "*", "image", "x"))).isEmpty();
+        assertThat(find(BERT, Map.of())).isEmpty();
+    }
+
+    @Test
+    void unitsAreThoseOfSystemdAndThreadsOfTheKernelAreNotFound() throws Exception {
+        Path proc = directory.resolve("proc");
+        var fake = new FakeProc(proc)
+                .with(10, 1, 100, "/bin/a")
+                .groups(10, "0::/system.slice/train@1.service")
+                .with(11, 1, 100, "/bin/b")
+                .groups(11, "0::/user.slice/user@7.service/app.slice/run-3.scope")
+                .with(12, 1, 100, "/bin/c")
+                .groups(12, "4:memory:/system.slice/train@1.service\n1:name=systemd:/user.slice/u.slice")
+                .with(13, 1, 100, "/bin/d")
+                .groups(13, "0::/system.slice/train@1.service");
+        for (int pid = 10; pid < 13; pid++) {
+            Files.writeString(proc.resolve(pid + "/cmdline"), "a\0");
+        }
+        Files.writeString(proc.resolve("13/cmdline"), "");
+        var scan = new ProcessScan(new HostProcesses(fake.directory()), NONE);
+
+        assertThat(users(scan, "train@*.service")).containsExactly("process/10-100");
+        assertThat(users(scan, "run-3.scope")).containsExactly("process/11-100");
+        assertThat(users(scan, "user@7.service")).isEmpty();
+    }
+
+    private static List<String> users(ProcessScan scan, String unit) {
+        return scan.find(Map.of(BERT, Map.of("unit", unit))).stream()
+                .map(FoundProcess::user)
+                .toList();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.lendstream.actuator.adoption;
+
+import org.jspecify.annotations.NullMarked;

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Finds the processes of this machine that selectors claim. A process counts for its root, whose name agents report.
@@ -22,7 +23,6 @@ import java.util.TreeSet;
  */
 public final class ProcessScan {
     private static final List<String> WORKERS = List.of("WORLD_SIZE", "LOCAL_WORLD_SIZE");
-    private static final int MOST_WORKERS = 100_000;
 
     private final HostProcesses host;
     private final long own;
@@ -50,88 +50,89 @@ public final class ProcessScan {
                 selectors.put(tenant, new ProcessSelector(each));
             }
         });
-        if (selectors.isEmpty()) {
-            return List.of();
+        return selectors.isEmpty() ? List.of() : new Look(selectors).find();
+    }
+
+    /** One look at all processes. */
+    private final class Look {
+        private final HostProcesses now = host.atOnce();
+        private final Map<Tenant, ProcessSelector> selectors;
+        /** This process and its ancestors. */
+        private final Set<Long> family = new HashSet<>(Set.of(own));
+
+        private final Map<ProcessName, Claimed> roots = new TreeMap<>(Comparator.comparing(ProcessName::pid));
+
+        Look(Map<Tenant, ProcessSelector> selectors) {
+            this.selectors = selectors;
+            now.of(own).ifPresent(self -> now.ancestors(self).forEach(each -> family.add(each.pid())));
         }
-        Map<ProcessName, Claimed> roots = new TreeMap<>(Comparator.comparing(ProcessName::pid));
-        Set<Long> family = family();
-        for (HostProcess process : host.all()) {
-            List<Tenant> claims = claims(new ProcessFacts(process, host), selectors);
-            if (!claims.isEmpty() && !family.contains(process.pid())) {
-                take(process, claims, family, roots);
+
+        List<FoundProcess> find() {
+            for (HostProcess process : now.all()) {
+                Set<Tenant> claims = claims(new ProcessFacts(process, now));
+                if (!claims.isEmpty()) {
+                    take(process, claims);
+                }
+            }
+            return roots.entrySet().stream()
+                    .map(each -> each.getValue().found(each.getKey().toString()))
+                    .toList();
+        }
+
+        /** A thread of the kernel has no command line. */
+        private Set<Tenant> claims(ProcessFacts facts) {
+            if (facts.attribute(ProcessAttribute.COMMAND).isEmpty()) {
+                return Set.of();
+            }
+            return selectors.entrySet().stream()
+                    .filter(each -> each.getValue().claims(facts))
+                    .map(Map.Entry::getKey)
+                    .collect(Collectors.toSet());
+        }
+
+        private void take(HostProcess process, Set<Tenant> claims) {
+            Optional<HostProcess> root =
+                    ProcessName.parse(now.user(process)).flatMap(name -> now.of(name.pid()));
+            boolean isOwn = family.contains(process.pid())
+                    || root.filter(any -> family.contains(any.pid())).isPresent()
+                    || now.ancestors(process).stream().anyMatch(each -> each.pid() == own);
+            if (root.isPresent() && !isOwn) {
+                roots.computeIfAbsent(root.get().name(), any -> new Claimed(root.get(), now))
+                        .take(process, claims);
             }
         }
-        return roots.entrySet().stream()
-                .map(each -> each.getValue().found(each.getKey()))
-                .toList();
-    }
-
-    /** A thread of the kernel has no command line. */
-    private static List<Tenant> claims(ProcessFacts facts, Map<Tenant, ProcessSelector> selectors) {
-        if (facts.attribute(ProcessAttribute.COMMAND).isEmpty()) {
-            return List.of();
-        }
-        return selectors.entrySet().stream()
-                .filter(each -> each.getValue().claims(facts))
-                .map(Map.Entry::getKey)
-                .toList();
-    }
-
-    private void take(
-            HostProcess process, List<Tenant> claims, Set<Long> family, Map<ProcessName, Claimed> roots) {
-        Optional<ProcessName> name = ProcessName.parse(host.user(process));
-        Optional<HostProcess> root = name.flatMap(this::running);
-        if (root.isEmpty() || family.contains(root.get().pid()) || isOfThis(process)) {
-            return;
-        }
-        roots.computeIfAbsent(root.get().name(), any -> new Claimed(root.get())).take(process, claims);
-    }
-
-    private Optional<HostProcess> running(ProcessName name) {
-        return host.of(name.pid()).filter(process -> process.name().equals(name));
-    }
-
-    /** This process and its ancestors. */
-    private Set<Long> family() {
-        Set<Long> family = new HashSet<>(Set.of(own));
-        host.of(own).ifPresent(self -> host.ancestors(self).forEach(each -> family.add(each.pid())));
-        return family;
-    }
-
-    private boolean isOfThis(HostProcess process) {
-        return host.ancestors(process).stream().anyMatch(each -> each.pid() == own);
     }
 
     /** What is known of a root. */
-    private final class Claimed {
+    private static final class Claimed {
         private final HostProcess root;
+        private final HostProcesses host;
         private final Set<Tenant> by = new TreeSet<>(Comparator.comparing(Tenant::toString));
         private final List<HostProcess> processes = new ArrayList<>();
 
-        Claimed(HostProcess root) {
+        Claimed(HostProcess root, HostProcesses host) {
             this.root = root;
+            this.host = host;
             processes.add(root);
         }
 
-        void take(HostProcess process, List<Tenant> claims) {
+        void take(HostProcess process, Set<Tenant> claims) {
             by.addAll(claims);
             processes.add(process);
         }
 
-        FoundProcess found(ProcessName name) {
+        FoundProcess found(String user) {
             Optional<Integer> workers = processes.stream()
                     .flatMap(process -> workers(process).stream())
                     .findFirst();
-            return new FoundProcess(
-                    name.toString(), List.copyOf(by), workers, ShownProcess.of(host.arguments(root)));
+            return new FoundProcess(user, List.copyOf(by), workers, ShownProcess.of(host.arguments(root)));
         }
 
         private Optional<Integer> workers(HostProcess process) {
             return WORKERS.stream()
                     .flatMap(variable -> host.variable(process, variable).stream())
-                    .filter(text -> text.matches("[1-9]\\d{0,5}"))
+                    .filter(text -> text.matches("[1-9]\\d{0,4}"))
                     .map(Integer::valueOf)
-                    .filter(number -> number <= MOST_WORKERS)
                     .findFirst();
         }
     }

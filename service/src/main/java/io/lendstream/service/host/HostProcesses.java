@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +33,10 @@ public final class HostProcesses {
     private static final int MOST_ANCESTORS = 200;
 
     private final Path proc;
+    private final Optional<Look> look;
+
+    /** What was read already. */
+    private record Look(Map<Long, Optional<HostProcess>> processes, Map<HostProcess, Optional<String>> tenants) {}
 
     private record Stat(String command, long parent, long startTicks) {}
 
@@ -41,7 +46,17 @@ public final class HostProcesses {
 
     /** @param proc where the processes' files are */
     public HostProcesses(Path proc) {
+        this(proc, Optional.empty());
+    }
+
+    private HostProcesses(Path proc, Optional<Look> look) {
         this.proc = proc;
+        this.look = look;
+    }
+
+    /** The same processes for a single look at many of them, in one thread: each is read once, also as an ancestor. */
+    public HostProcesses atOnce() {
+        return new HostProcesses(proc, Optional.of(new Look(new HashMap<>(), new HashMap<>())));
     }
 
     /** Whether this system has such files; macOS has none. */
@@ -61,6 +76,12 @@ public final class HostProcesses {
 
     /** A running process; empty if it has ended, also if its parent has not noticed yet, or if it is hidden. */
     public Optional<HostProcess> of(long pid) {
+        return look.map(Look::processes)
+                .map(read -> read.computeIfAbsent(pid, this::read))
+                .orElseGet(() -> read(pid));
+    }
+
+    private Optional<HostProcess> read(long pid) {
         Path directory = proc.resolve(Long.toString(pid));
         Optional<Stat> before = stat(directory);
         Optional<Long> owner = owner(directory);
@@ -122,6 +143,12 @@ public final class HostProcesses {
     }
 
     private Optional<String> tenant(HostProcess process) {
+        return look.map(Look::tenants)
+                .map(read -> read.computeIfAbsent(process, this::readTenant))
+                .orElseGet(() -> readTenant(process));
+    }
+
+    private Optional<String> readTenant(HostProcess process) {
         return variable(process, TenantName.VARIABLE).flatMap(TenantName::checked);
     }
 

@@ -95,7 +95,7 @@ class ProcessScanTest {
     @Test
     void whatLendstreamStartedIsNotFound() throws Exception {
         strangers.start("sleep 300 & wait", Map.of("LENDSTREAM_TENANT", "lendstream/d/job/bert"), "ours");
-        strangers.start("theirs");
+        strangers.idle("theirs");
 
         assertThat(find(BERT, mark("theirs"))).hasSize(1);
         assertThat(find(BERT, mark("ours"))).isEmpty();
@@ -103,7 +103,7 @@ class ProcessScanTest {
 
     @Test
     void theActuatorItselfItsAncestorsAndWhatItStartedAreNotFound() throws Exception {
-        strangers.start("child");
+        strangers.idle("child");
         var scan = new ProcessScan(new HostProcesses(), ProcessHandle.current().pid());
 
         assertThat(find(BERT, mark("child"))).hasSize(1);
@@ -115,7 +115,7 @@ class ProcessScanTest {
 
     @Test
     void aProcessThatHasEndedIsNotFound() throws Exception {
-        Process process = strangers.start("short");
+        Process process = strangers.idle("short");
         assertThat(find(BERT, mark("short"))).hasSize(1);
 
         process.destroyForcibly().waitFor();

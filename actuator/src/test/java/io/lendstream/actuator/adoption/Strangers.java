@@ -38,7 +38,7 @@ public final class Strangers implements AutoCloseable {
     }
 
     /** A process that ends at SIGTERM, with a child. */
-    public Process start(String... arguments) throws IOException {
+    public Process idle(String... arguments) throws IOException {
         return start("sleep 300 & wait", Map.of(), arguments);
     }
 

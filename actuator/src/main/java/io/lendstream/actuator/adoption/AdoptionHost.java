@@ -95,11 +95,15 @@ public final class AdoptionHost implements AutoCloseable {
             }
             adopted.put(entry.process(), each);
         }
-        var unused = events.scheduleWithFixedDelay(this::look, LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Starts to watch the processes, and to report their ends. */
+    public void start() {
+        var unused = events.scheduleWithFixedDelay(this::look, 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     /**
-     * Opens a host on a directory that only this user may read, and goes on with its processes.
+     * Opens a host on a directory that only this user may read, and goes on with its processes. It watches them after its {@link #start}.
      *
      * @throws UncheckedIOException if the directory or its file cannot be used
      */

@@ -23,6 +23,8 @@ import org.slf4j.LoggerFactory;
 abstract class ExternalDriver implements Driver {
     private static final Logger LOG = LoggerFactory.getLogger(ExternalDriver.class);
     private static final int KILLERS = 4;
+    private static final String FINDS_NOTHING =
+            "%s is not taken over: the drivers command and webhook find nothing that runs already; use the driver process";
 
     private final DriverListener driverListener;
     private final DriverLimits limits;
@@ -63,6 +65,10 @@ abstract class ExternalDriver implements Driver {
     public final void take(Order order) {
         if (order instanceof Order.Force force) {
             killers.execute(() -> kill(force));
+            return;
+        }
+        if (order instanceof Order.Place place && !place.adopted().isEmpty()) {
+            tellHopeless(order, FINDS_NOTHING.formatted(place.adopted().get(0).user()));
             return;
         }
         synchronized (turns) {

@@ -1,5 +1,7 @@
 package io.lendstream.actuator.driver;
 
+import io.lendstream.actuator.adoption.AdoptedTenant;
+import io.lendstream.actuator.adoption.AdoptionHost;
 import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.actuator.jobs.JobHost;
 import io.lendstream.core.actuation.Order;
@@ -24,7 +26,9 @@ public final class ProcessDriver implements Driver {
     private final ProcessPlan plan;
     private final DriverListener driverListener;
     private final ExecutorService later = DriverThreads.pool(1, "process-driver");
+    private final AdoptionHost adoptions;
     private final TrainingProcesses jobs;
+    private final AdoptedJobs adopted;
     private final ServiceReplicas services;
 
     /**
@@ -44,8 +48,29 @@ public final class ProcessDriver implements Driver {
         this.driverListener = driverListener;
         this.jobs = new TrainingProcesses(
                 files, state.resolve(JOBS), environment, surroundings, driverListener, clock, later);
-        this.services =
-                new ServiceReplicas(files, state.resolve("replicas"), environment, surroundings, driverListener, later);
+        this.adoptions = AdoptionHost.open(
+                state.resolve("adopted"),
+                (tenant, isAsked, isForced) -> later.execute(() -> gone(tenant, isAsked, isForced)),
+                clock);
+        this.adopted = new AdoptedJobs(adoptions, jobs, driverListener);
+        this.services = new ServiceReplicas(
+                files,
+                state.resolve("replicas"),
+                environment,
+                new AdoptedReplicas(adoptions, driverListener),
+                surroundings,
+                driverListener,
+                later);
+        adoptions.start();
+    }
+
+    /** A process has ended that something else had started. */
+    private void gone(AdoptedTenant tenant, boolean isAsked, boolean isForced) {
+        if (tenant.tenant().isJob()) {
+            adopted.gone(tenant, isAsked, isForced);
+        } else {
+            services.gone(tenant, isAsked, isForced);
+        }
     }
 
     /** Why it cannot keep its state in a directory, with the way out. */
@@ -68,13 +93,13 @@ public final class ProcessDriver implements Driver {
         if (order instanceof Order.Place place) {
             place.tenant()
                     .match(Tenant.Cases.<Runnable>of(
-                            job -> () -> jobs.place(job.job(), place),
+                            job -> () -> adopted.place(job.job(), place),
                             service -> () -> services.place(service.service(), place)))
                     .run();
         } else if (order instanceof Order.Force force) {
             force.tenant()
                     .match(Tenant.Cases.<Runnable>of(
-                            job -> () -> jobs.force(job.job(), force),
+                            job -> () -> adopted.force(job.job(), force),
                             service -> () -> services.force(service.service(), force)))
                     .run();
         } else {
@@ -101,6 +126,7 @@ public final class ProcessDriver implements Driver {
     /** Closes its connections to jobs and replicas, which continue to run. */
     @Override
     public void close() {
+        adoptions.close();
         later.shutdownNow();
         jobs.close();
         services.close();

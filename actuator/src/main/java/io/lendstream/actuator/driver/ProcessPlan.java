@@ -53,6 +53,10 @@ public final class ProcessPlan {
     }
 
     private List<String> job(Tenant.Job job, Order.Place place) throws Programs.ProgramException {
+        List<String> adopted = adopted(place);
+        if (!adopted.isEmpty()) {
+            return adopted;
+        }
         if (place.units().isEmpty()) {
             return List.of("stop %s (SIGTERM after the current step) on %s".formatted(job, names(place.leaving())));
         }
@@ -79,9 +83,16 @@ public final class ProcessPlan {
         if (!place.leaving().isEmpty()) {
             lines.add("stop (SIGTERM) the replicas of %s on %s".formatted(service, names(place.leaving())));
         }
-        if (!place.units().isEmpty()) {
+        lines.addAll(adopted(place));
+        List<GpuId> others = place.adopted().stream()
+                .flatMap(each -> each.units().stream())
+                .toList();
+        List<List<GpuId>> own = place.together().stream()
+                .filter(units -> units.stream().noneMatch(others::contains))
+                .toList();
+        if (!own.isEmpty()) {
             ReplicaProgram program = programs.service(service.service().value());
-            for (List<GpuId> units : place.together()) {
+            for (List<GpuId> units : own) {
                 List<String> devices = DeviceSlots.of(units, surroundings).stream()
                         .map(Slot::device)
                         .toList();
@@ -90,6 +101,15 @@ public final class ProcessPlan {
             }
         }
         return lines;
+    }
+
+    /** What runs already. A job of which it is a part only is ended and started again. */
+    private static List<String> adopted(Order.Place place) {
+        return place.adopted().stream()
+                .filter(each -> place.tenant().isService() || each.units().equals(place.units()))
+                .map(each -> "take over %s as %s on %s, as it is"
+                        .formatted(each.user(), place.tenant(), names(each.units())))
+                .toList();
     }
 
     private static List<String> names(List<GpuId> units) {

@@ -29,7 +29,8 @@ final class Programs {
             Set.of("mode", "command", "launcher", "environment", "directory", "maxRestarts", "graceSeconds");
     private static final Set<String> SERVICE = Set.of("command", "environment", "directory", "ready");
     private static final int RESTARTS = 3;
-    private static final int GRACE_SECONDS = 30;
+    /** For a program that does not say how long it takes to write a checkpoint. */
+    static final Duration GRACE = Duration.ofSeconds(30);
 
     private final Path directory;
 
@@ -66,7 +67,7 @@ final class Programs {
                     environment(program),
                     workingDirectory(program),
                     program.path("maxRestarts").asInt(RESTARTS),
-                    Duration.ofSeconds(program.path("graceSeconds").asInt(GRACE_SECONDS)));
+                    Duration.ofSeconds(program.path("graceSeconds").asLong(GRACE.toSeconds())));
         } catch (IllegalArgumentException e) {
             throw new ProgramException("%s: %s".formatted(file, e.getMessage()));
         }

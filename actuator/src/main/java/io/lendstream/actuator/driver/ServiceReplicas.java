@@ -1,5 +1,6 @@
 package io.lendstream.actuator.driver;
 
+import io.lendstream.actuator.adoption.AdoptedTenant;
 import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.actuator.jobs.ReplicaHost;
 import io.lendstream.actuator.jobs.ReplicaListener;
@@ -12,6 +13,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.TenantName;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -28,15 +30,18 @@ final class ServiceReplicas implements AutoCloseable {
     private final Executor later;
     private final Map<ServiceId, Order.Place> placed = new ConcurrentHashMap<>();
     private final ReplicaHost replicas;
+    private final AdoptedReplicas adopted;
 
     /**
      * @param state directory for its state
+     * @param adopted replicas that something else has started
      * @param later runs work for a replica's event, which must not run on the host's own thread
      */
     ServiceReplicas(
             Programs programs,
             Path state,
             CleanEnvironment environment,
+            AdoptedReplicas adopted,
             ClusterLookup surroundings,
             DriverListener driverListener,
             Executor later) {
@@ -44,15 +49,20 @@ final class ServiceReplicas implements AutoCloseable {
         this.surroundings = surroundings;
         this.driverListener = driverListener;
         this.later = later;
+        this.adopted = adopted;
         this.replicas = ReplicaHost.open(state, environment, new Replicas());
     }
 
     void place(ServiceId id, Order.Place place) {
         placed.put(id, place);
-        place.leaving().forEach(gpu -> replicas.stop(id, gpu, false));
+        adopted.end(place.tenant(), place.leaving()).forEach(gpu -> replicas.stop(id, gpu, false));
+        Set<GpuId> others = adopted.takeOver(place, replicas.running());
+        List<List<GpuId>> own = place.together().stream()
+                .filter(units -> units.stream().noneMatch(others::contains))
+                .toList();
         try {
-            ReplicaProgram program = place.units().isEmpty() ? null : program(id, place);
-            for (List<GpuId> units : place.together()) {
+            ReplicaProgram program = own.isEmpty() ? null : program(id, place);
+            for (List<GpuId> units : own) {
                 List<Slot> slots = DeviceSlots.of(units, surroundings);
                 replicas.start(
                         id,
@@ -73,7 +83,14 @@ final class ServiceReplicas implements AutoCloseable {
     }
 
     void force(ServiceId id, Order.Force force) {
-        force.units().forEach(gpu -> replicas.stop(id, gpu, true));
+        adopted.force(force).forEach(gpu -> replicas.stop(id, gpu, true));
+    }
+
+    /** No process of a replica is left that something else has started. */
+    void gone(AdoptedTenant replica, boolean isAsked, boolean isForced) {
+        String end = isAsked ? "" : DriverEvents.ENDED_WITHOUT_STATUS;
+        driverListener.tell(new DriverEvent.Stopped(replica.tenant(), replica.units(), isForced, end));
+        replica.tenant().serviceId().ifPresent(this::settle);
     }
 
     /** A service's decision is in force when all its replicas are ready and all leaving replicas have ended. */
@@ -84,7 +101,9 @@ final class ServiceReplicas implements AutoCloseable {
         }
         Set<GpuId> ready = new HashSet<>();
         Set<GpuId> there = new HashSet<>();
-        for (ReplicaHost.Running each : replicas.running()) {
+        List<ReplicaHost.Running> all = new ArrayList<>(replicas.running());
+        all.addAll(adopted.running(new Tenant.Service(id)));
+        for (ReplicaHost.Running each : all) {
             if (each.service().equals(id)) {
                 there.addAll(each.gpus());
                 if (each.ready()) {

@@ -57,15 +57,14 @@ final class TrainingProcesses implements AutoCloseable {
     private final JobKinds kinds;
     private final JobHost jobs;
 
-    private record Ended(int code, List<String> lines, Instant at) {
-        /** How it ended, with the last line of its log if it failed. */
-        String reason() {
+    /** @param reason how it ended, with the last line of its log if it failed */
+    private record Ended(JobPhase phase, String reason, Instant at) {
+        static Ended of(int code, List<String> lines, Instant at) {
             String line = code == 0 || lines.isEmpty() ? "" : ": " + lines.get(lines.size() - 1);
-            return "it exited with status %d%s".formatted(code, line);
-        }
-
-        JobPhase phase() {
-            return code == 0 ? JobPhase.FINISHED : JobPhase.FAILED;
+            return new Ended(
+                    code == 0 ? JobPhase.FINISHED : JobPhase.FAILED,
+                    "it exited with status %d%s".formatted(code, line),
+                    at);
         }
     }
 
@@ -93,7 +92,7 @@ final class TrainingProcesses implements AutoCloseable {
     void place(JobId id, Order.Place place) {
         domains.put(id, place.decision().domain());
         Ended end = ended.get(id);
-        if (end != null && !isSubmittedAgain(id, end)) {
+        if (end != null && !isSubmittedAfter(id, end.at())) {
             reportOver(place, end);
             return;
         }
@@ -193,11 +192,49 @@ final class TrainingProcesses implements AutoCloseable {
         return jobs.running().stream().filter(each -> each.job().equals(id)).findFirst();
     }
 
-    private boolean isSubmittedAgain(JobId id, Ended end) {
+    /** Whether a job has a process here that Lendstream started. */
+    boolean isRunning(JobId id) {
+        return running(id).isPresent();
+    }
+
+    boolean isSubmittedAfter(JobId id, Instant end) {
         return surroundings
                 .job(id)
-                .filter(job -> job.submittedAt().isAfter(end.at()))
+                .filter(job -> job.submittedAt().isAfter(end))
                 .isPresent();
+    }
+
+    /** Why a job could not be started on the units of an order; empty if it could. */
+    Optional<String> startProblem(JobId id, Order.Place place) {
+        try {
+            DeviceSlots.of(place.units(), surroundings);
+            batching(place);
+            program(id, place);
+            return JobHost.complaint(id);
+        } catch (Programs.ProgramException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** How long a job may take to write a checkpoint after SIGTERM. */
+    Duration grace(JobId id) {
+        Optional<TrainingJob> job = surroundings.job(id);
+        try {
+            return job.isPresent() ? programs.job(job.get().application()).grace() : Programs.GRACE;
+        } catch (Programs.ProgramException e) {
+            LOG.debug("{} has no program here", id, e);
+            return Programs.GRACE;
+        }
+    }
+
+    /**
+     * A job has ended by itself whose process something else had started. It counts as failed, because it may have
+     * been, and is not started again.
+     */
+    void endWithoutStatus(JobId id, Order.Place last, Instant at) {
+        Ended end = new Ended(JobPhase.FAILED, DriverEvents.ENDED_WITHOUT_STATUS, at);
+        ended.put(id, end);
+        reportOver(last, end);
     }
 
     /** Reports the end of a job: finished, failed, or stopped as ordered. */
@@ -272,7 +309,7 @@ final class TrainingProcesses implements AutoCloseable {
         public void exited(JobId job, int code, List<String> lastLines) {
             kinds.over(job);
             Order.Place last = placed.remove(job);
-            Ended end = new Ended(code, lastLines, now());
+            Ended end = Ended.of(code, lastLines, now());
             if (last == null || !last.units().isEmpty()) {
                 ended.put(job, end);
             }

@@ -68,6 +68,11 @@ public final class JobHost implements AutoCloseable {
         return WorkerServer.complaint(HostDirectory.socket(directory));
     }
 
+    /** Why no process can be started for a job of this name, with the way out; empty without a problem. */
+    public static Optional<String> complaint(JobId id) {
+        return JobHome.complaint(id);
+    }
+
     /**
      * Opens a host on a directory that only this user may read, and takes over its tenants.
      *

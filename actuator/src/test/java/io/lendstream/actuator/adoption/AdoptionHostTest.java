@@ -54,7 +54,9 @@ class AdoptionHostTest {
     }
 
     private AdoptionHost opened() {
-        return AdoptionHost.open(directory.resolve("state"), this::hear, InstantSource.system());
+        AdoptionHost opened = AdoptionHost.open(directory.resolve("state"), this::hear, InstantSource.system());
+        opened.start();
+        return opened;
     }
 
     private void hear(AdoptedTenant adopted, boolean asked, boolean forced) {

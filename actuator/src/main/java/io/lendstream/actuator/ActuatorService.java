@@ -78,8 +78,9 @@ final class ActuatorService implements RecordTransport.Routes {
         var inventory = inventory(processor);
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
         var description = new SelfDescription(settings);
-        var declarations = new DeclarationIntake(settings, processor, inventory, description);
-        var turns = new WallClockTurns(settings, transport, processor, inventory, description, saver, wallClock);
+        var found = new FoundTenants(settings);
+        var declarations = new DeclarationIntake(settings, processor, inventory, description, found);
+        var turns = new WallClockTurns(settings, transport, processor, inventory, description, found, saver, wallClock);
         return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }
 
@@ -98,7 +99,8 @@ final class ActuatorService implements RecordTransport.Routes {
         var inventory = inventory(processor);
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
         var description = new SelfDescription(settings);
-        var declarations = new DeclarationIntake(settings, processor, inventory, description);
+        var declarations =
+                new DeclarationIntake(settings, processor, inventory, description, new FoundTenants(settings));
         var turns = new VirtualTurns(transport, processor, description);
         return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }

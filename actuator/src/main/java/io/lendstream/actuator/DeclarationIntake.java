@@ -18,16 +18,22 @@ final class DeclarationIntake {
     private final DecisionProcessor processor;
     private final Inventory inventory;
     private final SelfDescription description;
+    private final FoundTenants found;
     private final Declarations<NodeId> nodes = new Declarations<>();
     private final Declarations<ServiceId> services = new Declarations<>();
     private final Declarations<JobId> jobs = new Declarations<>();
 
     DeclarationIntake(
-            ActuatorSettings settings, DecisionProcessor processor, Inventory inventory, SelfDescription description) {
+            ActuatorSettings settings,
+            DecisionProcessor processor,
+            Inventory inventory,
+            SelfDescription description,
+            FoundTenants found) {
         this.settings = settings;
         this.processor = processor;
         this.inventory = inventory;
         this.description = description;
+        this.found = found;
     }
 
     /** Restores the declarations of an earlier run. */
@@ -55,10 +61,12 @@ final class DeclarationIntake {
         nodes.note(received.origin().topic(), id, node.map(Node::domain)).ifPresent(domain -> {
             inventory.forget(domain, id);
             processor.actuation().forget(domain, id);
+            found.forget(domain, id);
         });
         node.ifPresent(known -> {
             processor.actuation().know(known);
             description.know(known);
+            found.know(known);
             inventory.know(known, gpu -> processor.actuation().isOf(known.domain(), gpu));
         });
     }
@@ -70,11 +78,13 @@ final class DeclarationIntake {
                 .ifPresent(domain -> {
                     inventory.forget(domain, id);
                     processor.actuation().forget(domain, id);
+                    found.forget(domain, id);
                 });
         service.ifPresent(known -> {
             inventory.know(known);
             processor.actuation().know(known);
             description.know(known);
+            found.know(known);
         });
     }
 
@@ -84,10 +94,12 @@ final class DeclarationIntake {
         jobs.note(received.origin().topic(), id, job.map(TrainingJob::domain)).ifPresent(domain -> {
             inventory.forget(domain, id);
             processor.actuation().forget(domain, id);
+            found.forget(domain, id);
         });
         job.ifPresent(known -> {
             inventory.know(known);
             processor.actuation().know(known);
+            found.know(known);
         });
     }
 }

@@ -9,15 +9,19 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
  * The reports of an actuator on the topic.
  *
- * @param reports its reports by time, without ownership reports
+ * @param reports its reports by time, without regular ones
  * @param end the next offset of each {@code topic-partition}
  */
 record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
+    /** These say what there is, and answer no decision. */
+    static final Set<Outcome> REGULAR = Set.of(Outcome.HOLDS, Outcome.FOUND);
+
     private static final Duration POLL = Duration.ofMillis(200);
 
     OwnReports {
@@ -37,7 +41,7 @@ record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
         reader.handing(
                 TopicCatalogue.ACTUATION_REPORTS,
                 received -> received.value()
-                        .filter(report -> report.actuator().equals(actuator) && report.outcome() != Outcome.HOLDS)
+                        .filter(report -> report.actuator().equals(actuator) && !REGULAR.contains(report.outcome()))
                         .ifPresent(own::add));
         reader.start(since);
         readAll(reader, stopped);

@@ -96,12 +96,12 @@ final class ReportOutbox {
 
     /** Adds reports that are not sent before {@link #release}. */
     synchronized void add(List<ActuationReport> more) {
-        if (more.stream().anyMatch(ReportOutbox::isStock)) {
-            held.removeIf(ReportOutbox::isStock);
+        if (more.stream().anyMatch(ReportOutbox::isRegular)) {
+            held.removeIf(report -> isReplaced(report, more));
             var kept = new ArrayList<ActuationReport>();
             int underWay = sending.reports().size();
             for (ActuationReport report : reports) {
-                if (underWay > 0 || !isStock(report)) {
+                if (underWay > 0 || !isReplaced(report, more)) {
                     kept.add(report);
                 }
                 underWay--;
@@ -251,7 +251,7 @@ final class ReportOutbox {
     synchronized Contents contents() {
         var all = new ArrayList<ActuationReport>(reports);
         all.addAll(held);
-        all.removeIf(ReportOutbox::isStock);
+        all.removeIf(ReportOutbox::isRegular);
         return new Contents(all, positions);
     }
 
@@ -282,7 +282,16 @@ final class ReportOutbox {
         return await(patience, this::isEmpty);
     }
 
-    private static boolean isStock(ActuationReport report) {
-        return report.outcome() == Outcome.HOLDS;
+    private static boolean isRegular(ActuationReport report) {
+        return OwnReports.REGULAR.contains(report.outcome());
+    }
+
+    /** Whether newer reports say the same kind of thing: all stocks together, or what is found in a domain. */
+    private static boolean isReplaced(ActuationReport older, List<ActuationReport> newer) {
+        return isRegular(older)
+                && newer.stream()
+                        .filter(report -> report.outcome() == older.outcome())
+                        .anyMatch(report -> report.outcome() == Outcome.HOLDS
+                                || report.domain().equals(older.domain()));
     }
 }

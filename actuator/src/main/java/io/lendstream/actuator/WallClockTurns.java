@@ -36,6 +36,7 @@ final class WallClockTurns implements Turns {
     private final DecisionProcessor processor;
     private final Inventory inventory;
     private final SelfDescription description;
+    private final FoundTenants found;
     private final StateSaver saver;
     private final InstantSource wallClock;
 
@@ -50,6 +51,7 @@ final class WallClockTurns implements Turns {
             DecisionProcessor processor,
             Inventory inventory,
             SelfDescription description,
+            FoundTenants found,
             StateSaver saver,
             InstantSource wallClock) {
         this.settings = settings;
@@ -57,6 +59,7 @@ final class WallClockTurns implements Turns {
         this.processor = processor;
         this.inventory = inventory;
         this.description = description;
+        this.found = found;
         this.saver = saver;
         this.wallClock = wallClock;
     }
@@ -79,6 +82,7 @@ final class WallClockTurns implements Turns {
     @Override
     public void resume() {
         driver = settings.driven().map(driven -> driven.maker().make(inventory, driverListener()));
+        found.use(driver.flatMap(Driver::finder));
         boolean isSeen = driver.map(Driver::seesWhatRuns).orElse(false);
         processor.actuation().resume(wallClock.instant(), isSeen).forEach(this::order);
     }
@@ -124,6 +128,7 @@ final class WallClockTurns implements Turns {
         reports.addAll(actuation.advance(now));
         boolean hasHappened = !reports.isEmpty();
         reports.addAll(stock(now));
+        reports.addAll(processor.hasCaughtUp() ? found.due(now) : List.of());
         processor.publish(reports);
         if (processor.hasCaughtUp()) {
             description.due(now).forEach(transport::publish);

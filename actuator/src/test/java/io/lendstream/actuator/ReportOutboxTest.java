@@ -66,6 +66,23 @@ class ReportOutboxTest {
     }
 
     @Test
+    void whatIsFoundInADomainIsSupersededByWhatIsFoundThereLaterAndNotKeptOverARestart() {
+        ActuationReport first = found("d", 1);
+        ActuationReport other = found("e", 1);
+        released(first, other, report(1, Outcome.HOLDS));
+
+        released(found("d", 2));
+
+        assertThat(outbox.contents().reports()).isEmpty();
+        assertThat(outbox.next(9).reports()).containsExactly(other, report(1, Outcome.HOLDS), found("d", 2));
+    }
+
+    private static ActuationReport found(String domain, int second) {
+        DomainId id = new DomainId(domain);
+        return ActuationReport.found(id, new DecisionId(id, 0, 0), "a", NOON.plusSeconds(second), List.of());
+    }
+
+    @Test
     void whatIsBeingSentIsNotSuperseded() {
         released(report(1, Outcome.HOLDS));
         outbox.next(9);

@@ -84,19 +84,16 @@ final class AdoptionFile {
      * @param asked whether it was to end
      * @param atMillis when, in milliseconds since 1970
      */
-    record EndedEntry(
-            @Nullable String job,
-            @Nullable String service,
-            String process,
-            boolean asked,
-            long atMillis) {
+    record EndedEntry(@Nullable String job, @Nullable String service, String process, boolean asked, long atMillis) {
         Tenant tenant() {
             return AdoptionFile.tenant(job, service);
         }
     }
 
     private static Tenant tenant(@Nullable String job, @Nullable String service) {
-        return job != null ? new Tenant.Job(new JobId(job)) : new Tenant.Service(new ServiceId(String.valueOf(service)));
+        return job != null
+                ? new Tenant.Job(new JobId(job))
+                : new Tenant.Service(new ServiceId(String.valueOf(service)));
     }
 
     /**
@@ -111,8 +108,9 @@ final class AdoptionFile {
         try {
             Content content = JSON.readValue(path.toFile(), Content.class);
             if (content.version() > VERSION) {
-                throw new IOException("it has version %d, and this actuator reads up to version %d; use the later actuator"
-                        .formatted(content.version(), VERSION));
+                throw new IOException(
+                        "it has version %d, and this actuator reads up to version %d; use the later actuator"
+                                .formatted(content.version(), VERSION));
             }
             return content;
         } catch (IOException e) {

@@ -130,7 +130,9 @@ public final class AdoptionHost implements AutoCloseable {
     public synchronized Optional<String> adopt(DecisionId decision, Tenant tenant, String user, List<GpuId> units) {
         Adopted there = adopted.get(user);
         List<GpuId> sorted = GpuId.sorted(units);
-        if (there != null && there.tenant.tenant().equals(tenant) && there.tenant.units().equals(sorted)) {
+        if (there != null
+                && there.tenant.tenant().equals(tenant)
+                && there.tenant.units().equals(sorted)) {
             return Optional.empty();
         }
         Optional<String> refusal = rules.refusal(user, tenant, sorted, all());
@@ -154,6 +156,11 @@ public final class AdoptionHost implements AutoCloseable {
     /** The adopted processes of a tenant. */
     public synchronized List<AdoptedTenant> of(Tenant tenant) {
         return all().stream().filter(each -> each.tenant().equals(tenant)).toList();
+    }
+
+    /** Whether a process is adopted. */
+    public synchronized boolean holds(String user) {
+        return adopted.containsKey(user);
     }
 
     /** Whether a process was told to end. */

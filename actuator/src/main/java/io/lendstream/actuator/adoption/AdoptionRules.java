@@ -76,8 +76,7 @@ final class AdoptionRules {
             return Optional.of("agents report it as %s now".formatted(user));
         }
         boolean isFamily = host.of(own).stream()
-                .flatMap(self -> Stream.concat(
-                        Stream.of(self), host.ancestors(self).stream()))
+                .flatMap(self -> Stream.concat(Stream.of(self), host.ancestors(self).stream()))
                 .anyMatch(each -> each.pid() == name.pid());
         return isFamily ? Optional.of("the actuator runs in it") : Optional.empty();
     }

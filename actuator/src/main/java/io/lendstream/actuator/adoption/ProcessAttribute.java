@@ -63,7 +63,8 @@ enum ProcessAttribute {
     private static Optional<String> unit(String groups) {
         return groups.lines()
                 .filter(line -> line.startsWith("0::") || line.contains(":name=systemd:"))
-                .flatMap(line -> Arrays.stream(line.substring(line.lastIndexOf(':') + 1).split("/", -1)))
+                .flatMap(line ->
+                        Arrays.stream(line.substring(line.lastIndexOf(':') + 1).split("/", -1)))
                 .filter(part -> part.endsWith(".service") || part.endsWith(".scope"))
                 .reduce((earlier, later) -> later);
     }

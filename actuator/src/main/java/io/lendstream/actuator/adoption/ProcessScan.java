@@ -1,5 +1,6 @@
 package io.lendstream.actuator.adoption;
 
+import io.lendstream.core.event.Selector;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.HostProcess;
 import io.lendstream.service.host.HostProcesses;
@@ -34,20 +35,20 @@ public final class ProcessScan {
     }
 
     /** Why a selector claims no process, with the way out; empty without a fault. */
-    public static Optional<String> complaint(Map<String, String> patterns) {
-        return ProcessSelector.complaint(patterns);
+    public static Optional<String> complaint(Selector selector) {
+        return ProcessSelector.complaint(selector);
     }
 
     /**
      * All claimed processes, by PID. It does not wait for processes that end meanwhile.
      *
-     * @param patterns for each tenant its patterns by attribute; a selector with a {@link #complaint} claims nothing
+     * @param declared the selector of each tenant; one with a {@link #complaint} claims nothing
      */
-    public List<FoundProcess> find(Map<Tenant, Map<String, String>> patterns) {
+    public List<FoundProcess> find(Map<Tenant, Selector> declared) {
         Map<Tenant, ProcessSelector> selectors = new HashMap<>();
-        patterns.forEach((tenant, each) -> {
-            if (ProcessSelector.complaint(each).isEmpty()) {
-                selectors.put(tenant, new ProcessSelector(each));
+        declared.forEach((tenant, selector) -> {
+            if (ProcessSelector.complaint(selector).isEmpty()) {
+                selectors.put(tenant, new ProcessSelector(selector));
             }
         });
         return selectors.isEmpty() ? List.of() : new Look(selectors).find();
@@ -91,8 +92,7 @@ public final class ProcessScan {
         }
 
         private void take(HostProcess process, Set<Tenant> claims) {
-            Optional<HostProcess> root =
-                    ProcessName.parse(now.user(process)).flatMap(name -> now.of(name.pid()));
+            Optional<HostProcess> root = ProcessName.parse(now.user(process)).flatMap(name -> now.of(name.pid()));
             boolean isOwn = family.contains(process.pid())
                     || root.filter(any -> family.contains(any.pid())).isPresent()
                     || now.ancestors(process).stream().anyMatch(each -> each.pid() == own);

@@ -1,5 +1,6 @@
 package io.lendstream.actuator.adoption;
 
+import io.lendstream.core.event.Selector;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
@@ -14,20 +15,18 @@ final class ProcessSelector {
     private final Map<ProcessAttribute, Glob> attributes = new EnumMap<>(ProcessAttribute.class);
     private final Map<String, Glob> variables = new TreeMap<>();
 
-    /** @param patterns patterns by attribute, of which {@link #complaint} has found no fault */
-    ProcessSelector(Map<String, String> patterns) {
-        patterns.forEach((attribute, pattern) -> ProcessAttribute.named(attribute)
-                .ifPresentOrElse(
-                        known -> attributes.put(known, new Glob(pattern)),
-                        () -> variables.put(attribute.substring(ENVIRONMENT.length()), new Glob(pattern))));
+    /** @param selector one of which {@link #complaint} has found no fault */
+    ProcessSelector(Selector selector) {
+        selector.patterns()
+                .forEach((attribute, pattern) -> ProcessAttribute.named(attribute)
+                        .ifPresentOrElse(
+                                known -> attributes.put(known, new Glob(pattern)),
+                                () -> variables.put(attribute.substring(ENVIRONMENT.length()), new Glob(pattern))));
     }
 
     /** Why a selector matches no process of this driver, with the way out; empty without a fault. */
-    static Optional<String> complaint(Map<String, String> patterns) {
-        if (patterns.isEmpty()) {
-            return Optional.of("it names no attribute, so it would claim every process; name one of " + known());
-        }
-        return patterns.keySet().stream()
+    static Optional<String> complaint(Selector selector) {
+        return selector.patterns().keySet().stream()
                 .filter(attribute -> !isKnown(attribute))
                 .findFirst()
                 .map(unknown -> "it names the attribute '%s', which processes do not have; they have %s"
@@ -48,10 +47,8 @@ final class ProcessSelector {
 
     /** Whether it claims a process. An attribute that this user may not read fits no pattern. */
     boolean claims(ProcessFacts facts) {
-        return attributes.entrySet().stream()
-                        .allMatch(each -> fits(facts.attribute(each.getKey()), each.getValue()))
-                && variables.entrySet().stream()
-                        .allMatch(each -> fits(facts.variable(each.getKey()), each.getValue()));
+        return attributes.entrySet().stream().allMatch(each -> fits(facts.attribute(each.getKey()), each.getValue()))
+                && variables.entrySet().stream().allMatch(each -> fits(facts.variable(each.getKey()), each.getValue()));
     }
 
     private static boolean fits(Optional<String> value, Glob pattern) {

@@ -64,7 +64,8 @@ final class AdoptedReplicas {
             return Optional.of("%s has ended".formatted(one.user()));
         }
         return started.stream()
-                .filter(each -> tenant.serviceId().filter(each.service()::equals).isPresent())
+                .filter(each ->
+                        tenant.serviceId().filter(each.service()::equals).isPresent())
                 .filter(each -> each.gpus().stream().anyMatch(one.units()::contains))
                 .findFirst()
                 .map(each -> "%s is not taken over: Lendstream runs a replica of %s on %s already"
@@ -86,7 +87,8 @@ final class AdoptedReplicas {
         for (AdoptedTenant each : on(force.tenant(), force.units())) {
             if (!host.isEnding(each) && force.decision().equals(each.decision())) {
                 host.letGo(each);
-                driverListener.tell(new DriverEvent.Stopped(force.tenant(), each.units(), true, "given up; it runs on"));
+                driverListener.tell(
+                        new DriverEvent.Stopped(force.tenant(), each.units(), true, "given up; it runs on"));
             } else {
                 host.kill(each);
             }

@@ -2,6 +2,7 @@ package io.lendstream.actuator.driver;
 
 import io.lendstream.core.actuation.Order;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Executes orders about tenants and GPUs. Orders come from one thread, and {@link #take} must return at once; results
@@ -16,6 +17,11 @@ public interface Driver extends AutoCloseable {
     /** Whether the driver observes processes itself, and reports running ones soon after an order to keep them. */
     default boolean seesWhatRuns() {
         return false;
+    }
+
+    /** Finds what the driver could take over; empty for a driver that takes nothing over. */
+    default Optional<TenantFinder> finder() {
+        return Optional.empty();
     }
 
     /** Why the driver cannot work here, with the way out; empty without a problem. */

@@ -10,8 +10,7 @@ import java.util.Optional;
 /** The events for an order that is executed completely, or not at all. */
 final class DriverEvents {
     /** Why a tenant stopped that is no child of the actuator, whose exit status the system does not tell it. */
-    static final String ENDED_WITHOUT_STATUS =
-            "ended; its exit status is not known because something else started it";
+    static final String ENDED_WITHOUT_STATUS = "ended; its exit status is not known because something else started it";
 
     private DriverEvents() {}
 

@@ -2,13 +2,18 @@ package io.lendstream.actuator.driver;
 
 import io.lendstream.actuator.adoption.AdoptedTenant;
 import io.lendstream.actuator.adoption.AdoptionHost;
+import io.lendstream.actuator.adoption.FoundProcess;
+import io.lendstream.actuator.adoption.ProcessScan;
 import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.actuator.jobs.JobHost;
 import io.lendstream.core.actuation.Order;
+import io.lendstream.core.event.Selector;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.service.host.HostProcesses;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import org.slf4j.Logger;
@@ -116,6 +121,24 @@ public final class ProcessDriver implements Driver {
     @Override
     public boolean seesWhatRuns() {
         return true;
+    }
+
+    @Override
+    public Optional<TenantFinder> finder() {
+        var scan = new ProcessScan(new HostProcesses(), ProcessHandle.current().pid());
+        return Optional.of(new TenantFinder() {
+            @Override
+            public List<FoundProcess> find(Map<Tenant, Selector> selectors) {
+                return scan.find(selectors).stream()
+                        .filter(each -> !adoptions.holds(each.user()))
+                        .toList();
+            }
+
+            @Override
+            public Optional<String> complaint(Selector selector) {
+                return ProcessScan.complaint(selector);
+            }
+        });
     }
 
     @Override

@@ -84,9 +84,8 @@ public final class ProcessPlan {
             lines.add("stop (SIGTERM) the replicas of %s on %s".formatted(service, names(place.leaving())));
         }
         lines.addAll(adopted(place));
-        List<GpuId> others = place.adopted().stream()
-                .flatMap(each -> each.units().stream())
-                .toList();
+        List<GpuId> others =
+                place.adopted().stream().flatMap(each -> each.units().stream()).toList();
         List<List<GpuId>> own = place.together().stream()
                 .filter(units -> units.stream().noneMatch(others::contains))
                 .toList();

@@ -43,7 +43,8 @@ class AdoptionHostTest {
 
     @BeforeEach
     void start() throws IOException {
-        strangers = new Strangers(Files.createDirectory(directory.resolve("work")).toRealPath());
+        strangers =
+                new Strangers(Files.createDirectory(directory.resolve("work")).toRealPath());
         host = opened();
     }
 
@@ -79,7 +80,8 @@ class AdoptionHostTest {
     }
 
     private AdoptedTenant adopted(Tenant tenant, Process process, String... gpus) {
-        assertThat(host.adopt(DECISION, tenant, Strangers.user(process), gpus(gpus))).isEmpty();
+        assertThat(host.adopt(DECISION, tenant, Strangers.user(process), gpus(gpus)))
+                .isEmpty();
         return host.of(tenant).get(host.of(tenant).size() - 1);
     }
 
@@ -209,7 +211,8 @@ class AdoptionHostTest {
                 .hasValueSatisfying(why -> assertThat(why).contains("started it as lendstream/d/job/bert"));
         assertThat(refused(BERT, "kubernetes/ns/pod/c", "GPU-a"))
                 .hasValueSatisfying(why -> assertThat(why).contains("it is no process"));
-        assertThat(refused(BERT, user)).hasValueSatisfying(why -> assertThat(why).contains("it has no GPU"));
+        assertThat(refused(BERT, user))
+                .hasValueSatisfying(why -> assertThat(why).contains("it has no GPU"));
         assertThat(refused(BERT, ownName(), "GPU-a"))
                 .hasValueSatisfying(why -> assertThat(why).containsAnyOf("the actuator runs in it", "report it as"));
 
@@ -276,7 +279,8 @@ class AdoptionHostTest {
         assertThat(SignalCheck.byShell(process.pid())).isEmpty();
         assertThat(process.isAlive()).isTrue();
 
-        assertThat(SignalCheck.byShell(4_194_304 + 1)).hasValueSatisfying(why -> assertThat(why).contains("CAP_KILL"));
+        assertThat(SignalCheck.byShell(4_194_304 + 1))
+                .hasValueSatisfying(why -> assertThat(why).contains("CAP_KILL"));
     }
 
     @Test
@@ -284,11 +288,11 @@ class AdoptionHostTest {
         host.close();
         Path file = directory.resolve("state/adopted.json");
         Files.writeString(file, "{\"version\": 2, \"processes\": [], \"ended\": []}");
-        assertThatThrownBy(this::opened).hasStackTraceContaining("it has version 2").hasMessageContaining("remove it");
+        assertThatThrownBy(this::opened)
+                .hasStackTraceContaining("it has version 2")
+                .hasMessageContaining("remove it");
 
-        Files.writeString(
-                file,
-                """
+        Files.writeString(file, """
                 {"version": 1, "processes": [{"job": "bert", "process": "process/4194305-1", "units": ["GPU-a"],
                  "decision": "d/1/7", "asked": false}], "ended": []}
                 """);

@@ -138,9 +138,7 @@ class AdoptedJobsTest extends AdoptionFixture {
         Adopted adopted = takenOver(stranger("sleep 300 & sleep 0.6; exit 0"), "GPU-a");
 
         hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a"), false, DriverEvents.ENDED_WITHOUT_STATUS));
-        assertThat(heard.progress())
-                .extracting(TrainingProgress::phase)
-                .containsExactly(JobPhase.FAILED);
+        assertThat(heard.progress()).extracting(TrainingProgress::phase).containsExactly(JobPhase.FAILED);
         driver.take(place(2, Orders.JOB, Orders.gpus("GPU-b"), List.of()));
         hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-b"), false, DriverEvents.ENDED_WITHOUT_STATUS));
         restart();

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Test;
 class AdoptedReplicasTest extends AdoptionFixture {
     @BeforeEach
     void write() throws IOException {
-        program("services/chat.json", "{\"command\": [\"sh\", \"-c\", \"echo $CUDA_VISIBLE_DEVICES >> started; sleep 300\"]}");
+        program(
+                "services/chat.json",
+                "{\"command\": [\"sh\", \"-c\", \"echo $CUDA_VISIBLE_DEVICES >> started; sleep 300\"]}");
     }
 
     private boolean hasStarted(String gpu) throws IOException {

@@ -92,7 +92,8 @@ abstract class AdoptionFixture {
                         .flatMap(Arrays::stream)
                         .anyMatch(argument ->
                                 argument.contains(folder.resolve("state").toString())))
-                .flatMap(shell -> java.util.stream.Stream.concat(java.util.stream.Stream.of(shell), shell.descendants()))
+                .flatMap(
+                        shell -> java.util.stream.Stream.concat(java.util.stream.Stream.of(shell), shell.descendants()))
                 .toList();
     }
 
@@ -112,11 +113,9 @@ abstract class AdoptionFixture {
         return new Adopted(Strangers.user(process), Orders.gpus(gpus));
     }
 
-    static Order.Place place(
-            long sequence, Tenant tenant, List<GpuId> units, List<GpuId> leaving, Adopted... adopted) {
-        Optional<Allocation> allocation = tenant.isJob()
-                ? Optional.of(new Allocation(units, 16, 0, 1, Mechanism.RESTART))
-                : Optional.empty();
+    static Order.Place place(long sequence, Tenant tenant, List<GpuId> units, List<GpuId> leaving, Adopted... adopted) {
+        Optional<Allocation> allocation =
+                tenant.isJob() ? Optional.of(new Allocation(units, 16, 0, 1, Mechanism.RESTART)) : Optional.empty();
         return new Order.Place(
                 Orders.decision(sequence), tenant, units, leaving, allocation, Orders.BY, List.of(), List.of(adopted));
     }

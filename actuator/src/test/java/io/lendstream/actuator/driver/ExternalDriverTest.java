@@ -4,8 +4,11 @@ import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
+import io.lendstream.core.decision.Adopted;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -33,8 +36,8 @@ class ExternalDriverTest {
 
     /** Its single attempt ends when the test allows it, despite interrupts, and asks for a retry. */
     private final class Slow extends ExternalDriver {
-        Slow() {
-            super("slow", new DriverLimits(1, 1000, ofSeconds(10)), new RecordingListener());
+        Slow(RecordingListener heard) {
+            super("slow", new DriverLimits(1, 1000, ofSeconds(10)), heard);
         }
 
         @Override
@@ -63,8 +66,32 @@ class ExternalDriverTest {
     }
 
     @Test
+    void anOrderToTakeSomethingOverIsRefusedAndNotTried() {
+        RecordingListener heard = new RecordingListener();
+        try (Slow driver = new Slow(heard)) {
+            driver.take(new Order.Place(
+                    Orders.decision(1),
+                    Orders.CHAT,
+                    Orders.gpus("a"),
+                    List.of(),
+                    Optional.empty(),
+                    Orders.BY,
+                    List.of(),
+                    List.of(new Adopted("process/7-1", Orders.gpus("a")))));
+        }
+
+        assertThat(heard.deeds())
+                .containsExactly(
+                        new DriverEvent.Failed(
+                                Orders.CHAT,
+                                Orders.decision(1),
+                                "process/7-1 is not taken over: the drivers command and webhook find nothing that runs already; use the driver process"));
+        assertThat(triedOn).isEmpty();
+    }
+
+    @Test
     void aTryThatEndsAfterTheDriverWasClosedIsTheLastAndBreaksNothing() throws Exception {
-        Slow driver = new Slow();
+        Slow driver = new Slow(new RecordingListener());
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
         trying.await();
         Thread closing = new Thread(driver::close);

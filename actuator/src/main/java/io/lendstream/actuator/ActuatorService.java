@@ -77,10 +77,9 @@ final class ActuatorService implements RecordTransport.Routes {
         var processor = new DecisionProcessor(settings, transport, metrics, TimeMode.WALL);
         var inventory = inventory(processor);
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
-        var description = new SelfDescription(settings);
-        var found = new FoundTenants(settings);
-        var declarations = new DeclarationIntake(settings, processor, inventory, description, found);
-        var turns = new WallClockTurns(settings, transport, processor, inventory, description, found, saver, wallClock);
+        var known = new KnownDeclarations(inventory, new SelfDescription(settings), new FoundTenants(settings));
+        var declarations = new DeclarationIntake(settings, processor, known);
+        var turns = new WallClockTurns(settings, transport, processor, known, saver, wallClock);
         return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }
 
@@ -98,10 +97,9 @@ final class ActuatorService implements RecordTransport.Routes {
         var processor = new DecisionProcessor(settings, transport, metrics, TimeMode.VIRTUAL);
         var inventory = inventory(processor);
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
-        var description = new SelfDescription(settings);
-        var declarations =
-                new DeclarationIntake(settings, processor, inventory, description, new FoundTenants(settings));
-        var turns = new VirtualTurns(transport, processor, description);
+        var known = new KnownDeclarations(inventory, new SelfDescription(settings), new FoundTenants(settings));
+        var declarations = new DeclarationIntake(settings, processor, known);
+        var turns = new VirtualTurns(transport, processor, known.description());
         return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }
 

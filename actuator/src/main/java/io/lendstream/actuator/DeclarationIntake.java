@@ -23,17 +23,12 @@ final class DeclarationIntake {
     private final Declarations<ServiceId> services = new Declarations<>();
     private final Declarations<JobId> jobs = new Declarations<>();
 
-    DeclarationIntake(
-            ActuatorSettings settings,
-            DecisionProcessor processor,
-            Inventory inventory,
-            SelfDescription description,
-            FoundTenants found) {
+    DeclarationIntake(ActuatorSettings settings, DecisionProcessor processor, KnownDeclarations known) {
         this.settings = settings;
         this.processor = processor;
-        this.inventory = inventory;
-        this.description = description;
-        this.found = found;
+        this.inventory = known.inventory();
+        this.description = known.description();
+        this.found = known.found();
     }
 
     /** Restores the declarations of an earlier run. */

@@ -49,17 +49,15 @@ final class WallClockTurns implements Turns {
             ActuatorSettings settings,
             RecordTransport transport,
             DecisionProcessor processor,
-            Inventory inventory,
-            SelfDescription description,
-            FoundTenants found,
+            KnownDeclarations known,
             StateSaver saver,
             InstantSource wallClock) {
         this.settings = settings;
         this.transport = transport;
         this.processor = processor;
-        this.inventory = inventory;
-        this.description = description;
-        this.found = found;
+        this.inventory = known.inventory();
+        this.description = known.description();
+        this.found = known.found();
         this.saver = saver;
         this.wallClock = wallClock;
     }

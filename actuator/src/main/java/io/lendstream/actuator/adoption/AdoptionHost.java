@@ -163,7 +163,7 @@ public final class AdoptionHost implements AutoCloseable {
         return adopted.containsKey(user);
     }
 
-    /** Whether a process was told to end. */
+    /** Whether a process was asked to end. */
     public synchronized boolean isEnding(AdoptedTenant one) {
         return find(one).filter(each -> each.asked).isPresent();
     }

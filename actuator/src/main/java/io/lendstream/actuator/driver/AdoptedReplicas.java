@@ -96,7 +96,7 @@ final class AdoptedReplicas {
         return others;
     }
 
-    /** All that run, also those that were told to end. */
+    /** All that run, also those that are to end. */
     List<ReplicaHost.Running> running(Tenant.Service tenant) {
         return host.of(tenant).stream()
                 .map(each -> new ReplicaHost.Running(tenant.service(), each.units(), !host.isEnding(each)))

@@ -6,7 +6,6 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.UserPrincipal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -194,10 +193,9 @@ public final class HostProcesses {
     public String userName(HostProcess process) {
         String number = Long.toString(process.owner());
         try {
-            Map<String, Object> file =
-                    Files.readAttributes(proc.resolve(Long.toString(process.pid())), "unix:uid,owner");
-            long owner = Integer.toUnsignedLong((Integer) file.get("uid"));
-            return owner == process.owner() ? ((UserPrincipal) file.get("owner")).getName() : number;
+            Path directory = proc.resolve(Long.toString(process.pid()));
+            long owner = Integer.toUnsignedLong((Integer) Files.getAttribute(directory, "unix:uid"));
+            return owner == process.owner() ? Files.getOwner(directory).getName() : number;
         } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
             return number;
         }

@@ -46,7 +46,9 @@ public enum ReasonCode {
     /** A service misses its SLO. */
     LATE,
     /** Something that runs already is taken over, or cannot be. */
-    ADOPTED;
+    ADOPTED,
+    /** The level of trust. */
+    TRUST;
 
     /** As records spell it. */
     public String label() {

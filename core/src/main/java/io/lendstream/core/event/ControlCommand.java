@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param decision the decision it approves, for {@link Kind#APPROVE}
  * @param gpus the GPUs that were reset, for {@link Kind#RESET}
  * @param tenants the jobs and services of {@link Kind#ADOPT}; empty for all of the domain
+ * @param trust the level, for {@link Kind#TRUST}
  */
 public record ControlCommand(
         DomainId domain,
@@ -26,14 +27,15 @@ public record ControlCommand(
         Optional<DecisionId> decision,
         List<GpuId> gpus,
         String reason,
-        List<Tenant> tenants)
+        List<Tenant> tenants,
+        Optional<TrustOrder> trust)
         implements Event {
     public ControlCommand {
         gpus = List.copyOf(gpus);
         tenants = List.copyOf(tenants);
     }
 
-    /** A command that is about no job or service. */
+    /** A command that is about no job or service, and not about trust. */
     public ControlCommand(
             DomainId domain,
             String id,
@@ -43,12 +45,18 @@ public record ControlCommand(
             Optional<DecisionId> decision,
             List<GpuId> gpus,
             String reason) {
-        this(domain, id, at, issuer, kind, decision, gpus, reason, List.of());
+        this(domain, id, at, issuer, kind, decision, gpus, reason, List.of(), Optional.empty());
     }
 
     /** The same about some jobs and services. */
     public ControlCommand about(List<Tenant> some) {
-        return new ControlCommand(domain, id, at, issuer, kind, decision, gpus, reason, some);
+        return new ControlCommand(domain, id, at, issuer, kind, decision, gpus, reason, some, trust);
+    }
+
+    /** The same with an order of a level of trust. */
+    public ControlCommand ordering(TrustOrder order) {
+        return new ControlCommand(
+                domain, id, at, issuer, kind, decision, gpus, reason, tenants, Optional.of(order));
     }
 
     /** The kinds of commands. */
@@ -68,7 +76,9 @@ public record ControlCommand(
         /** Quarantined GPUs were seen to; they are free again. */
         RESET,
         /** What runs already and is claimed is taken over now, also what a service claims later than usual. */
-        ADOPT
+        ADOPT,
+        /** Another level of trust. */
+        TRUST
     }
 
     @Override

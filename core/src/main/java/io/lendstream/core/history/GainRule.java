@@ -77,7 +77,7 @@ final class GainRule implements HistoryRule {
                         .decidesFrom()
                         .filter(replayed.state().now()::isBefore)
                         .isEmpty()
-                && !replayed.state().mode().advisory();
+                && !replayed.state().mode().isAdvisory();
         if (!replayed.changed().owners().isEmpty()) {
             open.replaceAll((decision, gain) -> renamed(gain, replayed));
             open.entrySet().removeIf(gain -> isOver(gain.getKey(), gain.getValue(), replayed, mayDecide));

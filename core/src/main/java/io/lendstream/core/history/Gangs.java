@@ -36,7 +36,7 @@ final class Gangs {
             if (broken.contains(job)
                     || isDescribed
                     || !mayDecide
-                    || state.mode().advisory()) {
+                    || state.mode().isAdvisory()) {
                 now.add(job);
             }
         });

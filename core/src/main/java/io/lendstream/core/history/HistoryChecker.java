@@ -18,7 +18,7 @@ import java.util.function.Function;
 
 /**
  * Checks a domain's history against the promises of the scheduler. No GPU has two owners at any time, no bind comes
- * before a release, and no more is lent than allowed. Every decision is answered or timed out and taken up once, and
+ * before a release, and no more is lent than the settings and the level of trust allow. Every decision is answered or timed out and taken up once, and
  * none of an old epoch after one of a newer. Every release is reported, or its GPU is out of service. Inference is
  * never under its floor, and no job has fewer GPUs than it can run on or gets GPUs of several kinds. No replica of
  * several units works with some of them only, and no gang trains with some of the units that it gets. No decision
@@ -75,6 +75,7 @@ public final class HistoryChecker {
                 new QuotaRule(violations),
                 new LoweredQuotaRule(violations),
                 new ShapeRule(violations),
+                new TrustRule(violations),
                 new ReplayRule(violations),
                 new LeaseRule(domain, violations),
                 new AnswerRule(violations),

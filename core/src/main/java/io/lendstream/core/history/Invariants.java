@@ -35,7 +35,7 @@ public final class Invariants {
     static List<Violation> check(ClusterState state, Set<JobId> broken) {
         List<Violation> violations = new ArrayList<>();
         Map<GpuId, JobId> claimed = allocations(state, violations);
-        if (!state.mode().advisory()) {
+        if (!state.mode().isAdvisory()) {
             brokenGangs(state)
                     .filter(job -> !broken.contains(job.spec().job()))
                     .forEach(job -> violations.add(gang(job)));

@@ -98,7 +98,7 @@ public final class LendingExplainer {
 
     /** Whether an operator has switched advisory mode on: then decisions are only advice. */
     public boolean isAdvisory() {
-        return log.state().mode().advisory();
+        return log.state().mode().isAdvisory();
     }
 
     /** The advice that stands and may be approved, oldest first; only known where the log could be replayed. */

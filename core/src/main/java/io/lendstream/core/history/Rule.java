@@ -29,7 +29,8 @@ enum Rule {
     REPORTS("reports"),
     ROLE_FLOOR("role floor"),
     SHAPE("shape"),
-    SNAPSHOT("snapshot");
+    SNAPSHOT("snapshot"),
+    TRUST("trust");
 
     private final String name;
 

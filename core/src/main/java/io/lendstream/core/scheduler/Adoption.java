@@ -85,13 +85,13 @@ final class Adoption {
                             Map.of("gpus", (double) units.size()),
                             List.of()),
                     new Action.Hold(tenant.jobId(), tenant.serviceId()));
-            builder.binding(!builder.mode().advisory());
+            builder.binding(!builder.mode().isAdvisory());
             return;
         }
         builder.invalidatePlan();
         tenant.jobId().ifPresent(job -> adopt(job, claims.get(0)));
         tenant.serviceId().ifPresent(service -> adopt(service, claims));
-        builder.binding(!builder.mode().advisory());
+        builder.binding(!builder.mode().isAdvisory());
     }
 
     private void adopt(JobId name, AdoptionClaim claim) {

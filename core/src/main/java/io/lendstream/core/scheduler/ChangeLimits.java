@@ -13,10 +13,17 @@ import java.time.Duration;
  *     while a service misses its SLO
  * @param minHold for how long no plan changes a job that was changed
  * @param quietWindows when no plans are made
+ * @param trust what counts for the levels of trust
  */
 public record ChangeLimits(
-        double maxShareLent, int maxLoansPerMinute, int maxTransfers, Duration minHold, QuietWindows quietWindows) {
+        double maxShareLent, int maxLoansPerMinute, int maxTransfers, Duration minHold, QuietWindows quietWindows, TrustRules trust) {
     public static final ChangeLimits DEFAULTS = new ChangeLimits(1.0, 1000, 1000, Duration.ZERO, QuietWindows.NONE);
+
+    /** Limits of domains that begin at the highest level of trust. */
+    public ChangeLimits(
+            double maxShareLent, int maxLoansPerMinute, int maxTransfers, Duration minHold, QuietWindows quietWindows) {
+        this(maxShareLent, maxLoansPerMinute, maxTransfers, minHold, quietWindows, TrustRules.DEFAULTS);
+    }
 
     public ChangeLimits {
         if (!(maxShareLent >= 0 && maxShareLent <= 1)) {

@@ -102,6 +102,7 @@ final class Deadlines {
                                     Safety.inputs(builder)));
             return;
         }
+        new TrustGuard(builder, settings).takeBackExcess();
         if (lent(settings.lease().dividedBy(2)).isEmpty()) {
             return;
         }

@@ -331,13 +331,13 @@ final class EventApplier implements Event.Cases<Runnable> {
     private void take(ControlCommand command) {
         Mode mode = builder.mode();
         switch (command.kind()) {
-            case FREEZE -> builder.mode(new Mode(true, mode.advisory(), mode.lendingStopped()));
-            case THAW -> builder.mode(new Mode(false, mode.advisory(), false));
-            case ADVISORY_ON -> builder.mode(new Mode(mode.frozen(), true, mode.lendingStopped()));
-            case ADVISORY_OFF -> builder.mode(new Mode(mode.frozen(), false, mode.lendingStopped()));
-            case RECLAIM_ALL -> builder.mode(new Mode(mode.frozen(), mode.advisory(), true));
+            case FREEZE -> builder.mode(new Mode(true, mode.advisory(), mode.lendingStopped(), mode.trust()));
+            case THAW -> builder.mode(new Mode(false, mode.advisory(), false, mode.trust()));
+            case ADVISORY_ON -> builder.mode(new Mode(mode.frozen(), true, mode.lendingStopped(), mode.trust()));
+            case ADVISORY_OFF -> builder.mode(new Mode(mode.frozen(), false, mode.lendingStopped(), mode.trust()));
+            case RECLAIM_ALL -> builder.mode(new Mode(mode.frozen(), mode.advisory(), true, mode.trust()));
             case RESET -> command.gpus().forEach(this::reset);
-            case APPROVE, ADOPT, UNKNOWN -> {}
+            case APPROVE, ADOPT, TRUST, UNKNOWN -> {}
         }
     }
 

@@ -111,6 +111,10 @@ public final class LendingReview {
         GpuId id = unit.gpuId();
         Rehearsal.Notes notes = rehearsal.notes();
         Safety safety = new Safety(scheduler.settings());
+        TrustGuard trust = new TrustGuard(rehearsal.before(), scheduler.settings());
+        if (state.mode().level().onlyObserves()) {
+            return lasting(id, Cause.TRUST, trust.limit().orElseThrow());
+        }
         Optional<Decision> decision = rehearsal.decision(id);
         if (decision.isPresent()) {
             return decided(unit, decision.get());
@@ -129,6 +133,7 @@ public final class LendingReview {
             return lasting(id, Cause.LENDING_OFF, off.get());
         }
         return unplanned(unit)
+                .or(() -> trust.against(unit).map(why -> lasting(id, Cause.TRUST, why)))
                 .orElseGet(
                         () -> unit.isWhole()
                                 ? planned(unit, notes.plan(id).orElseThrow())
@@ -210,8 +215,8 @@ public final class LendingReview {
             return lasting(
                     id,
                     Cause.ADVICE,
-                    "decisions are only advice, until 'lendstream approve%s' or 'lendstream advisory off' puts them in force: %s"
-                            .formatted(standing, why));
+                    "decisions are only advice, until 'lendstream approve%s' or 'lendstream %s' puts them in force: %s"
+                            .formatted(standing, state.mode().level().isAdvice() ? "trust" : "advisory off", why));
         }
         if (decision.action().asServe().isPresent()) {
             return lasting(id, Cause.NEEDED, why);

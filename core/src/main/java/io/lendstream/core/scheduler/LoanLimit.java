@@ -35,7 +35,11 @@ record LoanLimit(long most, String rule) {
 
     /** Whether units for a job keep the share that may be lent, with the loans that are promised or planned. */
     static boolean keepsShare(StepBuilder builder, SchedulerSettings settings, List<GpuId> target) {
-        double share = settings.changeLimits().maxShareLent();
+        TrustGuard trust = new TrustGuard(builder, settings);
+        double share = trust.share();
+        if (trust.forbids(target)) {
+            return false;
+        }
         if (share >= 1 || target.stream().noneMatch(unit -> isInference(builder, unit))) {
             return true;
         }

@@ -57,7 +57,7 @@ record RunningReplicas(List<GpuState> units) {
     }
 
     /** Each unit is a replica, unless it is a part of one of several units. */
-    private static int replicas(List<GpuState> some) {
+    static int replicas(List<GpuState> some) {
         Set<ReplicaId> several = new TreeSet<>();
         int single = 0;
         for (GpuState unit : some) {

@@ -11,6 +11,7 @@ import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -148,7 +149,12 @@ record Safety(SchedulerSettings settings) {
 
     /** All rules and their present state. */
     List<SafetyRule> rules(StepBuilder builder) {
-        return List.of(
+        List<SafetyRule> rules = new ArrayList<>();
+        if (builder.mode().trust().isPresent()) {
+            rules.add(new SafetyRule(
+                    "the level of trust limits no loans", "new loans beyond it", new TrustGuard(builder, settings).limit()));
+        }
+        rules.addAll(List.of(
                 new SafetyRule("lending is on", "new loans", againstLending()),
                 new SafetyRule(
                         "the request rates of all services are fresh and lending is not stopped",
@@ -162,7 +168,8 @@ record Safety(SchedulerSettings settings) {
                         "the domain is not frozen",
                         "changes of jobs, except reclaims for inference",
                         againstChanges(builder)),
-                new SafetyRule("at least 60 % of the nodes report", "every change", againstEverything(builder)));
+                new SafetyRule("at least 60 % of the nodes report", "every change", againstEverything(builder))));
+        return List.copyOf(rules);
     }
 
     /** The next time at which silence forces a change, if all sources stay silent. */

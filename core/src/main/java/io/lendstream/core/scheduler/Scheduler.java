@@ -78,15 +78,20 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     Step step(ClusterState state, DomainEvent event, StepListener listener, WorkDue work) {
         StepBuilder step = applied(state, event, listener);
+        TrustLadder trust = new TrustLadder(step, policy, settings);
+        trust.follow();
         if (isOver(step.now())) {
             new JobChanges(step, settings).dropLostGpus(false);
             return step.finished();
         }
         Set<Phase> due = work.after(this, step);
-        boolean isApproval = followApproval(step);
-        if (step.mode().advisory()) {
+        boolean isAnswered = followApproval(step) || trust.answer();
+        if (step.mode().level().onlyObserves()) {
+            return observedOnly(step, due);
+        }
+        if (step.mode().isAdvisory()) {
             Step observed = observed(step);
-            boolean isDone = due.isEmpty() || isApproval || !observed.decisions().isEmpty();
+            boolean isDone = due.isEmpty() || isAnswered || !observed.decisions().isEmpty();
             return isDone ? observed : advised(observed, applied(state, event, listener), due);
         }
         new TransferPace(step, settings).observe(event.event());
@@ -127,6 +132,14 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         new Deadlines(step, settings).expire(false);
         new JobChanges(step, settings).dropLostGpus(false);
         return step.finished();
+    }
+
+    /** At the lowest level of trust no advice is given either; plans that are due are passed over. */
+    private Step observedOnly(StepBuilder step, Set<Phase> due) {
+        if (due.contains(Phase.PLAN)) {
+            step.nextPlanAt(Training.nextTime(policy, settings, step.now()));
+        }
+        return observed(step);
     }
 
     private Step advised(Step observed, StepBuilder advice, Set<Phase> due) {
@@ -171,7 +184,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
     /** Whether a state allows that GPUs are taken from tenants for quotas. */
     public boolean takesForQuotas(ClusterState state) {
         return !state.mode().frozen()
-                && !state.mode().advisory()
+                && !state.mode().isAdvisory()
                 && !isOver(state.now())
                 && !new Safety(settings).tooManyNodesStale(state.clusterIndex(), state.now());
     }

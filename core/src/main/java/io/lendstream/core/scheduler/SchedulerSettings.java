@@ -169,6 +169,7 @@ public record SchedulerSettings(
         map.put("max-transfers", Integer.toString(changeLimits.maxTransfers()));
         map.put("min-hold", changeLimits.minHold().toString());
         map.put("quiet-windows", changeLimits.quietWindows().toString());
+        changeLimits.trust().putInto(map);
         map.put("repartition", Boolean.toString(repartition));
         map.put("repartition-every", repartitionEvery.toString());
         if (!planPhase.isZero()) {
@@ -205,7 +206,8 @@ public record SchedulerSettings(
                         Integer.parseInt(all.get("max-loans-per-minute")),
                         Integer.parseInt(all.get("max-transfers")),
                         Duration.parse(all.get("min-hold")),
-                        QuietWindows.parse(all.getOrDefault("quiet-windows", ""))),
+                        QuietWindows.parse(all.getOrDefault("quiet-windows", "")),
+                        TrustRules.of(all)),
                 Boolean.parseBoolean(all.get("repartition")),
                 Duration.parse(all.get("repartition-every")),
                 Duration.parse(all.getOrDefault("plan-phase", "PT0S")),

@@ -83,8 +83,10 @@ final class SliceLoans {
     }
 
     private boolean isPossible(AbilityGuard guard, GpuState unit) {
-        Optional<AbilityRefusal> refusal = guard.againstSlice(unit);
-        refusal.ifPresent(why -> builder.listener().unlent(unit.gpuId(), why.text()));
+        Optional<String> refusal = guard.againstSlice(unit)
+                .map(AbilityRefusal::text)
+                .or(() -> new TrustGuard(builder, settings).against(unit));
+        refusal.ifPresent(why -> builder.listener().unlent(unit.gpuId(), why));
         return refusal.isEmpty();
     }
 
@@ -152,9 +154,10 @@ final class SliceLoans {
         if (tooSmall.isPresent()) {
             return tooSmall.get().inWords();
         }
+        TrustGuard trust = new TrustGuard(builder, settings);
         return full.orElseGet(() ->
-                "scheduler.max-share-lent is %s: %.2f inference GPUs may still be lent, and this instance is %.2f of a GPU; raise the setting to lend more"
-                        .formatted(settings.changeLimits().maxShareLent(), Math.max(0, room), instance.share()));
+                "%s: %.2f inference GPUs may still be lent, and this instance is %.2f of a GPU; %s"
+                        .formatted(trust.shareRule(), Math.max(0, room), instance.share(), trust.shareRemedy()));
     }
 
     /** Whether a quota refuses an instance. It stays refused in this plan, as loans only add to the use of quotas. */
@@ -212,7 +215,7 @@ final class SliceLoans {
                 lent += isLent(unit.owner()) ? share : 0;
             }
         }
-        return settings.changeLimits().maxShareLent() * all - lent;
+        return new TrustGuard(builder, settings).share() * all - lent;
     }
 
     private static boolean isLent(Owner owner) {

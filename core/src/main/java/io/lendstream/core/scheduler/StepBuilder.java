@@ -32,6 +32,7 @@ import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SlicePlan;
+import io.lendstream.core.state.Trust;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,7 +78,7 @@ final class StepBuilder {
         this.advice = before.advice();
         this.promises = new Promises(before.promises());
         this.loans = new RecentLoans(before.loanStarts());
-        this.binding = !mode.advisory();
+        this.binding = !mode.isAdvisory();
     }
 
     Step finished() {
@@ -85,7 +86,7 @@ final class StepBuilder {
                 before.domain(),
                 new LogPosition(now, epoch, event.sequence(), decisionSequence),
                 nextPlanAt,
-                mode,
+                LateReturns.counted(this, changes.owners()),
                 pacing,
                 slices,
                 advice,
@@ -131,11 +132,6 @@ final class StepBuilder {
         return event.event();
     }
 
-    /** The time of the event before. */
-    Instant previously() {
-        return before.now();
-    }
-
     long eventSequence() {
         return event.sequence();
     }
@@ -151,10 +147,15 @@ final class StepBuilder {
     void mode(Mode next) {
         changes.invalidatePlan();
         mode = next;
-        binding = !next.advisory();
-        if (binding) {
+        binding = !next.isAdvisory();
+        if (binding || next.level().onlyObserves()) {
             advice = Optional.empty();
         }
+    }
+
+    /** What counts for the level of trust, at the same level. */
+    void trust(Trust next) {
+        mode = mode.with(next);
     }
 
     Optional<Advice> advice() {

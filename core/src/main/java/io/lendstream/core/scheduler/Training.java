@@ -301,8 +301,11 @@ final class Training {
         }
     }
 
-    /** Whether promised GPUs would be lent while no new loan is allowed. */
+    /** Whether GPUs would be lent that must not be, or promised ones while no new loan is allowed. */
     private boolean isForbiddenLoan(JobState job, List<GpuId> gained) {
+        if (new TrustGuard(builder, settings).forbids(gained)) {
+            return true;
+        }
         return builder.promises().has(job.spec().job())
                 && gained.stream().anyMatch(gpu -> builder.gpu(gpu).pool() == Pool.INFERENCE)
                 && (!settings.lending() || safety.againstLoans(builder).isPresent());

@@ -104,7 +104,8 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         if (!settings.lending()
                 || !capacity.away().isEmpty()
                 || !builder.promises().isEmpty()
-                || new AbilityGuard(builder).isOn()) {
+                || new AbilityGuard(builder).isOn()
+                || trust().namesUnits()) {
             return UsableGpus.of(listed(capacity));
         }
         int kept = Math.max(0, capacity.idle() - Math.max(0, most(capacity.inference()) - capacity.lent()));
@@ -119,6 +120,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
     private List<GpuState> listed(TrainingCapacity capacity) {
         List<GpuState> usable = offered(capacity);
         hide(usable);
+        trust().hide(usable);
         Set<GpuId> idle = reserve(usable, inference(capacity));
         if (!idle.isEmpty()) {
             usable.removeIf(gpu -> idle.contains(gpu.gpuId()));
@@ -160,8 +162,8 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
             List<GpuState> usable = offered(capacity);
             usable.removeIf(gpu -> withheld.containsKey(gpu.gpuId()));
             int most = most(inference(capacity));
-            String rule = "scheduler.max-share-lent is %s, so at most %s may be lent"
-                    .formatted(settings.changeLimits().maxShareLent(), Reason.counted(most, "GPU"));
+            String rule =
+                    "%s, so at most %s may be lent".formatted(trust().shareRule(), Reason.counted(most, "GPU"));
             for (GpuId gpu : bundles.beyond(most, usable)) {
                 bundles.refusal(List.of(gpu), rule).ifPresent(why -> withheld.put(gpu, why));
             }
@@ -201,7 +203,11 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
     }
 
     private int most(int inference) {
-        return (int) Math.floor(settings.changeLimits().maxShareLent() * inference);
+        return (int) Math.floor(trust().share() * inference);
+    }
+
+    private TrustGuard trust() {
+        return new TrustGuard(builder, settings);
     }
 
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
@@ -299,12 +305,13 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
             builder.listener()
                     .reserved(
                             kept,
-                            "scheduler.max-share-lent is %s: of %s of inference on reachable nodes, at most %d may be lent at a time, and %d are; raise the setting to lend more"
+                            "%s: of %s of inference on reachable nodes, at most %d may be lent at a time, and %d are; %s"
                                     .formatted(
-                                            settings.changeLimits().maxShareLent(),
+                                            trust().shareRule(),
                                             Reason.counted(inference, "GPU"),
                                             most(inference),
-                                            lent));
+                                            lent,
+                                            trust().shareRemedy()));
         }
         return kept;
     }

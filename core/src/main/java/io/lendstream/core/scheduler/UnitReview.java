@@ -37,6 +37,8 @@ public record UnitReview(GpuId unit, Cause cause, String reason, Optional<Instan
         NO_PLAN,
         /** Plans lend nothing more: demand is not known, or all loans were ordered back. */
         NO_NEW_LOANS,
+        /** The level of trust of the domain does not allow it. */
+        TRUST,
         /** It is kept as reserve, as only a share may be lent. */
         RESERVE,
         /** The actuator of its node cannot lend it now, or two actuators claim its node. */

@@ -101,7 +101,7 @@ class WorkDue {
         }
 
         private static boolean hasBacklogEnded(Scheduler scheduler, StepBuilder step) {
-            return scheduler.decidesFrom().filter(step.previously()::isBefore).isPresent();
+            return scheduler.decidesFrom().filter(step.before().now()::isBefore).isPresent();
         }
 
         private static boolean isSomethingOver(Scheduler scheduler, StepBuilder step) {
@@ -206,7 +206,7 @@ class WorkDue {
                 && it.step().entities().queues().isEmpty()
                 && !it.step().entities().scopes().restricts()
                 && !it.scheduler().settings().repartition()
-                && !it.step().mode().advisory()
+                && !it.step().mode().isAdvisory()
                 && it.step().slices().isEmpty()
                 && !it.step().changesPlans()
                 && !isPlanDue(it)

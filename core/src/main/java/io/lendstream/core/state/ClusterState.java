@@ -1,6 +1,7 @@
 package io.lendstream.core.state;
 
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -40,8 +41,33 @@ public record ClusterState(
         loanStarts = List.copyOf(loanStarts);
     }
 
-    /** The orders of operators, by control commands. */
-    public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}
+    /**
+     * The orders of operators, by control commands.
+     *
+     * @param advisory whether an operator has switched advisory mode on
+     * @param trust the level of trust; if it is absent, as in states of older versions, it counts as {@link
+     *     TrustLevel#ALL}
+     */
+    public record Mode(boolean frozen, boolean advisory, boolean lendingStopped, Optional<Trust> trust) {
+        /** Without a level of trust. */
+        public Mode(boolean frozen, boolean advisory, boolean lendingStopped) {
+            this(frozen, advisory, lendingStopped, Optional.empty());
+        }
+
+        /** The same at a level of trust. */
+        public Mode with(Trust other) {
+            return new Mode(frozen, advisory, lendingStopped, Optional.of(other));
+        }
+
+        public TrustLevel level() {
+            return trust.isPresent() ? trust.get().level() : TrustLevel.ALL;
+        }
+
+        /** Whether decisions are only advice, by an order or by the level of trust. */
+        public boolean isAdvisory() {
+            return advisory || level().isAdvice();
+        }
+    }
 
     public static ClusterState empty(DomainId domain) {
         return new ClusterState(

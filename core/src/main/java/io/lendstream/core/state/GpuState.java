@@ -7,6 +7,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.Flat;
 import java.time.Instant;
@@ -96,6 +97,11 @@ public record GpuState(
         return history.lastXid();
     }
 
+    /** The service whose replica is there, or last was; empty if it is not known. */
+    public Optional<ServiceId> lastService() {
+        return owner.holdingService().filter(any -> !owner.isBinding()).or(history::lastService);
+    }
+
     /** The actuator that last reported it bound. */
     public Optional<String> boundBy() {
         return history.boundBy();
@@ -117,7 +123,10 @@ public record GpuState(
         Optional<GroupPart> member = endsPart ? Optional.empty() : part;
         Optional<SlotKnowledge> place =
                 slot.isPresent() && (next.isFree() || next.isQuarantined()) ? Optional.empty() : slot;
-        return new GpuState(gpuId, nodeId, pool, instance, next, history, at, event, kind, member, place);
+        UnitHistory known = owner.isBinding() || next.holdingService().isPresent()
+                ? history
+                : owner.holdingService().map(history::leftBy).orElse(history);
+        return new GpuState(gpuId, nodeId, pool, instance, next, known, at, event, kind, member, place);
     }
 
     /** With other knowledge about the place of its tenant. */

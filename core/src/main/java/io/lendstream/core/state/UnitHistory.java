@@ -1,6 +1,7 @@
 package io.lendstream.core.state;
 
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.id.ServiceId;
 import java.util.Optional;
 
 /**
@@ -13,6 +14,7 @@ import java.util.Optional;
  * @param slotStart the decision by which a tenant was last reported to have started under the name of this unit, where
  *     the driver does not choose units; a report that comes twice must not count for another unit
  * @param slotEnd the decision by which a tenant was last reported to have left under that name
+ * @param lastService the service whose replica last left it
  */
 public record UnitHistory(
         int failedBinds,
@@ -20,37 +22,44 @@ public record UnitHistory(
         Optional<Integer> lastXid,
         Optional<String> boundBy,
         Optional<DecisionId> slotStart,
-        Optional<DecisionId> slotEnd) {
+        Optional<DecisionId> slotEnd,
+        Optional<ServiceId> lastService) {
     /** A unit about which nothing was reported. */
     static final UnitHistory NONE =
-            new UnitHistory(0, 0, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+            new UnitHistory(
+                    0, 0, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
     UnitHistory withFailedBinds(int failures) {
-        return new UnitHistory(failures, warmHits, lastXid, boundBy, slotStart, slotEnd);
+        return new UnitHistory(failures, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService);
     }
 
     UnitHistory withWarmHits(int hits) {
-        return new UnitHistory(failedBinds, hits, lastXid, boundBy, slotStart, slotEnd);
+        return new UnitHistory(failedBinds, hits, lastXid, boundBy, slotStart, slotEnd, lastService);
     }
 
     UnitHistory withXid(int xid) {
-        return new UnitHistory(failedBinds, warmHits, Optional.of(xid), boundBy, slotStart, slotEnd);
+        return new UnitHistory(failedBinds, warmHits, Optional.of(xid), boundBy, slotStart, slotEnd, lastService);
     }
 
     /** A unit that an actuator has bound. */
     UnitHistory boundBy(String actuator) {
-        return new UnitHistory(0, warmHits, lastXid, Optional.of(actuator), slotStart, slotEnd);
+        return new UnitHistory(0, warmHits, lastXid, Optional.of(actuator), slotStart, slotEnd, lastService);
     }
 
     /** With what belongs to the tenant of another unit. Errors, and reports under its name, stay. */
     UnitHistory takingOver(UnitHistory other) {
-        return new UnitHistory(failedBinds, other.warmHits, lastXid, other.boundBy, slotStart, slotEnd);
+        return new UnitHistory(failedBinds, other.warmHits, lastXid, other.boundBy, slotStart, slotEnd, lastService);
     }
 
     /** After a report of the start or of the end of a tenant under the name of this unit. */
     UnitHistory toldSlot(DecisionId decision, boolean isEnd) {
         Optional<DecisionId> told = Optional.of(decision);
         return new UnitHistory(
-                failedBinds, warmHits, lastXid, boundBy, isEnd ? slotStart : told, isEnd ? told : slotEnd);
+                failedBinds, warmHits, lastXid, boundBy, isEnd ? slotStart : told, isEnd ? told : slotEnd, lastService);
+    }
+
+    /** After a replica of a service has left it. */
+    UnitHistory leftBy(ServiceId service) {
+        return new UnitHistory(failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, Optional.of(service));
     }
 }

@@ -68,7 +68,7 @@ class StepBuilderTest {
 
         assertThat(draft(new Tick(DOMAIN, NOW)).now()).isEqualTo(NOW.plusSeconds(10));
         assertThat(draft(new Tick(DOMAIN, NOW.plusSeconds(11))).now()).isEqualTo(NOW.plusSeconds(11));
-        assertThat(draft(new Tick(DOMAIN, NOW.plusSeconds(11))).previously()).isEqualTo(NOW.plusSeconds(10));
+        assertThat(draft(new Tick(DOMAIN, NOW.plusSeconds(11))).before().now()).isEqualTo(NOW.plusSeconds(10));
     }
 
     @Test

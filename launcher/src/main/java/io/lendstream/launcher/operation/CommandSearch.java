@@ -95,7 +95,7 @@ final class CommandSearch {
         return switch (kind) {
             case THAW -> EnumSet.of(Kind.FREEZE, Kind.RECLAIM_ALL, Kind.THAW);
             case ADVISORY_OFF -> EnumSet.of(Kind.ADVISORY_ON, Kind.ADVISORY_OFF);
-            case FREEZE, RECLAIM_ALL, ADVISORY_ON, APPROVE, RESET, ADOPT, UNKNOWN -> EnumSet.noneOf(Kind.class);
+            case FREEZE, RECLAIM_ALL, ADVISORY_ON, APPROVE, RESET, ADOPT, TRUST, UNKNOWN -> EnumSet.noneOf(Kind.class);
         };
     }
 

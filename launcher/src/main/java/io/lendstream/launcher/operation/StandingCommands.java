@@ -42,7 +42,7 @@ final class StandingCommands {
                     inForce.remove(Kind.RECLAIM_ALL);
                 }
                 case ADVISORY_OFF -> inForce.remove(Kind.ADVISORY_ON);
-                case APPROVE, RESET, ADOPT, UNKNOWN -> {}
+                case APPROVE, RESET, ADOPT, TRUST, UNKNOWN -> {}
             }
         }
         return inForce;
@@ -94,7 +94,7 @@ final class StandingCommands {
             case FREEZE -> "frozen";
             case RECLAIM_ALL -> "lending stopped";
             case ADVISORY_ON -> "decisions made advice";
-            case THAW, ADVISORY_OFF, APPROVE, RESET, ADOPT, UNKNOWN -> EventText.lower(kind);
+            case THAW, ADVISORY_OFF, APPROVE, RESET, ADOPT, TRUST, UNKNOWN -> EventText.lower(kind);
         };
     }
 

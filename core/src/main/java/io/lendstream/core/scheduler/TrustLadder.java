@@ -1,0 +1,262 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.TrustLevel;
+import io.lendstream.core.event.TrustOrder;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.state.ClusterState.Mode;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SloMisses;
+import io.lendstream.core.state.Trust;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Changes the level of trust of a domain: at its first start, by orders of operators, and down by one step if a service
+ * misses its SLO while loans are out. Each change, and each order that is refused, is answered by a hold.
+ */
+final class TrustLadder {
+    /** Windows in a row in which a service misses its SLO until that counts. */
+    static final int SUSTAINED_WINDOWS = 3;
+    /** The least time between two steps down that the scheduler takes by itself. */
+    static final Duration BETWEEN_STEPS = Duration.ofHours(1);
+
+    private final StepBuilder builder;
+    private final Policy policy;
+    private final SchedulerSettings settings;
+    private Optional<String> answer = Optional.empty();
+    private boolean isChanged;
+
+    TrustLadder(StepBuilder builder, Policy policy, SchedulerSettings settings) {
+        this.builder = builder;
+        this.policy = policy;
+        this.settings = settings;
+    }
+
+    /** Follows the event; decides nothing. */
+    void follow() {
+        builder.event().asStarted().ifPresent(this::begin);
+        builder.event().asCommand().ifPresent(this::take);
+        builder.event().asRate().ifPresent(this::watch);
+    }
+
+    /** A later start leaves the level as it is; domains of older versions have none, and keep none. */
+    private void begin(SchedulerStarted started) {
+        TrustLevel first = settings.changeLimits().trust().first();
+        if (builder.before().epoch() == 0 && first != TrustLevel.ALL) {
+            put(Trust.of(first, Optional.empty(), builder.now(), "scheduler.first-trust"));
+        }
+    }
+
+    private void take(ControlCommand command) {
+        if (command.kind() == ControlCommand.Kind.TRUST) {
+            command.trust()
+                    .filter(order -> order.level() != TrustLevel.UNKNOWN)
+                    .ifPresent(order -> take(command, order));
+        } else if (command.kind() == ControlCommand.Kind.ADVISORY_OFF
+                && builder.mode().level().isAdvice()) {
+            answer = Optional.of(
+                    "decisions do not come into force: the level of trust is %s; 'lendstream trust' shows how to raise it"
+                            .formatted(builder.mode().level().label()));
+        }
+    }
+
+    private void take(ControlCommand command, TrustOrder order) {
+        TrustLevel level = builder.mode().level();
+        String change = "%s to %s".formatted(level.label(), order.level().label());
+        Optional<String> refusal = order.level().compareTo(level) > 0 ? against(order) : Optional.empty();
+        if (refusal.isPresent()) {
+            answer = Optional.of("the level of trust does not rise from %s: %s".formatted(change, refusal.get()));
+            return;
+        }
+        Optional<Trust> known = builder.mode().trust();
+        boolean isSame = known.filter(trust -> trust.level() == order.level()
+                        && (order.service().isEmpty() || order.service().equals(trust.service())))
+                .isPresent();
+        isChanged = true;
+        if (isSame) {
+            answer = Optional.of("the level of trust is %s already, since %s"
+                    .formatted(known.get().inWords(), known.get().since()));
+            return;
+        }
+        Trust next = known.map(trust -> trust.at(order.level(), order.service(), builder.now(), command.issuer()))
+                .orElseGet(() -> Trust.of(order.level(), order.service(), builder.now(), command.issuer()));
+        boolean isEarly = order.anyway() && order.level().compareTo(level) > 0;
+        Optional<String> passed = isEarly ? against(new TrustOrder(order.level(), order.service(), false)) : Optional.empty();
+        put(next);
+        answer = Optional.of("the level of trust is %s, and was %s, by order of %s%s"
+                .formatted(
+                        next.inWords(),
+                        level.label(),
+                        command.issuer(),
+                        passed.map(why -> ", who ordered it anyway, although " + why)
+                                .orElse("")));
+    }
+
+    /** Why the level must not rise as ordered; empty if it may. */
+    private Optional<String> against(TrustOrder order) {
+        if (order.level() == TrustLevel.ONE_SERVICE
+                && order.service().flatMap(builder.services()::get).isEmpty()) {
+            return Optional.of("service %s is unknown in this domain"
+                    .formatted(order.service().map(ServiceId::value).orElse("(none named)")));
+        }
+        return order.anyway()
+                ? Optional.empty()
+                : againstRising(builder.mode(), settings.changeLimits().trust(), order.level(), builder.now());
+    }
+
+    /**
+     * Why a level must not rise at a time; empty if it may. It rises by one step, once the time is over in which no
+     * loan may come back late.
+     */
+    static Optional<String> againstRising(
+            Mode mode, TrustRules rules, TrustLevel to, Instant now) {
+        Optional<Trust> trust = mode.trust();
+        Optional<TrustLevel> next = mode.level().next();
+        if (trust.isEmpty() || next.isEmpty()) {
+            return Optional.empty();
+        }
+        if (to.compareTo(next.get()) > 0) {
+            return Optional.of("it rises one step at a time, and the next one is %s; --anyway overrides this"
+                    .formatted(next.get().label()));
+        }
+        Instant from = trust.get().cleanSince().plus(rules.stepAfter());
+        if (!now.isBefore(from)) {
+            return Optional.empty();
+        }
+        return Optional.of("%s without a late reclaim are needed (scheduler.trust-step-after), and %s have passed since %s%s; wait until %s, or use --anyway"
+                .formatted(
+                        inWords(rules.stepAfter()),
+                        inWords(Duration.between(trust.get().cleanSince(), now)),
+                        trust.get().cleanSince(),
+                        trust.get()
+                                .lastLateAt()
+                                .filter(trust.get().cleanSince()::equals)
+                                .map(late -> ", when a GPU came back late")
+                                .orElse(""),
+                        from));
+    }
+
+    /** A time in the largest units that give it a number, such as {@code 2.5 days} or {@code 40 s}. */
+    static String inWords(Duration time) {
+        long seconds = Math.max(0, time.toSeconds());
+        if (seconds >= 86_400) {
+            return "%s days".formatted(tenths(seconds / 86_400.0));
+        }
+        return seconds >= 3_600 ? "%s h".formatted(tenths(seconds / 3_600.0)) : seconds + " s";
+    }
+
+    private static String tenths(double number) {
+        double tenths = Math.floor(number * 10) / 10;
+        return tenths == Math.rint(tenths) ? Long.toString((long) tenths) : Double.toString(tenths);
+    }
+
+    /** Counts the windows in which a service misses its SLO, and lowers the level if that goes on while loans are out. */
+    private void watch(RequestRate rate) {
+        Optional<Trust> known = builder.mode().trust();
+        Optional<ServiceState> service = builder.services().get(rate.service());
+        Optional<Double> p99 = rate.latency().p99LatencySeconds();
+        if (known.isEmpty() || known.get().level().isAdvice() || service.isEmpty() || p99.isEmpty()) {
+            return;
+        }
+        double slo = service.get().spec().slo().toMillis() / 1000.0;
+        Trust trust = known.get().measured(rate, p99.get() > slo);
+        if (!trust.equals(known.get())) {
+            builder.trust(trust);
+        }
+        int windows = trust.misses(rate).map(SloMisses::windows).orElse(0);
+        if (windows < SUSTAINED_WINDOWS || isJustLowered(trust) || p99.get() <= slo) {
+            return;
+        }
+        int lent = lent();
+        int serving = serving(service.get());
+        int needed = Inference.need(policy, settings, service.get(), builder.now()).replicas();
+        if (lent == 0 || serving >= needed) {
+            return;
+        }
+        Trust lower = trust.loweredTo(trust.level().below(), builder.now());
+        put(lower);
+        answer = Optional.of(
+                "the level of trust falls from %s to %s: %s missed its SLO of %s s in %d windows in a row (p99 %s s), and has %d of %d replicas that it needs, while %s %s lent"
+                        .formatted(
+                                trust.level().label(),
+                                lower.inWords(),
+                                rate.service(),
+                                slo,
+                                windows,
+                                p99.get(),
+                                serving,
+                                needed,
+                                Reason.counted(lent, "GPU"),
+                                lent == 1 ? "is" : "are"));
+    }
+
+    private boolean isJustLowered(Trust trust) {
+        return trust.loweredAt()
+                .map(at -> at.plus(BETWEEN_STEPS))
+                .filter(builder.now()::isBefore)
+                .isPresent();
+    }
+
+    /** GPUs and MIG instances of inference that are with training, or on their way there or back. */
+    private int lent() {
+        int lent = 0;
+        for (GpuState unit : builder.gpus().values()) {
+            lent += unit.pool() == Pool.INFERENCE && unit.owner().isHeldByJob() ? 1 : 0;
+        }
+        return lent;
+    }
+
+    private int serving(ServiceState service) {
+        RunningReplicas running = new RunningReplicas(builder.gpus().stream()
+                .filter(unit -> unit.owner().isServing()
+                        && unit.owner()
+                                .replicaOf()
+                                .filter(service.spec().service()::equals)
+                                .isPresent())
+                .toList());
+        return RunningReplicas.replicas(running.units());
+    }
+
+    private void put(Trust next) {
+        isChanged = true;
+        builder.mode(builder.mode().with(next));
+    }
+
+    /**
+     * Decides the hold that answers the event. At levels of advice reclaims would be advice too, so loans are reclaimed
+     * before.
+     *
+     * @return whether there is an answer
+     */
+    boolean answer() {
+        if (answer.isEmpty()) {
+            return false;
+        }
+        TrustLevel level = builder.mode().level();
+        builder.binding(true);
+        builder.decide(
+                builder.now(),
+                builder.because(
+                        ReasonCode.TRUST,
+                        answer.get(),
+                        Map.of("level", (double) level.rank(), "refused", isChanged ? 0.0 : 1.0),
+                        List.of()),
+                new Action.Hold(Optional.empty(), Optional.empty()));
+        if (isChanged && level.isAdvice()) {
+            new TrustGuard(builder, settings).takeBackAll();
+        }
+        return true;
+    }
+}

@@ -14,10 +14,12 @@ import io.lendstream.stack.Ports;
 import io.lendstream.stack.Readiness;
 import io.lendstream.stack.RunningChild;
 import io.lendstream.stack.ServiceKind;
+import io.lendstream.stack.SimulatedCluster;
 import io.lendstream.stack.Stack;
 import io.lendstream.stack.StackSettings;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,30 +74,33 @@ final class SchedulerStack implements AutoCloseable {
 
     private RunningChild startScheduler(String guarantee, int commitMillis, int heapMegabytes) {
         int port = Ports.free();
+        List<String> arguments = new ArrayList<>();
+        SimulatedCluster.SCHEDULER.forEach(setting -> arguments.addAll(List.of("--set", setting)));
+        arguments.addAll(List.of(
+                "--bootstrap-server",
+                stack.bootstrapServers(),
+                "--registry",
+                stack.confluentUrl().toString(),
+                "--set",
+                "health.port=" + port,
+                "--set",
+                "kafka.processing.guarantee=" + guarantee,
+                "--set",
+                "kafka.commit.interval.ms=" + commitMillis,
+                "--set",
+                "scheduler.policy=lendstream:plan-every=10s:protect-scale=0",
+                "--set",
+                "scheduler.max-loans-per-minute=1000000",
+                "--set",
+                "scheduler.max-transfers=1000000",
+                "--set",
+                "scheduler.min-hold=1s",
+                "--set",
+                "kafka.state.dir=" + stack.dataDirectory().resolve("state")));
         RunningChild child = stack.start(ServiceKind.SCHEDULER
                 .child(stack.installation())
                 .withJvm(Jvm.thorough(heapMegabytes).withWholeHeap())
-                .withArguments(
-                        "--bootstrap-server",
-                        stack.bootstrapServers(),
-                        "--registry",
-                        stack.confluentUrl().toString(),
-                        "--set",
-                        "health.port=" + port,
-                        "--set",
-                        "kafka.processing.guarantee=" + guarantee,
-                        "--set",
-                        "kafka.commit.interval.ms=" + commitMillis,
-                        "--set",
-                        "scheduler.policy=lendstream:plan-every=10s:protect-scale=0",
-                        "--set",
-                        "scheduler.max-loans-per-minute=1000000",
-                        "--set",
-                        "scheduler.max-transfers=1000000",
-                        "--set",
-                        "scheduler.min-hold=1s",
-                        "--set",
-                        "kafka.state.dir=" + stack.dataDirectory().resolve("state")));
+                .withArguments(arguments));
         stack.awaitReady(child, Readiness.http(URI.create("http://127.0.0.1:" + port + "/health/ready")), PATIENCE);
         return child;
     }

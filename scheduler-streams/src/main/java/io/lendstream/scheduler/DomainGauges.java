@@ -4,6 +4,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Pacing;
+import io.lendstream.core.state.Trust;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -47,6 +48,15 @@ final class DomainGauges implements AutoCloseable {
         Tags tags = Tags.of("domain", domain.id().value());
         makeSums((name, more, value) -> gauge(name, domain, tags.and(more), value));
         gauge("lendstream.epoch", domain, tags, each -> each.state().epoch());
+        gauge("lendstream.trust.level", domain, tags, each -> each.state()
+                .mode()
+                .level()
+                .rank());
+        gauge("lendstream.late.reclaims", domain, tags, each -> each.state()
+                .mode()
+                .trust()
+                .map(Trust::lateReclaims)
+                .orElse(0L));
         gauge(
                 "lendstream.transfers.most",
                 domain,
@@ -81,7 +91,7 @@ final class DomainGauges implements AutoCloseable {
         maker.gauge(
                 "lendstream.advisory",
                 Tags.empty(),
-                domain -> domain.state().mode().advisory() ? 1 : 0);
+                domain -> domain.state().mode().isAdvisory() ? 1 : 0);
         maker.gauge(
                 "lendstream.lending.stopped",
                 Tags.empty(),

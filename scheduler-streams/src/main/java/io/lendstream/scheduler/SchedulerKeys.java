@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.TopologyLabels;
+import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ChangeLimits;
@@ -9,6 +10,7 @@ import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.scheduler.TrustRules;
 import io.lendstream.core.scheduler.UserRules;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Key;
@@ -24,6 +26,20 @@ public final class SchedulerKeys {
     enum Forecaster {
         FLINK,
         NONE
+    }
+
+    /** The levels of trust at which a domain may begin. */
+    enum FirstTrust {
+        OBSERVE(TrustLevel.OBSERVE),
+        ADVISE(TrustLevel.ADVISE),
+        SHARE(TrustLevel.SHARE),
+        ALL(TrustLevel.ALL);
+
+        private final TrustLevel level;
+
+        FirstTrust(TrustLevel level) {
+            this.level = level;
+        }
     }
 
     private static final SchedulerSettings DEFAULTS = SchedulerSettings.DEFAULTS;
@@ -60,22 +76,34 @@ public final class SchedulerKeys {
             "scheduler.max-loans-per-minute",
             0,
             Integer.MAX_VALUE,
-            DEFAULTS.changeLimits().maxLoansPerMinute(),
+            50,
             "Most GPUs newly lent in a minute.");
     static final Key<Integer> MAX_TRANSFERS = Key.count(
             "scheduler.max-transfers",
             1,
             Integer.MAX_VALUE,
-            DEFAULTS.changeLimits().maxTransfers(),
+            100,
             "Most GPUs in transfer to or from training before a plan adds more. Halved while a service misses its SLO. A job that gains more at once waits.");
     static final Key<Duration> MIN_HOLD = Key.duration(
             "scheduler.min-hold",
-            text(DEFAULTS.changeLimits().minHold()),
+            "30s",
             "Time for which plans leave a changed job alone. Reclaims for inference do not wait.");
     static final Key<String> QUIET_WINDOWS = Key.text(
             "scheduler.quiet-windows",
             "",
             "Times of the week (UTC) without plans: 08:00-10:00, or mon-fri 17:30-18:30, between commas. Inference still gets its GPUs.");
+    static final Key<FirstTrust> FIRST_TRUST = Key.choice(
+            "scheduler.first-trust",
+            FirstTrust.ADVISE,
+            "Level of trust at the first start of a domain; later starts do not change it. With advise, decisions are only advice until 'lendstream trust' raises the level; see docs/operations.md.");
+    static final Key<Double> TRUST_SHARE = Key.fraction(
+            "scheduler.trust-share",
+            DEFAULTS.changeLimits().trust().share(),
+            "Largest lent share of inference GPUs at the level of trust 'share'.");
+    static final Key<Duration> TRUST_STEP_AFTER = Key.duration(
+            "scheduler.trust-step-after",
+            "3d",
+            "Time at a level of trust without a late reclaim, after which the level may be raised.");
     static final Key<Boolean> REPARTITION = Key.flag(
             "scheduler.repartition",
             DEFAULTS.repartition(),
@@ -102,7 +130,7 @@ public final class SchedulerKeys {
             "The label of nodes that names their rack. Empty: each node is one. Agents send the label if agent.labels has it.");
     static final Key<Boolean> HEED_USERS = Key.flag(
             "scheduler.heed-users",
-            false,
+            true,
             "Leave GPUs alone that agents report as used by others: they are foreign, and no job or replica gets them. A new GPU is foreign until an agent reports it as unused; see docs/operations.md.");
     static final Key<Duration> FOREIGN_GONE_AFTER = Key.period(
             "scheduler.foreign-gone-after",
@@ -189,6 +217,9 @@ public final class SchedulerKeys {
             MAX_TRANSFERS,
             MIN_HOLD,
             QUIET_WINDOWS,
+            FIRST_TRUST,
+            TRUST_SHARE,
+            TRUST_STEP_AFTER,
             REPARTITION,
             REPARTITION_EVERY,
             KINDS,
@@ -267,7 +298,11 @@ public final class SchedulerKeys {
                                     settings.get(MAX_LOANS_PER_MINUTE),
                                     settings.get(MAX_TRANSFERS),
                                     settings.get(MIN_HOLD),
-                                    QuietWindows.parse(settings.get(QUIET_WINDOWS))),
+                                    QuietWindows.parse(settings.get(QUIET_WINDOWS)),
+                                    new TrustRules(
+                                            settings.get(FIRST_TRUST).level,
+                                            settings.get(TRUST_SHARE),
+                                            settings.get(TRUST_STEP_AFTER))),
                             settings.get(REPARTITION),
                             settings.get(REPARTITION_EVERY),
                             DEFAULTS.planPhase(),

@@ -1,6 +1,7 @@
 package io.lendstream.scheduler;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
@@ -22,6 +23,7 @@ import java.util.TreeSet;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Applies events to domains in two phases. The first makes the step and encodes all its outputs and state changes; it
@@ -108,6 +110,7 @@ final class StepRunner {
     void commit(Domain domain, PreparedStep pending, long arrived) {
         Step step = pending.step();
         ClusterState before = domain.state();
+        tellTrust(before, step);
         domain.state(step.state());
         publish(pending.outputs());
         store.commit(pending.changes());
@@ -126,6 +129,19 @@ final class StepRunner {
                 .asReport()
                 .filter(report -> report.outcome() == Outcome.HOLDS)
                 .ifPresent(report -> tellDrift(report, step));
+    }
+
+    private static void tellTrust(ClusterState before, Step step) {
+        for (Decision decision : step.decisions()) {
+            if (decision.reason().is(ReasonCode.TRUST) && decision.action().isHold()) {
+                boolean isLower = step.state().mode().level().compareTo(before.mode().level()) < 0;
+                log.atLevel(isLower ? Level.WARN : Level.INFO)
+                        .log(
+                                "domain {}: {}",
+                                step.state().domain(),
+                                decision.reason().text());
+            }
+        }
     }
 
     void publish(List<StepEncoder.Output> outputs) {

@@ -6,6 +6,7 @@ import io.lendstream.stack.Ports;
 import io.lendstream.stack.Readiness;
 import io.lendstream.stack.RunningChild;
 import io.lendstream.stack.ServiceKind;
+import io.lendstream.stack.SimulatedCluster;
 import io.lendstream.stack.Stack;
 import java.net.URI;
 import java.nio.file.Path;
@@ -40,6 +41,7 @@ final class DemoServices {
         launch(
                 starting,
                 ServiceKind.SCHEDULER,
+                SimulatedCluster.SCHEDULER,
                 "scheduler.policy=" + options.policy(),
                 "kafka.processing.guarantee=" + (options.deliverExactlyOnce() ? "exactly_once_v2" : "at_least_once"),
                 "kafka.state.dir=" + stack.dataDirectory().resolve("scheduler-state"));
@@ -62,9 +64,15 @@ final class DemoServices {
     }
 
     private void launch(Map<RunningChild, Readiness> starting, ServiceKind kind, String... settings) {
+        launch(starting, kind, List.of(), settings);
+    }
+
+    private void launch(
+            Map<RunningChild, Readiness> starting, ServiceKind kind, List<String> preset, String... settings) {
         int port = Ports.free();
         var arguments = new ArrayList<String>(connection());
         arguments.addAll(List.of("--set", "time=virtual", "--set", "health.port=" + port));
+        preset.forEach(setting -> arguments.addAll(List.of("--set", setting)));
         for (String setting : settings) {
             arguments.addAll(List.of("--set", setting));
         }

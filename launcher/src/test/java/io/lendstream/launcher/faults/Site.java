@@ -20,6 +20,7 @@ import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.stack.ServiceKind;
+import io.lendstream.stack.SimulatedCluster;
 import io.lendstream.stack.Stack;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
@@ -144,6 +145,10 @@ final class Site implements AutoCloseable {
                 "scheduler.notice=10s",
                 "scheduler.bind-deadline=20s",
                 "scheduler.lease=40s"));
+        boolean isOlder = schedulerProgram.isPresent() && !upgraded;
+        if (!isOlder) {
+            settings.addAll(SimulatedCluster.SCHEDULER);
+        }
         settings.addAll(schedulerSettings);
         List<String> arguments = arguments(bootstrapServers, settings);
         Instance scheduler = schedulerProgram

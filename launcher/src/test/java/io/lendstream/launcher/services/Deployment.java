@@ -20,6 +20,7 @@ import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.stack.Installation;
 import io.lendstream.stack.ServiceKind;
+import io.lendstream.stack.SimulatedCluster;
 import io.lendstream.stack.Stack;
 import io.lendstream.stack.StackSettings;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -183,7 +184,7 @@ final class Deployment implements AutoCloseable {
         return kafka;
     }
 
-    /** Starts a service with these arguments and no others. */
+    /** Starts a service with these arguments; a scheduler also with the settings of simulated clusters. */
     Running start(ServiceKind service, Path log, List<String> arguments) {
         var command = new ArrayList<String>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -196,6 +197,9 @@ final class Deployment implements AutoCloseable {
                                 .map(Path::toString)
                                 .toList()),
                 service.mainClass()));
+        if (service == ServiceKind.SCHEDULER) {
+            SimulatedCluster.SCHEDULER.forEach(setting -> command.addAll(List.of("--set", setting)));
+        }
         command.addAll(arguments);
         try {
             var running = new Running(

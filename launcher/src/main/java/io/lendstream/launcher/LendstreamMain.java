@@ -17,6 +17,7 @@ import io.lendstream.launcher.operation.ControlCommands;
 import io.lendstream.launcher.operation.DoctorCommand;
 import io.lendstream.launcher.operation.ExplainCommand;
 import io.lendstream.launcher.operation.TopCommand;
+import io.lendstream.launcher.operation.TrustCommand;
 import io.lendstream.service.HelpSections;
 import io.lendstream.service.text.Printable;
 import io.lendstream.stack.Installation;
@@ -71,6 +72,7 @@ public final class LendstreamMain extends CommandGroup {
         COMMANDS.put("thaw", ControlCommands.Thaw.class);
         COMMANDS.put("reclaim-all", ControlCommands.ReclaimAll.class);
         COMMANDS.put("advisory", ControlCommands.Advisory.class);
+        COMMANDS.put("trust", TrustCommand.class);
         COMMANDS.put("approve", ControlCommands.Approve.class);
         COMMANDS.put("adopt", AdoptCommand.class);
         COMMANDS.put("reset", ControlCommands.Reset.class);
@@ -88,7 +90,7 @@ public final class LendstreamMain extends CommandGroup {
         GROUPS.put("Declare", List.of("apply", "get", "describe", "delete"));
         GROUPS.put(
                 "Operate",
-                List.of("top", "explain", "doctor", "freeze", "thaw", "reclaim-all", "advisory", "approve", "adopt", "reset"));
+                List.of("top", "explain", "doctor", "freeze", "thaw", "reclaim-all", "advisory", "trust", "approve", "adopt", "reset"));
         GROUPS.put("Replay and plan", List.of("replay", "forecast", "plan", "policies", "models", "presets"));
         GROUPS.put("Services", List.of("agent", "forecaster", "scheduler", "actuator", "load"));
         GROUPS.put("Setup", List.of("stack", "topics", "schemas", "acls"));

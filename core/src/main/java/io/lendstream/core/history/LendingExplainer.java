@@ -15,6 +15,7 @@ import io.lendstream.core.scheduler.LendingReview;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.StepListener;
 import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.LogPosition;
 import java.time.Instant;
 import java.util.List;
@@ -99,6 +100,11 @@ public final class LendingExplainer {
     /** Whether an operator has switched advisory mode on: then decisions are only advice. */
     public boolean isAdvisory() {
         return log.state().mode().isAdvisory();
+    }
+
+    /** The orders that are in force, with the level of trust. */
+    public Mode mode() {
+        return log.state().mode();
     }
 
     /** The advice that stands and may be approved, oldest first; only known where the log could be replayed. */

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -54,10 +55,11 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         return new Scheduler(policy, settings.withPlanPhase(phase), latencies, decidesFrom);
     }
 
-    /** The event of this scheduler's takeover of a domain. */
+    /** The event of this scheduler's takeover of a domain. For readers it also carries the level of trust. */
     public SchedulerStarted started(ClusterState state, Instant at) {
-        return new SchedulerStarted(
-                state.domain(), at, state.epoch() + 1, policy.spec(), settings.toMap(), decidesFrom);
+        Map<String, String> carried = settings.toMap();
+        state.mode().trust().ifPresent(trust -> carried.put("trust", trust.level().label()));
+        return new SchedulerStarted(state.domain(), at, state.epoch() + 1, policy.spec(), carried, decidesFrom);
     }
 
     /** What {@link #of} needs to make this scheduler again, as it is in office in a state. */

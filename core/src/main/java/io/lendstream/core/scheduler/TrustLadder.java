@@ -11,7 +11,6 @@ import io.lendstream.core.event.TrustOrder;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.Policy;
-import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SloMisses;
@@ -113,53 +112,7 @@ final class TrustLadder {
         }
         return order.anyway()
                 ? Optional.empty()
-                : againstRising(builder.mode(), settings.changeLimits().trust(), order.level(), builder.now());
-    }
-
-    /**
-     * Why a level must not rise at a time; empty if it may. It rises by one step, once the time is over in which no
-     * loan may come back late.
-     */
-    static Optional<String> againstRising(
-            Mode mode, TrustRules rules, TrustLevel to, Instant now) {
-        Optional<Trust> trust = mode.trust();
-        Optional<TrustLevel> next = mode.level().next();
-        if (trust.isEmpty() || next.isEmpty()) {
-            return Optional.empty();
-        }
-        if (to.compareTo(next.get()) > 0) {
-            return Optional.of("it rises one step at a time, and the next one is %s; --anyway overrides this"
-                    .formatted(next.get().label()));
-        }
-        Instant from = trust.get().cleanSince().plus(rules.stepAfter());
-        if (!now.isBefore(from)) {
-            return Optional.empty();
-        }
-        return Optional.of("%s without a late reclaim are needed (scheduler.trust-step-after), and %s have passed since %s%s; wait until %s, or use --anyway"
-                .formatted(
-                        inWords(rules.stepAfter()),
-                        inWords(Duration.between(trust.get().cleanSince(), now)),
-                        trust.get().cleanSince(),
-                        trust.get()
-                                .lastLateAt()
-                                .filter(trust.get().cleanSince()::equals)
-                                .map(late -> ", when a GPU came back late")
-                                .orElse(""),
-                        from));
-    }
-
-    /** A time in the largest units that give it a number, such as {@code 2.5 days} or {@code 40 s}. */
-    static String inWords(Duration time) {
-        long seconds = Math.max(0, time.toSeconds());
-        if (seconds >= 86_400) {
-            return "%s days".formatted(tenths(seconds / 86_400.0));
-        }
-        return seconds >= 3_600 ? "%s h".formatted(tenths(seconds / 3_600.0)) : seconds + " s";
-    }
-
-    private static String tenths(double number) {
-        double tenths = Math.floor(number * 10) / 10;
-        return tenths == Math.rint(tenths) ? Long.toString((long) tenths) : Double.toString(tenths);
+                : settings.changeLimits().trust().againstRising(builder.mode(), order.level(), builder.now());
     }
 
     /** Counts the windows in which a service misses its SLO, and lowers the level if that goes on while loans are out. */

@@ -1,9 +1,13 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.TrustLevel;
+import io.lendstream.core.state.ClusterState.Mode;
+import io.lendstream.core.state.Trust;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What counts for the levels of trust. Logs of older versions lack these settings.
@@ -41,6 +45,51 @@ public record TrustRules(TrustLevel first, double share, Duration stepAfter) {
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(
                         "a level of trust is observe, advise, one, share or all, but was " + name));
+    }
+
+    /**
+     * Why a level must not rise at a time; empty if it may. It rises by one step, once the time is over in which no
+     * loan may come back late.
+     */
+    public Optional<String> againstRising(Mode mode, TrustLevel to, Instant now) {
+        Optional<Trust> trust = mode.trust();
+        Optional<TrustLevel> next = mode.level().next();
+        if (trust.isEmpty() || next.isEmpty()) {
+            return Optional.empty();
+        }
+        if (to.compareTo(next.get()) > 0) {
+            return Optional.of("it rises one step at a time, and the next one is %s; --anyway overrides this"
+                    .formatted(next.get().label()));
+        }
+        Instant from = trust.get().cleanSince().plus(stepAfter);
+        if (!now.isBefore(from)) {
+            return Optional.empty();
+        }
+        return Optional.of("%s without a late reclaim are needed (scheduler.trust-step-after), and %s have passed since %s%s; wait until %s, or use --anyway"
+                .formatted(
+                        inWords(stepAfter),
+                        inWords(Duration.between(trust.get().cleanSince(), now)),
+                        trust.get().cleanSince(),
+                        trust.get()
+                                .lastLateAt()
+                                .filter(trust.get().cleanSince()::equals)
+                                .map(late -> ", when a GPU came back late")
+                                .orElse(""),
+                        from));
+    }
+
+    /** A time in the largest units that give it a number, such as {@code 2.5 days} or {@code 40 s}. */
+    public static String inWords(Duration time) {
+        long seconds = Math.max(0, time.toSeconds());
+        if (seconds >= 86_400) {
+            return "%s days".formatted(tenths(seconds / 86_400.0));
+        }
+        return seconds >= 3_600 ? "%s h".formatted(tenths(seconds / 3_600.0)) : seconds + " s";
+    }
+
+    private static String tenths(double number) {
+        double tenths = Math.floor(number * 10) / 10;
+        return tenths == Math.rint(tenths) ? Long.toString((long) tenths) : Double.toString(tenths);
     }
 
     /** Adds the settings that are not the default, by configuration key. */

@@ -246,6 +246,7 @@ final class ClusterChecks {
         check("domains", refusing::domains);
         check("dead-letters", refusing::deadLetters);
         check("commands", this::commands);
+        check("trust", refusing::trust);
         check("agents", () -> agents(admin, now));
         check("nodes", this::twins);
         check("inventory", this::inventories);

@@ -301,7 +301,8 @@ record Explained(
         json.putObject("mode")
                 .put("frozen", made.mode().frozen())
                 .put("advisory", made.mode().advisory())
-                .put("lendingStopped", made.mode().lendingStopped());
+                .put("lendingStopped", made.mode().lendingStopped())
+                .put("trust", made.mode().level().label());
         ArrayNode needs = json.putArray("needs");
         made.needs()
                 .forEach((service, need) ->

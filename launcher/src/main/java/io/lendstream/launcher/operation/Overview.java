@@ -50,6 +50,7 @@ final class Overview {
     private final SeenQueues queues = new SeenQueues();
     private final SeenActuators described = new SeenActuators();
     private final StandingCommands commands = new StandingCommands();
+    private final SeenTrust trust = new SeenTrust();
     private final SortedMap<DomainId, InOffice> schedulers = new TreeMap<>();
     private final Deque<Decision> decisions = new ArrayDeque<>();
     /** The newest answers to jobs, by the name of the job. */
@@ -88,6 +89,7 @@ final class Overview {
     /** Takes a decision with the time at which it was written. */
     void decided(Decision decision, Instant written) {
         actuators.ifPresent(watch -> watch.takeDecision(decision, written));
+        trust.take(decision);
         if (decision.reason().is(ReasonCode.ADMISSION) && !decision.advisory()) {
             admissions.merge(
                     decision.action().target(),
@@ -115,6 +117,7 @@ final class Overview {
     }
 
     private void tell(SchedulerStarted started) {
+        trust.take(started);
         InOffice known = schedulers.get(started.domain());
         if (known != null && known.started.epoch() >= started.epoch()) {
             return;
@@ -165,6 +168,11 @@ final class Overview {
     /** The commands that are in force. */
     StandingCommands commands() {
         return commands;
+    }
+
+    /** The levels of trust, as far as the newest decisions and the starts of schedulers show them. */
+    SeenTrust trust() {
+        return trust;
     }
 
     /** The current time: the virtual time of an accelerated run, else the wall clock. */

@@ -60,8 +60,8 @@ final class OverviewJson {
     }
 
     private void putSchedulers(ArrayNode schedulers) {
-        overview.schedulers()
-                .forEach(known -> schedulers
+        overview.schedulers().forEach(known -> {
+            ObjectNode one = schedulers
                         .addObject()
                         .put("domain", known.started().domain().value())
                         .put("epoch", known.started().epoch())
@@ -79,7 +79,9 @@ final class OverviewJson {
                                                 known.scheduler().settings().lending()))
                         .put(
                                 "advisory",
-                                overview.commands().isAdvisory(known.started().domain())));
+                                overview.commands().isAdvisory(known.started().domain()));
+            overview.trust().level(known.started().domain()).ifPresent(level -> one.put("trust", level));
+        });
     }
 
     private void putServices(ArrayNode lines, Instant now) {

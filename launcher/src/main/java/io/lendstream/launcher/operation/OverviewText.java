@@ -171,13 +171,18 @@ final class OverviewText {
     private String line(Overview.InOffice known) {
         DomainId domain = known.started().domain();
         StandingCommands commands = overview.commands();
-        return "%-20s policy %s, notice %d s, lending %s%s"
+        return "%-20s policy %s, notice %d s, lending %s%s%s"
                 .formatted(
                         domain,
                         known.scheduler().policy().spec(),
                         known.scheduler().settings().notice().toSeconds(),
                         commands.lending(domain, known.scheduler().settings().lending()),
-                        commands.isAdvisory(domain) ? " (advisory: only advice)" : "");
+                        commands.isAdvisory(domain) ? " (advisory: only advice)" : "",
+                        overview.trust()
+                                .level(domain)
+                                .map(level -> ", trust %s%s"
+                                        .formatted(level, SeenTrust.isAdvice(level) ? " ('lendstream trust')" : ""))
+                                .orElse(""));
     }
 
     String line(JobState job) {

@@ -2,6 +2,7 @@ package io.lendstream.launcher.operation;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.lendstream.core.id.DomainId;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -95,6 +96,18 @@ final class SchedulerChecks {
             }
         }
         return users.finding();
+    }
+
+    /** The levels of trust: the start of each scheduler carries one, and decisions answer each change. */
+    Finding trust() {
+        SeenTrust trust = new SeenTrust();
+        Set<DomainId> domains = new TreeSet<>();
+        reading.values(TopicCatalogue.NODES, node -> domains.add(node.domain()));
+        try (LogReader log = new LogReader(reading, cluster.topics())) {
+            log.schedulers(domains).forEach(trust::take);
+        }
+        reading.values(TopicCatalogue.DECISIONS, trust::take);
+        return trust.finding();
     }
 
     private static Instant later(Instant one, Instant other) {

@@ -45,7 +45,13 @@ public final class EventGist implements Event.Cases<String> {
 
     /** The kind of a command and its reason. */
     public static String order(ControlCommand command) {
-        return lower(command.kind()) + (command.reason().isEmpty() ? "" : " (" + command.reason() + ")");
+        return lower(command.kind())
+                + command.trust()
+                        .map(order -> " " + order.level().label()
+                                + order.service().map(name -> " " + name).orElse("")
+                                + (order.anyway() ? ", anyway" : ""))
+                        .orElse("")
+                + (command.reason().isEmpty() ? "" : " (" + command.reason() + ")");
     }
 
     /** The names of GPUs, between commas. */

@@ -1,0 +1,133 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.ControlCommand.Kind;
+import io.lendstream.core.event.TrustLevel;
+import io.lendstream.core.event.TrustOrder;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.scheduler.TrustRules;
+import io.lendstream.launcher.cli.UserError;
+import io.lendstream.launcher.cluster.Cluster;
+import io.lendstream.launcher.operation.ControlOrder.Taken;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.Connection;
+import io.lendstream.service.settings.CommonKeys;
+import io.lendstream.service.time.TimeMode;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code lendstream trust}. */
+@Command(
+        name = "trust",
+        description = {
+            "Show or change the level of trust: how far decisions are put in force, in one domain or in all.",
+            "Without LEVEL it replays the log and shows each level, since when, and whether the next one may be taken.",
+            "The level rises one step at a time, after scheduler.trust-step-after (3d) without a late reclaim. It may be lowered at any time;"
+                    + " loans beyond the lower level are then reclaimed with notice. Exits with 1 if the scheduler refuses the level."
+        },
+        footer = {
+            "Example: lendstream trust --bootstrap-server broker:9092",
+            "         lendstream trust one --service chat --domain east --reason 'a week of good advice'",
+            "         lendstream trust advise --domain east --reason 'new driver'"
+        })
+public final class TrustCommand extends ControlCommands.OfDomains {
+    @Parameters(
+            paramLabel = "LEVEL",
+            arity = "0..1",
+            description = {
+                "observe: no decision is made. advise: decisions are only advice.",
+                "one: only GPUs that one service leaves idle are lent (--service).",
+                "share: at most scheduler.trust-share of inference GPUs is lent. all: no limit but the settings."
+            })
+    private Optional<String> level = Optional.empty();
+
+    @Option(names = "--service", paramLabel = "S", description = "With one: the service whose idle GPUs may be lent.")
+    private Optional<String> service = Optional.empty();
+
+    @Option(
+            names = "--anyway",
+            description = "Raise the level before its time, or by several steps. The log keeps who did so.")
+    private boolean anyway;
+
+    public TrustCommand() {
+        super(Kind.TRUST, "");
+    }
+
+    @Override
+    public Integer call() {
+        return level.isPresent() ? super.call() : show();
+    }
+
+    private TrustLevel ordered() {
+        try {
+            return TrustRules.level(level.orElseThrow());
+        } catch (IllegalArgumentException e) {
+            throw UserError.badUsage(
+                    "LEVEL is '%s', but must be observe, advise, one, share or all.".formatted(level.orElse("")));
+        }
+    }
+
+    @Override
+    void checkNames() {
+        super.checkNames();
+        service.ifPresent(name -> UserError.checkedName("--service", name));
+        if ((ordered() == TrustLevel.ONE_SERVICE) != service.isPresent()) {
+            throw UserError.badUsage(
+                    service.isPresent()
+                            ? "--service belongs to the level one; leave it out for %s.".formatted(ordered().label())
+                            : "the level one needs the service whose idle GPUs may be lent: add --service S.");
+        }
+    }
+
+    @Override
+    List<ControlCommand> commands(TopicScan reading, Instant now) {
+        Optional<TrustOrder> order = Optional.of(new TrustOrder(ordered(), service.map(ServiceId::new), anyway));
+        return super.commands(reading, now).stream()
+                .map(command -> new ControlCommand(
+                        command.domain(),
+                        command.id(),
+                        command.at(),
+                        command.issuer(),
+                        command.kind(),
+                        command.decision(),
+                        command.gpus(),
+                        command.reason(),
+                        order))
+                .toList();
+    }
+
+    @Override
+    String done() {
+        return "the level of trust is " + ordered().label();
+    }
+
+    /** The scheduler answers each order with a hold. One of an older version ignores the order. */
+    @Override
+    boolean isFollowed(Taken taken) {
+        return taken.decisions().stream()
+                .anyMatch(decision -> decision.reason().is(ReasonCode.TRUST)
+                        && decision.reason().numbers().getOrDefault("refused", 0.0) == 0);
+    }
+
+    private int show() {
+        Cluster cluster = cluster();
+        Connection.check(
+                cluster.kafka(), cluster.topics(), List.of(TopicCatalogue.DOMAIN_EVENTS), cluster.patience());
+        var shown = new ShownTrust(domain().map(DomainId::new));
+        new TopicScan(cluster, this::remark).values(TopicCatalogue.DOMAIN_EVENTS, shown::take);
+        boolean isVirtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
+        Instant at = isVirtual ? Instant.EPOCH : Instant.now();
+        if (json()) {
+            print(shown.json(at));
+        } else {
+            print(shown.lines(at));
+        }
+        return 0;
+    }
+}

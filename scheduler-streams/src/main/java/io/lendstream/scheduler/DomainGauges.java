@@ -91,7 +91,7 @@ final class DomainGauges implements AutoCloseable {
         maker.gauge(
                 "lendstream.advisory",
                 Tags.empty(),
-                domain -> domain.state().mode().isAdvisory() ? 1 : 0);
+                domain -> domain.state().mode().advisory() ? 1 : 0);
         maker.gauge(
                 "lendstream.lending.stopped",
                 Tags.empty(),

@@ -93,7 +93,7 @@ final class ExplainedAdvice {
     private static String counted(LendingExplainer log) {
         int standing = log.advice().size();
         if (standing == 0) {
-            return log.isAdvisory() ? "no advice stands" : "no advice, because decisions are binding";
+            return log.isAdvisory() ? "no advice stands" : "no advice, because advisory mode is off";
         }
         return standing == 1
                 ? "1 decision of advice stands, with the reason that it had when it was advised"

@@ -3,6 +3,7 @@ package io.lendstream.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Owner;
@@ -33,6 +34,10 @@ class DomainGaugesTest {
             assertThat(value("lendstream.epoch")).isEqualTo(1);
             assertThat(value("lendstream.frozen")).isZero();
             assertThat(value("lendstream.transfers.most")).isNaN();
+            assertThat(value("lendstream.trust.level")).isEqualTo(4);
+            domain.state(story.trust(TrustLevel.SHARE, false).state());
+            assertThat(value("lendstream.trust.level")).isEqualTo(3);
+            assertThat(value("lendstream.late.reclaims")).isZero();
             domain.state(story.control(ControlCommand.Kind.FREEZE).state());
             assertThat(value("lendstream.frozen")).isEqualTo(1);
             assertThat(Owner.LABELS)

@@ -3,6 +3,7 @@ package io.lendstream.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
@@ -16,6 +17,8 @@ import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Pacing;
 import io.lendstream.core.state.SlicePlan;
+import io.lendstream.core.state.SloMisses;
+import io.lendstream.core.state.Trust;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -65,5 +68,32 @@ class SliceStateTest {
 
         assertThat(stored(StateCodec.of(DomainHeader.class), header)).isEqualTo(header);
         assertThat(plan.capacity(chat)).isEqualTo(300);
+    }
+
+    @Test
+    void theLevelOfTrustIsRestoredAsItWas() {
+        ServiceId chat = new ServiceId("chat");
+        Trust trust = new Trust(
+                TrustLevel.ONE_SERVICE,
+                Optional.of(chat),
+                NOON,
+                "alice",
+                2,
+                Optional.of(NOON.minusSeconds(60)),
+                Optional.of(NOON.minusSeconds(90)),
+                List.of(new SloMisses(chat, "gateway", 2, NOON)));
+        ClusterState.Mode mode = new ClusterState.Mode(true, false, false).with(trust);
+        DomainHeader header = new DomainHeader(
+                DOMAIN,
+                new LogPosition(NOON, 1, 2, 3),
+                Optional.empty(),
+                mode,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                List.of());
+
+        assertThat(stored(StateCodec.of(DomainHeader.class), header).mode()).isEqualTo(mode);
     }
 }

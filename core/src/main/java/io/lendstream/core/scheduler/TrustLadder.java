@@ -115,7 +115,7 @@ final class TrustLadder {
                 : settings.changeLimits().trust().againstRising(builder.mode(), order.level(), builder.now());
     }
 
-    /** Counts the windows in which a service misses its SLO, and lowers the level if that goes on while loans are out. */
+    /** Counts windows in which a service misses its SLO, and lowers the level if that goes on while loans are out. */
     private void watch(RequestRate rate) {
         Optional<Trust> known = builder.mode().trust();
         Optional<ServiceState> service = builder.services().get(rate.service());

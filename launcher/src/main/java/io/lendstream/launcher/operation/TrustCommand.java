@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
         },
         footer = {
             "Example: lendstream trust --bootstrap-server broker:9092",
-            "         lendstream trust one --service chat --domain east --reason 'good advice'",
+            "         lendstream trust one --service chat --domain east --reason TEXT",
             "         lendstream trust advise --domain east --reason 'new driver'"
         })
 public final class TrustCommand extends ControlCommands.OfDomains {

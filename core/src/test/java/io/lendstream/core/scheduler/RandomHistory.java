@@ -31,6 +31,7 @@ import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.id.GpuId;
@@ -91,6 +92,9 @@ final class RandomHistory {
 
     /** Whether most jobs are gangs; then their units are reported one by one. */
     private boolean gangs;
+
+    /** Whether operators order levels of trust; then most commands do. */
+    private boolean trusts;
 
     /** Whether these replicas have roles. */
     private boolean roles;
@@ -176,6 +180,14 @@ final class RandomHistory {
     static RandomHistory ofGangs(long seed, ClusterModel model, List<String> products, List<QueueId> queues) {
         RandomHistory history = new RandomHistory(seed, model, products, false, queues, seed % 4 == 0);
         history.gangs = true;
+        return history.told();
+    }
+
+    /** The same where operators order levels of trust. */
+    static RandomHistory trusted(long seed, List<QueueId> queues) {
+        RandomHistory history = new RandomHistory(seed, ClusterModel.ALIKE, List.of(), false, queues, false);
+        history.trusts = true;
+        history.story.trust(TrustLevel.SHARE, false);
         return history.told();
     }
 
@@ -588,6 +600,12 @@ final class RandomHistory {
     }
 
     private void command() {
+        if (trusts && random.nextInt(4) > 0) {
+            TrustLevel level = pick(List.of(TrustLevel.values()));
+            String[] service = level == TrustLevel.ONE_SERVICE ? new String[] {pick(services)} : new String[0];
+            story.trust(level, random.nextInt(4) > 0, service);
+            return;
+        }
         switch (random.nextInt(5)) {
             case 0 -> story.control(ControlCommand.Kind.FREEZE);
             case 1 -> story.control(ControlCommand.Kind.RECLAIM_ALL);

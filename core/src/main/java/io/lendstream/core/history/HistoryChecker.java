@@ -20,11 +20,11 @@ import java.util.function.Function;
  * Checks a domain's history against the promises of the scheduler. No GPU has two owners at any time, no bind comes
  * before a release, and no more is lent than the settings and the level of trust allow. Every decision is answered or
  * timed out and taken up once, and none of an old epoch after one of a newer. Every release is reported, or its GPU is
- * out of service. Inference is never under its floor, and no job has fewer GPUs than it can run on or gets GPUs of several kinds. No replica of
- * several units works with some of them only, and no gang trains with some of the units that it gets. No decision
- * raises a queue above its limit, gives a job what its shape forbids, or gives jobs more host memory of a node than it
- * has. What a lowered quota leaves above a limit is taken back. The log replayed through the core gives exactly the
- * published decisions and snapshots.
+ * out of service. Inference is never under its floor, and no job has fewer GPUs than it can run on or gets GPUs of
+ * several kinds. No replica of several units works with some of them only, and no gang trains with some of the units
+ * that it gets. No decision raises a queue above its limit, gives a job what its shape forbids, or gives jobs more
+ * host memory of a node than it has. What a lowered quota leaves above a limit is taken back. The log replayed through
+ * the core gives exactly the published decisions and snapshots.
  */
 public final class HistoryChecker {
     /** The rules that a history may break, by the names in {@link Violation#rule}. */

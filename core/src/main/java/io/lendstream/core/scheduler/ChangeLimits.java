@@ -16,7 +16,12 @@ import java.time.Duration;
  * @param trust what counts for the levels of trust
  */
 public record ChangeLimits(
-        double maxShareLent, int maxLoansPerMinute, int maxTransfers, Duration minHold, QuietWindows quietWindows, TrustRules trust) {
+        double maxShareLent,
+        int maxLoansPerMinute,
+        int maxTransfers,
+        Duration minHold,
+        QuietWindows quietWindows,
+        TrustRules trust) {
     public static final ChangeLimits DEFAULTS = new ChangeLimits(1.0, 1000, 1000, Duration.ZERO, QuietWindows.NONE);
 
     /** Limits of domains that begin at the highest level of trust. */

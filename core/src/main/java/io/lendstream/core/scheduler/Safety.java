@@ -152,7 +152,9 @@ record Safety(SchedulerSettings settings) {
         List<SafetyRule> rules = new ArrayList<>();
         if (builder.mode().trust().isPresent()) {
             rules.add(new SafetyRule(
-                    "the level of trust limits no loans", "new loans beyond it", new TrustGuard(builder, settings).limit()));
+                    "the level of trust limits no loans",
+                    "new loans beyond it",
+                    new TrustGuard(builder, settings).limit()));
         }
         rules.addAll(List.of(
                 new SafetyRule("lending is on", "new loans", againstLending()),

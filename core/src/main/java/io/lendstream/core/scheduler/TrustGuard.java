@@ -140,9 +140,12 @@ record TrustGuard(StepBuilder builder, SchedulerSettings settings) {
         takeBack(excess, limit().orElse(""));
     }
 
-    /** Reclaims every loan, with notice. */
+    /** Reclaims every loan, with notice, as the level falls to one at which decisions do not come into force. */
     void takeBackAll() {
-        takeBack(loans(unit -> true), limit().orElse(""));
+        takeBack(
+                loans(unit -> true),
+                "the level of trust falls to %s, and loans are reclaimed before"
+                        .formatted(builder.mode().level().label()));
     }
 
     private void takeBack(List<GpuId> loans, String why) {

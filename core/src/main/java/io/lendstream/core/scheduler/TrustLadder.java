@@ -91,8 +91,9 @@ final class TrustLadder {
         }
         Trust next = known.map(trust -> trust.at(order.level(), order.service(), builder.now(), command.issuer()))
                 .orElseGet(() -> Trust.of(order.level(), order.service(), builder.now(), command.issuer()));
-        boolean isEarly = order.anyway() && order.level().compareTo(level) > 0;
-        Optional<String> passed = isEarly ? against(new TrustOrder(order.level(), order.service(), false)) : Optional.empty();
+        Optional<String> passed = order.level().compareTo(level) > 0
+                ? settings.changeLimits().trust().obstacle(builder.mode(), order.level(), builder.now())
+                : Optional.empty();
         put(next);
         answer = Optional.of("the level of trust is %s, and was %s, by order of %s%s"
                 .formatted(
@@ -207,7 +208,10 @@ final class TrustLadder {
                         Map.of("level", (double) level.rank(), "refused", isChanged ? 0.0 : 1.0),
                         List.of()),
                 new Action.Hold(Optional.empty(), Optional.empty()));
-        if (isChanged && level.isAdvice()) {
+        boolean isFallen = level.compareTo(builder.before().mode().level()) < 0;
+        if (isFallen
+                && level.isAdvice()
+                && new Safety(settings).againstEverything(builder).isEmpty()) {
             new TrustGuard(builder, settings).takeBackAll();
         }
         return true;

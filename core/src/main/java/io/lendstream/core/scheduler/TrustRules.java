@@ -47,25 +47,36 @@ public record TrustRules(TrustLevel first, double share, Duration stepAfter) {
                         "a level of trust is observe, advise, one, share or all, but was " + name));
     }
 
-    /**
-     * Why a level must not rise at a time; empty if it may. It rises by one step, once the time is over in which no
-     * loan may come back late.
-     */
+    /** Why a level must not rise at a time, with the way out; empty if it may. */
     public Optional<String> againstRising(Mode mode, TrustLevel to, Instant now) {
+        return obstacle(mode, to, now)
+                .map(cause -> cause
+                        + mode.trust()
+                                .map(trust -> trust.cleanSince().plus(stepAfter))
+                                .filter(now::isBefore)
+                                .map(from -> "; wait until %s, or use --anyway".formatted(from))
+                                .orElse("; --anyway overrides this"));
+    }
+
+    /**
+     * The same without the way out. The level rises by one step, once the time is over in which no loan may come back
+     * late.
+     */
+    Optional<String> obstacle(Mode mode, TrustLevel to, Instant now) {
         Optional<Trust> trust = mode.trust();
         Optional<TrustLevel> next = mode.level().next();
         if (trust.isEmpty() || next.isEmpty()) {
             return Optional.empty();
         }
         if (to.compareTo(next.get()) > 0) {
-            return Optional.of("it rises one step at a time, and the next one is %s; --anyway overrides this"
+            return Optional.of("it rises one step at a time, and the next one is %s"
                     .formatted(next.get().label()));
         }
-        Instant from = trust.get().cleanSince().plus(stepAfter);
-        if (!now.isBefore(from)) {
+        if (!now.isBefore(trust.get().cleanSince().plus(stepAfter))) {
             return Optional.empty();
         }
-        return Optional.of("%s without a late reclaim are needed (scheduler.trust-step-after), and %s have passed since %s%s; wait until %s, or use --anyway"
+        return Optional.of(
+                "%s without a late reclaim are needed (scheduler.trust-step-after), and %s have passed since %s%s"
                 .formatted(
                         inWords(stepAfter),
                         inWords(Duration.between(trust.get().cleanSince(), now)),
@@ -74,8 +85,7 @@ public record TrustRules(TrustLevel first, double share, Duration stepAfter) {
                                 .lastLateAt()
                                 .filter(trust.get().cleanSince()::equals)
                                 .map(late -> ", when a GPU came back late")
-                                .orElse(""),
-                        from));
+                                .orElse("")));
     }
 
     /** A time in the largest units that give it a number, such as {@code 2.5 days} or {@code 40 s}. */
@@ -84,7 +94,10 @@ public record TrustRules(TrustLevel first, double share, Duration stepAfter) {
         if (seconds >= 86_400) {
             return "%s days".formatted(tenths(seconds / 86_400.0));
         }
-        return seconds >= 3_600 ? "%s h".formatted(tenths(seconds / 3_600.0)) : seconds + " s";
+        if (seconds >= 3_600) {
+            return "%s h".formatted(tenths(seconds / 3_600.0));
+        }
+        return seconds >= 120 ? "%d min".formatted(seconds / 60) : seconds + " s";
     }
 
     private static String tenths(double number) {

@@ -52,7 +52,8 @@ class TrustLadderTest {
     @Test
     void theLevelRisesOneStepAfterThreeDays() {
         story.withoutTicks(ofDays(3).minusSeconds(1)).trust(TrustLevel.ONE_SERVICE, false, "chat");
-        assertRefused("3 days without a late reclaim are needed (scheduler.trust-step-after), and 2.9 days have passed");
+        assertRefused(
+                "3 days without a late reclaim are needed (scheduler.trust-step-after), and 2.9 days have passed");
         assertThat(trust().level()).isEqualTo(TrustLevel.ADVISE);
 
         story.withoutTicks(ofSeconds(1)).trust(TrustLevel.SHARE, false);
@@ -86,7 +87,8 @@ class TrustLadderTest {
         story.trust(TrustLevel.ALL, true).trust(TrustLevel.OBSERVE, false);
 
         assertThat(trust().level()).isEqualTo(TrustLevel.OBSERVE);
-        assertThat(answer().reason().text()).isEqualTo("the level of trust is observe, and was all, by order of tester");
+        assertThat(answer().reason().text())
+                .isEqualTo("the level of trust is observe, and was all, by order of tester");
     }
 
     @Test
@@ -284,7 +286,8 @@ class TrustLadderTest {
 
     @Test
     void theLogCarriesSettingsThatAreNotTheDefault() {
-        assertThat(SchedulerSettings.DEFAULTS.toMap()).doesNotContainKeys("first-trust", "trust-share", "trust-step-after");
+        assertThat(SchedulerSettings.DEFAULTS.toMap())
+                .doesNotContainKeys("first-trust", "trust-share", "trust-step-after");
         Map<String, String> set = Map.of("first-trust", "share", "trust-share", "0.5", "trust-step-after", "PT1H");
 
         SchedulerSettings read = SchedulerSettings.of(set);

@@ -128,7 +128,11 @@ class TrustLevelsTest {
                 .findFirst()
                 .orElseThrow();
         story.approve(lend.id()).settled();
-        assertThat(lent()).isPositive();
+        long lent = lent();
+        assertThat(lent).isPositive();
+
+        story.trust(TrustLevel.ADVISE, false).settled();
+        assertThat(lent()).as("approved loans stay at the same level").isEqualTo(lent);
     }
 
     @Test

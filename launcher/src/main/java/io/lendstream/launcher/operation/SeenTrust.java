@@ -77,6 +77,7 @@ final class SeenTrust {
             return Finding.warn("trust", String.join("; ", low), "'lendstream trust' shows how to raise it");
         }
         return Finding.ok(
-                "trust", all.isEmpty() ? "no domain has a level of trust" : "levels of trust: " + String.join("; ", all));
+                "trust",
+                all.isEmpty() ? "no domain has a level of trust" : "levels of trust: " + String.join("; ", all));
     }
 }

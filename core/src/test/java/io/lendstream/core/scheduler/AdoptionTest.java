@@ -343,8 +343,8 @@ class AdoptionTest {
                 ControlCommand.Kind.ADOPT,
                 Optional.empty(),
                 List.of(),
-                "for the test",
-                List.of(tenant));
+                "for the test")
+                .about(List.of(tenant));
     }
 
     @Test

@@ -34,13 +34,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reports what runs already on the nodes of this actuator and is claimed by selectors of declared jobs and services: at
- * the first look, when it changes, and once a minute. A domain without selectors is not looked for. The driver looks in
+ * the first look, when it changes, half a minute after a change, and once a minute. A domain without selectors is not looked for. The driver looks in
  * a thread of its own; all else runs in the actuator's thread.
  */
 final class FoundTenants {
     static final Duration BETWEEN_LOOKS = Duration.ofSeconds(10);
     /** With a look between, a report is at most a minute old. */
     static final Duration BETWEEN_REPORTS = Duration.ofSeconds(50);
+    /** The scheduler takes over what was found unchanged for 30 s: a change is reported once more then. */
+    static final Duration SETTLED = Duration.ofSeconds(31);
     /** The most in one report, which must fit into a record. */
     static final int MOST = 500;
 
@@ -60,7 +62,8 @@ final class FoundTenants {
     /** What was found for some domains; for none if the look failed. */
     private record Look(Map<DomainId, List<FoundProcess>> found) {}
 
-    private record Last(List<FoundTenant> found, Instant at) {}
+    /** @param isNew whether it was reported only once */
+    private record Last(List<FoundTenant> found, Instant at, boolean isNew) {}
 
     FoundTenants(ActuatorSettings settings) {
         this(settings, task -> {
@@ -193,13 +196,11 @@ final class FoundTenants {
         }
         List<FoundTenant> some = List.copyOf(all.subList(0, Math.min(all.size(), MOST)));
         Last last = reported.get(domain);
-        boolean isDue = last == null
-                || !last.found().equals(some)
-                || !now.isBefore(last.at().plus(BETWEEN_REPORTS));
-        if (!isDue) {
+        boolean isNew = last == null || !last.found().equals(some);
+        if (!isNew && now.isBefore(last.at().plus(last.isNew() && !some.isEmpty() ? SETTLED : BETWEEN_REPORTS))) {
             return Optional.empty();
         }
-        reported.put(domain, new Last(some, now));
+        reported.put(domain, new Last(some, now, isNew));
         return Optional.of(ActuationReport.found(domain, new DecisionId(domain, 0, 0), settings.name(), now, some));
     }
 }

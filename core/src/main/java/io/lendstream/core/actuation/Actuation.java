@@ -3,7 +3,6 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
@@ -24,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -273,17 +271,6 @@ public final class Actuation {
                             state.report(decision, Outcome.HOLDS, List.of(), Optional.of(tenant), Timings.NONE, "")));
         });
         return reports;
-    }
-
-    /** The report on what was found on nodes of a domain. What has been taken over is left out. */
-    public ActuationReport found(DomainId domain, List<FoundTenant> found) {
-        Set<String> own = state.holdings().stream()
-                .flatMap(holding -> holding.adopted().stream())
-                .collect(Collectors.toSet());
-        List<FoundTenant> others =
-                found.stream().filter(each -> !own.contains(each.user())).toList();
-        DecisionId last = latest(domain).orElseGet(() -> new DecisionId(domain, 0, 0));
-        return ActuationReport.found(domain, last, state.actuator(), state.clock(), others);
     }
 
     /** The orders since the last call; none for an {@link InStepDriver}, which has got them. */

@@ -89,10 +89,6 @@ final class ActuationState {
                         .toList());
     }
 
-    String actuator() {
-        return actuator;
-    }
-
     UnitInventory inventory() {
         return inventory;
     }

@@ -7,9 +7,7 @@ import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
-import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.List;
@@ -103,17 +101,6 @@ class TakenOverTest {
 
         assertThat(actuator.log).noneMatch(line -> line.contains("REJECTED"));
         assertThat(actuator.actuation().holdings()).hasSize(2);
-    }
-
-    @Test
-    void whatIsTakenOverIsNotFoundAgain() {
-        FoundTenant found =
-                new FoundTenant(new NodeId("training"), USER, List.of(BERT), Optional.empty(), "train.py");
-        assertThat(actuator.actuation().found(ActuatorFixture.DOMAIN, List.of(found)).found())
-                .isEqualTo(List.of(found));
-        actuator.take(0, adopt());
-        assertThat(actuator.actuation().found(ActuatorFixture.DOMAIN, List.of(found)).found())
-                .isEmpty();
     }
 
     @Test

@@ -24,8 +24,8 @@ interface SignalCheck {
                 return Optional.empty();
             }
             check.destroyForcibly();
-            return Optional.of(
-                    "the actuator may not signal it; run the actuator as the same user, as root, or with the capability CAP_KILL");
+            return Optional.of("the actuator may not signal it; run the actuator as the same user, as root, or with the"
+                    + " capability CAP_KILL");
         } catch (IOException e) {
             return Optional.of("the actuator cannot run sh to check whether it may signal it: " + e.getMessage());
         } catch (InterruptedException e) {

@@ -24,7 +24,8 @@ abstract class ExternalDriver implements Driver {
     private static final Logger LOG = LoggerFactory.getLogger(ExternalDriver.class);
     private static final int KILLERS = 4;
     private static final String FINDS_NOTHING =
-            "%s is not taken over: the drivers command and webhook find nothing that runs already; use the driver process";
+            "%s is not taken over: the drivers command and webhook find nothing that runs already; use the driver"
+                    + " process";
 
     private final DriverListener driverListener;
     private final DriverLimits limits;

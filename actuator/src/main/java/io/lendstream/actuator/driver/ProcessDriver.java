@@ -71,10 +71,14 @@ public final class ProcessDriver implements Driver {
 
     /** A process has ended that something else had started. */
     private void gone(AdoptedTenant tenant, boolean isAsked, boolean isForced) {
-        if (tenant.tenant().isJob()) {
-            adopted.gone(tenant, isAsked, isForced);
-        } else {
-            services.gone(tenant, isAsked, isForced);
+        try {
+            if (tenant.tenant().isJob()) {
+                adopted.gone(tenant, isAsked, isForced);
+            } else {
+                services.gone(tenant, isAsked, isForced);
+            }
+        } catch (RuntimeException e) {
+            LOG.warn("cannot report the end of {}; the next start of the actuator will", tenant, e);
         }
     }
 

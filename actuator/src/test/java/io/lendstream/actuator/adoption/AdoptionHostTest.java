@@ -293,9 +293,9 @@ class AdoptionHostTest {
                 .hasMessageContaining("remove it");
 
         Files.writeString(file, """
-                {"version": 1, "processes": [{"job": "bert", "process": "process/4194305-1", "units": ["GPU-a"],
-                 "decision": "d/1/7", "asked": false}], "ended": []}
-                """);
+            {"version": 1, "processes": [{"job": "bert", "process": "process/4194305-1", "units": ["GPU-a"],
+             "decision": "d/1/7", "asked": false}], "ended": []}
+            """);
         host = opened();
         hears("job bert on [GPU-a]");
     }

@@ -55,9 +55,9 @@ class AdoptedJobsTest extends AdoptionFixture {
 
     private void writeProgram() throws IOException {
         program("jobs/train.json", """
-                {"mode": "restart", "graceSeconds": 1,
-                 "command": ["sh", "-c", "echo $CUDA_VISIBLE_DEVICES of $WORLD_SIZE >> started; sleep 300"]}
-                """);
+            {"mode": "restart", "graceSeconds": 1,
+             "command": ["sh", "-c", "echo $CUDA_VISIBLE_DEVICES of $WORLD_SIZE >> started; sleep 300"]}
+            """);
     }
 
     private List<String> started() throws IOException {
@@ -172,8 +172,8 @@ class AdoptedJobsTest extends AdoptionFixture {
     @Test
     void theNextDriverCompletesAChange() throws Exception {
         program("jobs/train.json", """
-                {"mode": "restart", "graceSeconds": 60, "command": ["sh", "-c", "echo $WORLD_SIZE >> started; sleep 300"]}
-                """);
+            {"mode": "restart", "graceSeconds": 60, "command": ["sh", "-c", "echo $WORLD_SIZE >> started; sleep 300"]}
+            """);
         Adopted adopted = takenOver(stranger(IGNORES_SIGTERM), "GPU-a", "GPU-b");
         Order.Place change = place(2, Orders.JOB, Orders.gpus("GPU-a"), Orders.gpus("GPU-b"), adopted);
         driver.take(change);

@@ -81,11 +81,11 @@ class ExternalDriverTest {
         }
 
         assertThat(heard.deeds())
-                .containsExactly(
-                        new DriverEvent.Failed(
-                                Orders.CHAT,
-                                Orders.decision(1),
-                                "process/7-1 is not taken over: the drivers command and webhook find nothing that runs already; use the driver process"));
+                .containsExactly(new DriverEvent.Failed(
+                        Orders.CHAT,
+                        Orders.decision(1),
+                        "process/7-1 is not taken over: the drivers command and webhook find nothing that runs"
+                                + " already; use the driver process"));
         assertThat(triedOn).isEmpty();
     }
 

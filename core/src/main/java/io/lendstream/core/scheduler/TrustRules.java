@@ -92,7 +92,8 @@ public record TrustRules(TrustLevel first, double share, Duration stepAfter) {
     public static String inWords(Duration time) {
         long seconds = Math.max(0, time.toSeconds());
         if (seconds >= 86_400) {
-            return "%s days".formatted(tenths(seconds / 86_400.0));
+            String days = tenths(seconds / 86_400.0);
+            return days + (days.equals("1") ? " day" : " days");
         }
         if (seconds >= 3_600) {
             return "%s h".formatted(tenths(seconds / 3_600.0));

@@ -44,7 +44,7 @@ class ShownTrustTest {
         assertThat(lines.get(0))
                 .isEqualTo(
                         "domain test: advise since 2026-01-01 00:00:00 UTC, by scheduler.first-trust: decisions are only advice");
-        assertThat(lines.get(1)).isEqualTo("  1 days without a late reclaim");
+        assertThat(lines.get(1)).isEqualTo("  1 day without a late reclaim");
         assertThat(lines.get(2))
                 .startsWith("  next: one, not yet: 3 days without a late reclaim are needed")
                 .contains("wait until 2026-01-04T00:00:00Z");

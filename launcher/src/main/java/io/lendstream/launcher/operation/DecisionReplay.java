@@ -18,6 +18,7 @@ final class DecisionReplay {
     private static final int MOST_STARTS = 4;
 
     private static final int FURTHER_BACK = 4;
+    private static final long FEW_EVENTS = 50_000;
 
     private final Decision decision;
     private final DomainId domain;
@@ -53,7 +54,18 @@ final class DecisionReplay {
             }
             start = history.snapshot(
                     domain, trigger - FURTHER_BACK * (trigger - used.get().sequence()));
+            if (start.isEmpty() && !isShort()) {
+                return;
+            }
         }
+    }
+
+    /** Whether the log has its beginning, and so few events before the decision that they are replayed at once. */
+    private boolean isShort() {
+        return trigger <= FEW_EVENTS
+                && history.firstEvent(domain)
+                        .filter(first -> first.sequence() == 1)
+                        .isPresent();
     }
 
     /** Replays the log from its beginning. */

@@ -77,8 +77,10 @@ final class DomainHistory implements AutoCloseable {
                     },
                     () -> isPast[0]);
             boolean isAll = from == partition.beginning();
-            Optional<Snapshot> found = shelf.nearest(domain, upTo, isAll ? remarks : note -> {});
+            List<String> notes = new ArrayList<>();
+            Optional<Snapshot> found = shelf.nearest(domain, upTo, notes::add);
             if (found.isPresent() || isAll) {
+                notes.forEach(remarks);
                 return found;
             }
         }

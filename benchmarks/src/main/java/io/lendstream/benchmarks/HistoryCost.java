@@ -27,6 +27,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -197,7 +198,7 @@ final class HistoryCost implements Bench {
             domain.scheduler().policy().sizes(view, job.job());
             millis.add((THREADS.getCurrentThreadCpuTime() - begun) / 1e6);
         });
-        millis.sort(null);
+        Collections.sort(millis);
         metrics.put("weighing_%s_median_cpu_ms".formatted(name), millis.get(millis.size() / 2));
         metrics.put("weighing_%s_longest_cpu_ms".formatted(name), millis.get(millis.size() - 1));
     }

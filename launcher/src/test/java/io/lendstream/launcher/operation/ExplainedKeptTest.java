@@ -1,5 +1,6 @@
 package io.lendstream.launcher.operation;
 
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -52,7 +53,7 @@ class ExplainedKeptTest {
                 story.progress("bert", JobPhase.RUNNING).settled();
             }
         }
-        return story.rate("chat", 15).settled().after(ofSeconds(600)).rate("chat", 15);
+        return story.rate("chat", 15).settled().after(ofMinutes(10)).rate("chat", 15);
     }
 
     private Explained explained(Optional<ExplainedKept> known, List<DomainEvent> log) {

@@ -180,11 +180,7 @@ final class HistoryCost implements Bench {
     private static KeptReason kept(Decision decision, DomainEvent event) {
         List<KeptInput> inputs = decision.reason().inputs().stream()
                 .map(input -> new KeptInput(
-                        input,
-                        event.at(),
-                        EventGist.kind(event.event()),
-                        event.origin(),
-                        EventGist.of(event.event())))
+                        input, event.at(), EventGist.kind(event.event()), event.origin(), EventGist.of(event.event())))
                 .toList();
         return new KeptReason(decision.id(), Optional.of(decision), List.of(), inputs);
     }

@@ -75,7 +75,8 @@ final class KeptReasons {
 
         Optional<ClusterView> planFor(JobId job) {
             return plans.stream()
-                    .filter(view -> view.jobs().stream().anyMatch(known -> known.job().equals(job)))
+                    .filter(view ->
+                            view.jobs().stream().anyMatch(known -> known.job().equals(job)))
                     .findFirst();
         }
     }
@@ -137,8 +138,10 @@ final class KeptReasons {
 
     private static void plan(OfDomain domain, Decision decision) {
         if (decision.reason().is(ReasonCode.PLAN) && domain.toWeigh.size() < MOST_WEIGHED) {
-            decision.action().jobChange().ifPresent(change -> domain.planFor(change.job())
-                    .ifPresent(view -> domain.toWeigh.add(new ToWeigh(decision.id(), change.job(), view))));
+            decision.action()
+                    .jobChange()
+                    .ifPresent(change -> domain.planFor(change.job())
+                            .ifPresent(view -> domain.toWeigh.add(new ToWeigh(decision.id(), change.job(), view))));
         }
     }
 

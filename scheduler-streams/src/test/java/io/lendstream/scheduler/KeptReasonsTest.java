@@ -42,7 +42,10 @@ class KeptReasonsTest {
                 .job("gpt", 2)
                 .settled();
         for (int i = 0; i < 60; i++) {
-            story.rate("chat", i == 50 ? 45 : 1).settled().after(Duration.ofSeconds(15)).settled();
+            story.rate("chat", i == 50 ? 45 : 1)
+                    .settled()
+                    .after(Duration.ofSeconds(15))
+                    .settled();
             for (String job : List.of("bert", "gpt")) {
                 if (story.job(job).gpus() > 0) {
                     story.progress(job, JobPhase.RUNNING).settled();
@@ -95,9 +98,8 @@ class KeptReasonsTest {
     @Test
     void haveTheLossesOfReclaims() {
         assertThat(kept)
-                .filteredOn(reason -> reason.decision()
-                        .filter(Decision::isReclaim)
-                        .isPresent())
+                .filteredOn(
+                        reason -> reason.decision().filter(Decision::isReclaim).isPresent())
                 .isNotEmpty()
                 .allSatisfy(reason -> assertThat(reason.alternatives())
                         .hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES)

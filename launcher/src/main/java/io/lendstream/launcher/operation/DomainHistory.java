@@ -166,7 +166,9 @@ final class DomainHistory implements AutoCloseable {
                     }
                 },
                 () -> later[0] > SLACK);
-        return found.stream().reduce(KeptReason::and).filter(reason -> reason.decision().isPresent());
+        return found.stream()
+                .reduce(KeptReason::and)
+                .filter(reason -> reason.decision().isPresent());
     }
 
     /** The domain of a record whose place is in the order of decisions; second records come at any time. */

@@ -37,7 +37,8 @@ record ExplainedKept(KeptReason reason, Optional<DomainEvent> begins) {
 
     private String why() {
         boolean isGone = begins.filter(first -> reason.decision()
-                        .map(decision -> decision.reason().inputs().stream().anyMatch(input -> input < first.sequence()))
+                        .map(decision ->
+                                decision.reason().inputs().stream().anyMatch(input -> input < first.sequence()))
                         .orElse(false))
                 .isPresent();
         return begins.map(first -> "the log begins at %s, event %d%s"

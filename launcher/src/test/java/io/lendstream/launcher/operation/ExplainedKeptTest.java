@@ -80,15 +80,17 @@ class ExplainedKeptTest {
 
     @Test
     void showsItsReasonAlternativesAndEventsMarkedNotReplayed() {
-        String text = String.join(
-                "\n", explained(Optional.of(known()), endOfLog()).lines());
+        String text =
+                String.join("\n", explained(Optional.of(known()), endOfLog()).lines());
 
         assertThat(text)
-                .contains("  reason: " + reclaim.reason().text().split(":", 2)[0].split(" infer", 2)[0])
+                .contains(
+                        "  reason: " + reclaim.reason().text().split(":", 2)[0].split(" infer", 2)[0])
                 .contains("request-rate  lendstream.request-rates-3@77  15.0 requests/s offered to chat")
                 .contains("Alternatives, by speedup", "+ 2 GPUs for job bert: 1.500, it is the best size")
                 .contains("not replayed: the log begins at 2026-01-01 ")
-                .contains("event %d, after this decision".formatted(endOfLog().get(0).sequence()))
+                .contains("event %d, after this decision"
+                        .formatted(endOfLog().get(0).sequence()))
                 .doesNotContain("equal to the record");
     }
 
@@ -100,7 +102,10 @@ class ExplainedKeptTest {
         assertThat(json.get("notReplayed").asText()).startsWith("the log begins at ");
         assertThat(json.get("inputsKept").get(0).get("gist").asText()).isEqualTo("15.0 requests/s offered to chat");
         assertThat(json.get("alternatives").get(0).get("size").asInt()).isEqualTo(2);
-        assertThat(explained(Optional.empty(), story.log()).json().get("replayed").asBoolean())
+        assertThat(explained(Optional.empty(), story.log())
+                        .json()
+                        .get("replayed")
+                        .asBoolean())
                 .isTrue();
     }
 

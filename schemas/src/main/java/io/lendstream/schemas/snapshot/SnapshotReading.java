@@ -167,7 +167,8 @@ final class SnapshotReading {
         }
     }
 
-    private <T> T decoded(SnapshotEntry kind, Class<T> type, byte[] entry) throws IOException, UnusableSnapshotException {
+    private <T> T decoded(SnapshotEntry kind, Class<T> type, byte[] entry)
+            throws IOException, UnusableSnapshotException {
         Schema writer = writers.get(kind);
         if (writer == null) {
             throw new UnusableSnapshotException("it lacks the schema of its entries " + kind);

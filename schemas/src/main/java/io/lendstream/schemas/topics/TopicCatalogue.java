@@ -99,6 +99,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             Duration.ofDays(400),
             KeptReason.class,
             "a decision with its alternatives and events, for the time after the log");
+
     public static final Topic<BatchingDecision> BATCHING_DECISIONS = latestKept(
             Role.RESULT,
             "batching-decisions",

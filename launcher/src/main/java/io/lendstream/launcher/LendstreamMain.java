@@ -90,7 +90,18 @@ public final class LendstreamMain extends CommandGroup {
         GROUPS.put("Declare", List.of("apply", "get", "describe", "delete"));
         GROUPS.put(
                 "Operate",
-                List.of("top", "explain", "doctor", "freeze", "thaw", "reclaim-all", "advisory", "trust", "approve", "adopt", "reset"));
+                List.of(
+                        "top",
+                        "explain",
+                        "doctor",
+                        "freeze",
+                        "thaw",
+                        "reclaim-all",
+                        "advisory",
+                        "trust",
+                        "approve",
+                        "adopt",
+                        "reset"));
         GROUPS.put("Replay and plan", List.of("replay", "forecast", "plan", "policies", "models", "presets"));
         GROUPS.put("Services", List.of("agent", "forecaster", "scheduler", "actuator", "load"));
         GROUPS.put("Setup", List.of("stack", "topics", "schemas", "acls"));

@@ -48,15 +48,16 @@ final class DomainGauges implements AutoCloseable {
         Tags tags = Tags.of("domain", domain.id().value());
         makeSums((name, more, value) -> gauge(name, domain, tags.and(more), value));
         gauge("lendstream.epoch", domain, tags, each -> each.state().epoch());
-        gauge("lendstream.trust.level", domain, tags, each -> each.state()
-                .mode()
-                .level()
-                .rank());
-        gauge("lendstream.late.reclaims", domain, tags, each -> each.state()
-                .mode()
-                .trust()
-                .map(Trust::lateReclaims)
-                .orElse(0L));
+        gauge(
+                "lendstream.trust.level",
+                domain,
+                tags,
+                each -> each.state().mode().level().rank());
+        gauge(
+                "lendstream.late.reclaims",
+                domain,
+                tags,
+                each -> each.state().mode().trust().map(Trust::lateReclaims).orElse(0L));
         gauge(
                 "lendstream.transfers.most",
                 domain,

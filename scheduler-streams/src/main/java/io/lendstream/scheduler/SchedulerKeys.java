@@ -72,12 +72,8 @@ public final class SchedulerKeys {
             "scheduler.max-share-lent",
             DEFAULTS.changeLimits().maxShareLent(),
             "Largest lent share of inference GPUs, rounded down. Idle GPUs beyond it are reserve.");
-    static final Key<Integer> MAX_LOANS_PER_MINUTE = Key.count(
-            "scheduler.max-loans-per-minute",
-            0,
-            Integer.MAX_VALUE,
-            50,
-            "Most GPUs newly lent in a minute.");
+    static final Key<Integer> MAX_LOANS_PER_MINUTE =
+            Key.count("scheduler.max-loans-per-minute", 0, Integer.MAX_VALUE, 50, "Most GPUs newly lent in a minute.");
     static final Key<Integer> MAX_TRANSFERS = Key.count(
             "scheduler.max-transfers",
             1,

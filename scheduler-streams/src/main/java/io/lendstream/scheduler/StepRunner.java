@@ -134,7 +134,8 @@ final class StepRunner {
     private static void tellTrust(ClusterState before, Step step) {
         for (Decision decision : step.decisions()) {
             if (decision.reason().is(ReasonCode.TRUST) && decision.action().isHold()) {
-                boolean isLower = step.state().mode().level().compareTo(before.mode().level()) < 0;
+                boolean isLower =
+                        step.state().mode().level().compareTo(before.mode().level()) < 0;
                 log.atLevel(isLower ? Level.WARN : Level.INFO)
                         .log(
                                 "domain {}: {}",

@@ -78,8 +78,9 @@ final class Holdings {
     List<Adopted> adopted(Collection<GpuId> gpus) {
         var units = new TreeMap<String, List<GpuId>>();
         for (GpuId gpu : gpus) {
-            of(gpu).flatMap(Holding::adopted).ifPresent(user -> units.computeIfAbsent(user, any -> new ArrayList<>())
-                    .add(gpu));
+            of(gpu).flatMap(Holding::adopted)
+                    .ifPresent(user -> units.computeIfAbsent(user, any -> new ArrayList<>())
+                            .add(gpu));
         }
         return units.entrySet().stream()
                 .map(entry -> new Adopted(entry.getKey(), entry.getValue()))

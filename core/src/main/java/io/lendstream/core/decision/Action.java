@@ -299,7 +299,8 @@ public sealed interface Action {
 
         @Override
         public List<GpuId> gpus() {
-            return GpuId.sorted(found.stream().flatMap(each -> each.units().stream()).toList());
+            return GpuId.sorted(
+                    found.stream().flatMap(each -> each.units().stream()).toList());
         }
 
         @Override

@@ -98,7 +98,8 @@ public record ActuationReport(
 
     /** The same with what is known about the units of tenants. */
     public ActuationReport with(List<UnitPlacement> known) {
-        return new ActuationReport(domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, known, found);
+        return new ActuationReport(
+                domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, known, found);
     }
 
     @Override

@@ -55,8 +55,7 @@ public record ControlCommand(
 
     /** The same with an order of a level of trust. */
     public ControlCommand ordering(TrustOrder order) {
-        return new ControlCommand(
-                domain, id, at, issuer, kind, decision, gpus, reason, tenants, Optional.of(order));
+        return new ControlCommand(domain, id, at, issuer, kind, decision, gpus, reason, tenants, Optional.of(order));
     }
 
     /** The kinds of commands. */

@@ -14,8 +14,7 @@ import java.util.Optional;
  * @param workers how many workers it says it has, one on each GPU; empty if it does not say
  * @param shown what it is, for people: for a process its program and script
  */
-public record FoundTenant(
-        NodeId node, String user, List<Tenant> claimedBy, Optional<Integer> workers, String shown) {
+public record FoundTenant(NodeId node, String user, List<Tenant> claimedBy, Optional<Integer> workers, String shown) {
     public FoundTenant {
         claimedBy = List.copyOf(claimedBy);
     }

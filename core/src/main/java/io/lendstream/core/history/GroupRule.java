@@ -74,7 +74,9 @@ final class GroupRule implements HistoryRule {
         ClusterState state = replayed.state();
         boolean mayDecide =
                 replayed.scheduler().decidesFrom().filter(state.now()::isBefore).isEmpty();
-        if (!mayDecide || state.mode().isAdvisory() || replayed.changed().owners().isEmpty()) {
+        if (!mayDecide
+                || state.mode().isAdvisory()
+                || replayed.changed().owners().isEmpty()) {
             return;
         }
         for (ReplicaGroup group : ReplicaGroup.all(state.clusterIndex())) {

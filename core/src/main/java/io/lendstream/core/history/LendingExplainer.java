@@ -1,25 +1,25 @@
 package io.lendstream.core.history;
 
-import java.util.TreeMap;
-import java.util.SortedMap;
-import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.ForeignUse;
-import io.lendstream.core.id.GpuId;
-import io.lendstream.core.scheduler.AdoptionClaims;
-import io.lendstream.core.scheduler.AdoptionClaim;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.scheduler.AdoptionClaim;
+import io.lendstream.core.scheduler.AdoptionClaims;
 import io.lendstream.core.scheduler.LendingReview;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.StepListener;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterState.Mode;
+import io.lendstream.core.state.ForeignUse;
+import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.LogPosition;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 /**

@@ -23,9 +23,7 @@ final class TrustRule implements HistoryRule {
     @Override
     public void decided(Decision decision, ReplayedEvent replayed) {
         Optional<Trust> trust = replayed.state().mode().trust();
-        if (trust.isPresent()
-                && decision.action().asLend().isPresent()
-                && !decision.advisory()) {
+        if (trust.isPresent() && decision.action().asLend().isPresent() && !decision.advisory()) {
             beyond(decision, trust.get(), replayed)
                     .ifPresent(text -> violations.add(
                             Rule.TRUST,
@@ -47,8 +45,7 @@ final class TrustRule implements HistoryRule {
         };
     }
 
-    private static Optional<String> notLeftBy(
-            Optional<ServiceId> service, List<GpuId> lent, ReplayedEvent replayed) {
+    private static Optional<String> notLeftBy(Optional<ServiceId> service, List<GpuId> lent, ReplayedEvent replayed) {
         return lent.stream()
                 .flatMap(id -> replayed.state().gpus().get(id).stream())
                 .filter(unit -> unit.pool() == Pool.INFERENCE)
@@ -64,8 +61,7 @@ final class TrustRule implements HistoryRule {
                         && !gpu.owner().isForeign())
                 .toList();
         long lent = inference.stream().filter(gpu -> isLent(gpu.owner())).count();
-        double share =
-                replayed.scheduler().settings().changeLimits().trust().share();
+        double share = replayed.scheduler().settings().changeLimits().trust().share();
         return lent > Math.floor(share * inference.size())
                 ? Optional.of("%d of %d inference GPUs are lent, more than the share of %s"
                         .formatted(lent, inference.size(), share))

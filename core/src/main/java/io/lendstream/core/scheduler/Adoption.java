@@ -81,7 +81,10 @@ final class Adoption {
                     builder.because(
                             ReasonCode.ADOPTED,
                             "%s does not take over %s: %s"
-                                    .formatted(tenant, inWords(claims), refusal.get().inWords()),
+                                    .formatted(
+                                            tenant,
+                                            inWords(claims),
+                                            refusal.get().inWords()),
                             Map.of("gpus", (double) units.size()),
                             List.of()),
                     new Action.Hold(tenant.jobId(), tenant.serviceId()));
@@ -156,15 +159,12 @@ final class Adoption {
     private Reason because(Tenant tenant, List<AdoptionClaim> claims, List<Long> inputs) {
         int gpus = claims.stream().mapToInt(claim -> claim.units().size()).sum();
         List<Long> all = new ArrayList<>(inputs);
-        claims.forEach(claim ->
-                claim.units().forEach(unit -> all.add(builder.gpu(unit).changedBy())));
+        claims.forEach(
+                claim -> claim.units().forEach(unit -> all.add(builder.gpu(unit).changedBy())));
         return builder.because(
                 ReasonCode.ADOPTED,
                 "%s has what runs already on %s and matches its selector: %s"
-                        .formatted(
-                                tenant,
-                                Reason.counted(gpus, "GPU"),
-                                inWords(claims)),
+                        .formatted(tenant, Reason.counted(gpus, "GPU"), inWords(claims)),
                 Map.of("found", (double) claims.size(), "gpus", (double) gpus),
                 all);
     }

@@ -119,8 +119,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                                             .collect(Collectors.joining(" and "))));
         }
         Tenant tenant = found.claimedBy().get(0);
-        AdoptionClaim claim =
-                new AdoptionClaim(found, Optional.of(tenant), ids, Optional.empty(), Optional.empty());
+        AdoptionClaim claim = new AdoptionClaim(found, Optional.of(tenant), ids, Optional.empty(), Optional.empty());
         Optional<String> obstacle = againstUnits(found, units).or(() -> againstHaste(seen));
         if (obstacle.isPresent()) {
             return claim.hindered(obstacle.get());
@@ -187,7 +186,9 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                     .formatted(
                             Reason.counted(size, "GPU"),
                             declared,
-                            job.shape().isAny() ? "" : " in shape " + job.shape().inWords()));
+                            job.shape().isAny()
+                                    ? ""
+                                    : " in shape " + job.shape().inWords()));
         }
         return Optional.empty();
     }
@@ -236,7 +237,8 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         }
         Optional<KindId> kind = units.get(0).kind();
         if (!service.uses(kind)) {
-            return claim.hindered("the service does not declare kind " + kind.map(KindId::toString).orElse("unknown"));
+            return claim.hindered("the service does not declare kind "
+                    + kind.map(KindId::toString).orElse("unknown"));
         }
         return service.hasGroups() ? inShape(claim, service, kind) : alone(claim);
     }
@@ -268,7 +270,10 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                 .collect(Collectors.groupingBy(tenant -> tenant, Collectors.counting()));
         return claims.stream()
                 .map(claim -> claim.isClear()
-                                && claim.tenant().map(tenant -> byJob.getOrDefault(tenant, 0L)).orElse(0L) > 1
+                                && claim.tenant()
+                                                .map(tenant -> byJob.getOrDefault(tenant, 0L))
+                                                .orElse(0L)
+                                        > 1
                         ? claim.hindered("the selector of the job matches %d things, and the job is one of them"
                                 .formatted(byJob.get(claim.tenant().orElseThrow())))
                         : claim)

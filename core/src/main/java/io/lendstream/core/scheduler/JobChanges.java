@@ -353,7 +353,11 @@ final class JobChanges {
     }
 
     private boolean isInference(GpuId gpu) {
-        return builder.gpus().get(gpu).map(GpuState::pool).filter(Pool.INFERENCE::equals).isPresent();
+        return builder.gpus()
+                .get(gpu)
+                .map(GpuState::pool)
+                .filter(Pool.INFERENCE::equals)
+                .isPresent();
     }
 
     /** The share of a GPU that a job has; empty unless it is a MIG instance. */

@@ -58,7 +58,9 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
     /** The event of this scheduler's takeover of a domain. For readers it also carries the level of trust. */
     public SchedulerStarted started(ClusterState state, Instant at) {
         Map<String, String> carried = settings.toMap();
-        state.mode().trust().ifPresent(trust -> carried.put("trust", trust.level().label()));
+        state.mode()
+                .trust()
+                .ifPresent(trust -> carried.put("trust", trust.level().label()));
         return new SchedulerStarted(state.domain(), at, state.epoch() + 1, policy.spec(), carried, decidesFrom);
     }
 
@@ -93,7 +95,8 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         }
         if (step.mode().isAdvisory()) {
             Step observed = observed(step);
-            boolean isDone = due.isEmpty() || isAnswered || !observed.decisions().isEmpty();
+            boolean isDone =
+                    due.isEmpty() || isAnswered || !observed.decisions().isEmpty();
             return isDone ? observed : advised(observed, applied(state, event, listener), due);
         }
         new TransferPace(step, settings).observe(event.event());

@@ -155,9 +155,8 @@ final class SliceLoans {
             return tooSmall.get().inWords();
         }
         TrustGuard trust = new TrustGuard(builder, settings);
-        return full.orElseGet(() ->
-                "%s: %.2f inference GPUs may still be lent, and this instance is %.2f of a GPU; %s"
-                        .formatted(trust.shareRule(), Math.max(0, room), instance.share(), trust.shareRemedy()));
+        return full.orElseGet(() -> "%s: %.2f inference GPUs may still be lent, and this instance is %.2f of a GPU; %s"
+                .formatted(trust.shareRule(), Math.max(0, room), instance.share(), trust.shareRemedy()));
     }
 
     /** Whether a quota refuses an instance. It stays refused in this plan, as loans only add to the use of quotas. */

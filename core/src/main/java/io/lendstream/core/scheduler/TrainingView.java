@@ -162,8 +162,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
             List<GpuState> usable = offered(capacity);
             usable.removeIf(gpu -> withheld.containsKey(gpu.gpuId()));
             int most = most(inference(capacity));
-            String rule =
-                    "%s, so at most %s may be lent".formatted(trust().shareRule(), Reason.counted(most, "GPU"));
+            String rule = "%s, so at most %s may be lent".formatted(trust().shareRule(), Reason.counted(most, "GPU"));
             for (GpuId gpu : bundles.beyond(most, usable)) {
                 bundles.refusal(List.of(gpu), rule).ifPresent(why -> withheld.put(gpu, why));
             }

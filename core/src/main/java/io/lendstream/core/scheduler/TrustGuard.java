@@ -122,8 +122,7 @@ record TrustGuard(StepBuilder builder, SchedulerSettings settings) {
                                         trust.inWords(),
                                         namesUnits()
                                                 ? "only GPUs that this service leaves idle are lent"
-                                                : "at most %s of inference GPUs are lent"
-                                                        .formatted(percent(share()))))
+                                                : "at most %s of inference GPUs are lent".formatted(percent(share()))))
                 : Optional.empty();
     }
 
@@ -133,7 +132,8 @@ record TrustGuard(StepBuilder builder, SchedulerSettings settings) {
 
     /** Reclaims the loans beyond the level, the newest first, with notice. */
     void takeBackExcess() {
-        if (!builder.mode().level().limitsLoans() || builder.clusterIndex().gpus().loans().isEmpty()) {
+        if (!builder.mode().level().limitsLoans()
+                || builder.clusterIndex().gpus().loans().isEmpty()) {
             return;
         }
         List<GpuId> excess = namesUnits() ? loans(unit -> against(unit).isPresent()) : beyondShare();

@@ -16,7 +16,6 @@ import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SloMisses;
 import io.lendstream.core.state.Trust;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -135,7 +134,8 @@ final class TrustLadder {
         }
         int lent = lent();
         int serving = serving(service.get());
-        int needed = Inference.need(policy, settings, service.get(), builder.now()).replicas();
+        int needed =
+                Inference.need(policy, settings, service.get(), builder.now()).replicas();
         if (lent == 0 || serving >= needed) {
             return;
         }

@@ -77,15 +77,15 @@ public record TrustRules(TrustLevel first, double share, Duration stepAfter) {
         }
         return Optional.of(
                 "%s without a late reclaim are needed (scheduler.trust-step-after), and %s have passed since %s%s"
-                .formatted(
-                        inWords(stepAfter),
-                        inWords(Duration.between(trust.get().cleanSince(), now)),
-                        trust.get().cleanSince(),
-                        trust.get()
-                                .lastLateAt()
-                                .filter(trust.get().cleanSince()::equals)
-                                .map(late -> ", when a GPU came back late")
-                                .orElse("")));
+                        .formatted(
+                                inWords(stepAfter),
+                                inWords(Duration.between(trust.get().cleanSince(), now)),
+                                trust.get().cleanSince(),
+                                trust.get()
+                                        .lastLateAt()
+                                        .filter(trust.get().cleanSince()::equals)
+                                        .map(late -> ", when a GPU came back late")
+                                        .orElse("")));
     }
 
     /** A time in the largest units that give it a number, such as {@code 2.5 days} or {@code 40 s}. */

@@ -34,8 +34,7 @@ public record Findings(String actuator, Instant since, Instant at, List<Seen> se
      * @param found what the report finds on the node
      */
     public static Findings of(Optional<Findings> before, ActuationReport report, List<FoundTenant> found) {
-        Optional<Findings> known =
-                before.filter(earlier -> earlier.actuator.equals(report.actuator()));
+        Optional<Findings> known = before.filter(earlier -> earlier.actuator.equals(report.actuator()));
         List<Seen> seen = found.stream()
                 .limit(MOST)
                 .map(each -> new Seen(
@@ -44,8 +43,7 @@ public record Findings(String actuator, Instant since, Instant at, List<Seen> se
                                 .map(Seen::since)
                                 .orElse(report.at())))
                 .toList();
-        return new Findings(
-                report.actuator(), known.map(Findings::since).orElse(report.at()), report.at(), seen);
+        return new Findings(report.actuator(), known.map(Findings::since).orElse(report.at()), report.at(), seen);
     }
 
     private Optional<Seen> find(FoundTenant found) {

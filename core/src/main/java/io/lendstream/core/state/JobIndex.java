@@ -85,7 +85,10 @@ public record JobIndex(
     }
 
     private static Optional<JobId> isShaped(JobState job) {
-        return job.isOver() || job.isRefused() || job.awaitsAdoption() || job.spec().shape().isAny()
+        return job.isOver()
+                        || job.isRefused()
+                        || job.awaitsAdoption()
+                        || job.spec().shape().isAny()
                 ? Optional.empty()
                 : Optional.of(job.spec().job());
     }

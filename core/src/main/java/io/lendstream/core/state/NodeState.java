@@ -37,7 +37,6 @@ public record NodeState(
         Optional<Duration> period = lastSampleAt
                 .filter(last -> at.isAfter(last) && boot.equals(bootId))
                 .map(last -> Duration.between(last, at));
-        return new NodeState(
-                node, boot, number, Optional.of(at), period.isPresent() ? period : samplePeriod, findings);
+        return new NodeState(node, boot, number, Optional.of(at), period.isPresent() ? period : samplePeriod, findings);
     }
 }

@@ -54,16 +54,14 @@ public record Trust(
 
     /** A lower level, by the scheduler itself. */
     public Trust loweredTo(TrustLevel next, Instant at) {
-        return new Trust(
-                next, service, at, "the scheduler", lateReclaims, lastLateAt, Optional.of(at), List.of());
+        return new Trust(next, service, at, "the scheduler", lateReclaims, lastLateAt, Optional.of(at), List.of());
     }
 
     /** After GPUs came back late. */
     public Trust late(int gpus, Instant at) {
         return gpus == 0
                 ? this
-                : new Trust(
-                        level, service, since, by, lateReclaims + gpus, Optional.of(at), loweredAt, misses);
+                : new Trust(level, service, since, by, lateReclaims + gpus, Optional.of(at), loweredAt, misses);
     }
 
     /**

@@ -25,9 +25,8 @@ public record UnitHistory(
         Optional<DecisionId> slotEnd,
         Optional<ServiceId> lastService) {
     /** A unit about which nothing was reported. */
-    static final UnitHistory NONE =
-            new UnitHistory(
-                    0, 0, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+    static final UnitHistory NONE = new UnitHistory(
+            0, 0, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
     UnitHistory withFailedBinds(int failures) {
         return new UnitHistory(failures, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService);

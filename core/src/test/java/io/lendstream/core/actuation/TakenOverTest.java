@@ -53,8 +53,8 @@ class TakenOverTest {
 
         actuator.done(1, new DriverEvent.Started(BERT, gpus("t1", "t2")));
         actuator.done(1, new DriverEvent.InForce(BERT, id));
-        assertThat(actuator.log).isEqualTo(List.of(
-                "0 d/1/1 ACCEPTED t1,t2", "1 d/1/1 BOUND t1,t2", "1 d/1/1 APPLIED t1,t2"));
+        assertThat(actuator.log)
+                .isEqualTo(List.of("0 d/1/1 ACCEPTED t1,t2", "1 d/1/1 BOUND t1,t2", "1 d/1/1 APPLIED t1,t2"));
     }
 
     @Test

@@ -107,9 +107,9 @@ class AdoptionTest {
     private String obstacle() {
         return new AdoptionClaims(story.state().entities(), story.now(), false)
                 .all().stream()
-                .flatMap(claim -> claim.obstacle().stream())
-                .findFirst()
-                .orElse("");
+                        .flatMap(claim -> claim.obstacle().stream())
+                        .findFirst()
+                        .orElse("");
     }
 
     private String label(int index) {
@@ -183,7 +183,9 @@ class AdoptionTest {
 
         story.job("bert", 2);
         watched(ofMinutes(2));
-        assertThat(story.decisions()).filteredOn(each -> each.action() instanceof Action.Resize).isNotEmpty();
+        assertThat(story.decisions())
+                .filteredOn(each -> each.action() instanceof Action.Resize)
+                .isNotEmpty();
     }
 
     @Test
@@ -231,7 +233,9 @@ class AdoptionTest {
         assertThat(label(0)).isEqualTo("serving");
         assertThat(label(1)).isEqualTo("serving");
         assertThat(label(2)).isEqualTo("free");
-        assertThat(story.decisions()).filteredOn(each -> each.action().asServe().isPresent()).isEmpty();
+        assertThat(story.decisions())
+                .filteredOn(each -> each.action().asServe().isPresent())
+                .isEmpty();
     }
 
     @Test
@@ -243,7 +247,9 @@ class AdoptionTest {
 
         watched(ofMinutes(1));
 
-        assertThat(story.decisions()).filteredOn(each -> each.action().asServe().isPresent()).isNotEmpty();
+        assertThat(story.decisions())
+                .filteredOn(each -> each.action().asServe().isPresent())
+                .isNotEmpty();
     }
 
     @Test
@@ -296,8 +302,7 @@ class AdoptionTest {
         found.add(process(OTHER, BERT));
         runsOn(OTHER, 2, 3);
         watched(ofMinutes(1));
-        assertThat(obstacle())
-                .isEqualTo("the selector of the job matches 2 things, and the job is one of them");
+        assertThat(obstacle()).isEqualTo("the selector of the job matches 2 things, and the job is one of them");
 
         assertThat(adoptions()).isEmpty();
         assertThat(story.count("foreign")).isEqualTo(4);
@@ -336,14 +341,14 @@ class AdoptionTest {
 
     private ControlCommand command(Tenant tenant) {
         return new ControlCommand(
-                Scenario.DOMAIN,
-                "command",
-                story.now(),
-                "tester",
-                ControlCommand.Kind.ADOPT,
-                Optional.empty(),
-                List.of(),
-                "for the test")
+                        Scenario.DOMAIN,
+                        "command",
+                        story.now(),
+                        "tester",
+                        ControlCommand.Kind.ADOPT,
+                        Optional.empty(),
+                        List.of(),
+                        "for the test")
                 .about(List.of(tenant));
     }
 
@@ -358,7 +363,8 @@ class AdoptionTest {
 
         assertThat(label(0)).isEqualTo("foreign");
         assertThat(label(1)).isEqualTo("foreign");
-        assertThat(story.state().jobs().require(new JobId("bert")).awaitsAdoption()).isTrue();
+        assertThat(story.state().jobs().require(new JobId("bert")).awaitsAdoption())
+                .isTrue();
         assertThat(story.decisions()).hasSize(1);
 
         watched(ofMinutes(1));

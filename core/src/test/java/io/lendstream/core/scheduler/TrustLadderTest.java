@@ -199,9 +199,15 @@ class TrustLadderTest {
         Trust late = trust().late(1, story.now().plus(ofDays(2)));
         TrustRules rules = TrustRules.DEFAULTS;
 
-        assertThat(rules.againstRising(story.state().mode().with(late), TrustLevel.ALL, story.now().plus(ofDays(4))))
+        assertThat(rules.againstRising(
+                        story.state().mode().with(late),
+                        TrustLevel.ALL,
+                        story.now().plus(ofDays(4))))
                 .hasValueSatisfying(why -> assertThat(why).contains("2 days have passed", "when a GPU came back late"));
-        assertThat(rules.againstRising(story.state().mode().with(late), TrustLevel.ALL, story.now().plus(ofDays(5))))
+        assertThat(rules.againstRising(
+                        story.state().mode().with(late),
+                        TrustLevel.ALL,
+                        story.now().plus(ofDays(5))))
                 .isEmpty();
     }
 

@@ -36,8 +36,8 @@ class TrustLevelsTest {
 
     /** Domains that begin at a level, with 8 inference GPUs and a training GPU. */
     private static Scenario first(String level) {
-        return new Scenario(new Scheduler(
-                        Policies.parse("deepboot"), SchedulerSettings.of(Map.of("first-trust", level))))
+        return new Scenario(
+                        new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("first-trust", level))))
                 .node("train", Pool.TRAINING, 1)
                 .node("infer", Pool.INFERENCE, 8)
                 .service("chat", 1)
@@ -85,8 +85,8 @@ class TrustLevelsTest {
         assertThat(story.state().mode().level()).isEqualTo(TrustLevel.ADVISE);
         story.trust(TrustLevel.ALL, true);
 
-        story.takenOverBy(new Scheduler(
-                Policies.parse("deepboot"), SchedulerSettings.of(Map.of("first-trust", "observe"))));
+        story.takenOverBy(
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("first-trust", "observe"))));
 
         assertThat(story.state().mode().level()).isEqualTo(TrustLevel.ALL);
     }
@@ -96,8 +96,8 @@ class TrustLevelsTest {
         story = Scenario.of("deepboot").node("infer", Pool.INFERENCE, 2);
         assertThat(story.state().mode().trust()).isEmpty();
 
-        story.takenOverBy(new Scheduler(
-                Policies.parse("deepboot"), SchedulerSettings.of(Map.of("first-trust", "advise"))));
+        story.takenOverBy(
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("first-trust", "advise"))));
 
         assertThat(story.state().mode().trust()).isEmpty();
         assertThat(story.state().mode().level()).isEqualTo(TrustLevel.ALL);
@@ -111,9 +111,10 @@ class TrustLevelsTest {
         minutes(5, 25, 5);
 
         assertThat(story.decisions()).isEmpty();
-        assertThat(story.state().nextPlanAt()).hasValueSatisfying(next -> assertThat(next).isAfter(story.now()));
-        LendingReview review = LendingReview.of(new Scheduler(Policies.parse("deepboot"),
-                SchedulerSettings.DEFAULTS), story.state(), story.now());
+        assertThat(story.state().nextPlanAt())
+                .hasValueSatisfying(next -> assertThat(next).isAfter(story.now()));
+        LendingReview review = LendingReview.of(
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), story.state(), story.now());
         assertThat(review.inference()).extracting(UnitReview::cause).containsOnly(Cause.TRUST);
     }
 
@@ -179,8 +180,8 @@ class TrustLevelsTest {
 
     private long replicas(String service) {
         return story.state().gpus().stream()
-                .filter(unit -> unit.owner().isServing()
-                        && unit.lastService().equals(Optional.of(new ServiceId(service))))
+                .filter(unit ->
+                        unit.owner().isServing() && unit.lastService().equals(Optional.of(new ServiceId(service))))
                 .count();
     }
 
@@ -237,9 +238,7 @@ class TrustLevelsTest {
 
         story.trust(TrustLevel.ADVISE, false);
 
-        assertThat(story.last().stream().filter(Decision::isReclaim))
-                .hasSize(6)
-                .noneMatch(Decision::advisory);
+        assertThat(story.last().stream().filter(Decision::isReclaim)).hasSize(6).noneMatch(Decision::advisory);
         story.settled();
         assertThat(lent()).isZero();
         int decided = binding().size();

@@ -84,7 +84,18 @@ final class DeclaredService implements DeclaredKind<InferenceService> {
 
     private static final SpecFields<InferenceService> SPEC = new SpecFields<>(
             "a service",
-            List.of(SLO, CAPACITY, WARM_UP, FLOOR, QUEUE, CONCURRENCY, SLICE_MEMORY, CAPACITIES, SHAPES, ROLE_FLOORS, ADOPT));
+            List.of(
+                    SLO,
+                    CAPACITY,
+                    WARM_UP,
+                    FLOOR,
+                    QUEUE,
+                    CONCURRENCY,
+                    SLICE_MEMORY,
+                    CAPACITIES,
+                    SHAPES,
+                    ROLE_FLOORS,
+                    ADOPT));
 
     private static ValueForm<RoleFloor> roleFloor() {
         SpecField<RoleFloor, ReplicaRole> role =

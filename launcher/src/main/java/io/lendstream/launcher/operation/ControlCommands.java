@@ -107,8 +107,8 @@ public final class ControlCommands {
         @Override
         boolean isFollowed(Taken taken) {
             return taken.decisions().stream()
-                    .noneMatch(decision -> decision.action().isHold()
-                            && decision.reason().is(ReasonCode.TRUST));
+                    .noneMatch(decision ->
+                            decision.action().isHold() && decision.reason().is(ReasonCode.TRUST));
         }
     }
 

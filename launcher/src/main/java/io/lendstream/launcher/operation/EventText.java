@@ -110,8 +110,7 @@ final class EventText implements Action.Cases<String> {
 
     @Override
     public String adopt(Action.Adopt adopt) {
-        return "take over %s on %s%s"
-                .formatted(adopt.tenant(), list(adopt.gpus()), shapes(adopt.replicas()));
+        return "take over %s on %s%s".formatted(adopt.tenant(), list(adopt.gpus()), shapes(adopt.replicas()));
     }
 
     @Override

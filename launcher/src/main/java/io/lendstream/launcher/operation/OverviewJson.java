@@ -62,24 +62,22 @@ final class OverviewJson {
     private void putSchedulers(ArrayNode schedulers) {
         overview.schedulers().forEach(known -> {
             ObjectNode one = schedulers
-                        .addObject()
-                        .put("domain", known.started().domain().value())
-                        .put("epoch", known.started().epoch())
-                        .put("policy", known.scheduler().policy().spec())
-                        .put("looksAhead", known.scheduler().policy().info().looksAhead())
-                        .put(
-                                "noticeSeconds",
-                                known.scheduler().settings().notice().toSeconds())
-                        .put("lending", known.scheduler().settings().lending())
-                        .put(
-                                "lendingState",
-                                overview.commands()
-                                        .lending(
-                                                known.started().domain(),
-                                                known.scheduler().settings().lending()))
-                        .put(
-                                "advisory",
-                                overview.commands().isAdvisory(known.started().domain()));
+                    .addObject()
+                    .put("domain", known.started().domain().value())
+                    .put("epoch", known.started().epoch())
+                    .put("policy", known.scheduler().policy().spec())
+                    .put("looksAhead", known.scheduler().policy().info().looksAhead())
+                    .put("noticeSeconds", known.scheduler().settings().notice().toSeconds())
+                    .put("lending", known.scheduler().settings().lending())
+                    .put(
+                            "lendingState",
+                            overview.commands()
+                                    .lending(
+                                            known.started().domain(),
+                                            known.scheduler().settings().lending()))
+                    .put(
+                            "advisory",
+                            overview.commands().isAdvisory(known.started().domain()));
             overview.trust().level(known.started().domain()).ifPresent(level -> one.put("trust", level));
         });
     }

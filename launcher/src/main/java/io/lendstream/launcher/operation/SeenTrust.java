@@ -43,10 +43,8 @@ final class SeenTrust {
                                 started -> started.epoch() > change.id().epoch())
                         .isEmpty())
                 .map(change -> label(change.reason().numbers().getOrDefault("level", 0.0)));
-        return changed.or(() -> start.flatMap(started -> Optional.ofNullable(
-                started.settings().getOrDefault("trust", started.epoch() == 1
-                        ? started.settings().get("first-trust")
-                        : null))));
+        return changed.or(() -> start.flatMap(started -> Optional.ofNullable(started.settings()
+                .getOrDefault("trust", started.epoch() == 1 ? started.settings().get("first-trust") : null))));
     }
 
     private static String label(double rank) {
@@ -66,13 +64,14 @@ final class SeenTrust {
     Finding finding() {
         List<String> low = new ArrayList<>();
         List<String> all = new ArrayList<>();
-        starts.keySet().forEach(domain -> level(domain).ifPresent(level -> {
-            all.add("domain %s: %s".formatted(domain, level));
-            if (isAdvice(level)) {
-                low.add("domain %s: the level of trust is %s, so no decision is carried out by itself"
-                        .formatted(domain, level));
-            }
-        }));
+        starts.keySet()
+                .forEach(domain -> level(domain).ifPresent(level -> {
+                    all.add("domain %s: %s".formatted(domain, level));
+                    if (isAdvice(level)) {
+                        low.add("domain %s: the level of trust is %s, so no decision is carried out by itself"
+                                .formatted(domain, level));
+                    }
+                }));
         if (!low.isEmpty()) {
             return Finding.warn("trust", String.join("; ", low), "'lendstream trust' shows how to raise it");
         }

@@ -46,12 +46,12 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
     List<String> lines(String domain) {
         List<String> lines = new ArrayList<>();
         if (log.obstacle().isPresent()) {
-            lines.add("domain %s: what runs already is unknown: %s".formatted(domain, log.obstacle().get()));
+            lines.add("domain %s: what runs already is unknown: %s"
+                    .formatted(domain, log.obstacle().get()));
             return lines;
         }
         lines.add("domain %s (event %d of its log, %s, replayed %s):"
-                .formatted(
-                        domain, log.lastEvent(), Times.exact(log.lastEventAt()), ReplayStart.inWords(log.start())));
+                .formatted(domain, log.lastEvent(), Times.exact(log.lastEventAt()), ReplayStart.inWords(log.start())));
         if (!areUsersHeeded()) {
             lines.add("  nothing is taken over: scheduler.heed-users is false, so that all GPUs count as unused");
             return lines;
@@ -65,7 +65,9 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
                             claim.inWords(),
                             claim.units().isEmpty() ? "" : " on " + gpus(claim.units()),
                             claim.obstacle()
-                                    .map(why -> claim.tenant().map(tenant -> tenant + ": " + why).orElse(why))
+                                    .map(why -> claim.tenant()
+                                            .map(tenant -> tenant + ": " + why)
+                                            .orElse(why))
                                     .or(() -> claim.tenant().map(Tenant::toString))
                                     .orElse(""));
             (claim.isClear() ? clear : foreign).add(what);
@@ -73,7 +75,8 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
         unclaimed(claims)
                 .forEach((gpu, use) -> foreign.add("    %s: %s"
                         .formatted(
-                                names.of(gpu), use.users().isEmpty() ? use.inWords() : use.inWords() + "; " + UNCLAIMED)));
+                                names.of(gpu),
+                                use.users().isEmpty() ? use.inWords() : use.inWords() + "; " + UNCLAIMED)));
         add(lines, "  would be taken over, as it is:", clear);
         add(lines, "  stays foreign:", foreign);
         if (clear.isEmpty() && foreign.isEmpty()) {
@@ -105,9 +108,11 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
                     .put("node", claim.found().node().value())
                     .put("user", claim.found().user())
                     .put("shown", claim.found().shown());
-            claim.tenant().ifPresent(tenant -> one.put(
-                    "claimedBy",
-                    tenant.match(Tenant.Cases.of(job -> "job/" + job.job(), service -> "service/" + service.service()))));
+            claim.tenant()
+                    .ifPresent(tenant -> one.put(
+                            "claimedBy",
+                            tenant.match(Tenant.Cases.of(
+                                    job -> "job/" + job.job(), service -> "service/" + service.service()))));
             ArrayNode gpus = one.putArray("gpus");
             claim.units().forEach(unit -> gpus.add(unit.value()));
             one.put("clear", claim.isClear());

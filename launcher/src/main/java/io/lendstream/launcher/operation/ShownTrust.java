@@ -72,7 +72,10 @@ final class ShownTrust {
                                         .lastLateAt()
                                         .map(late -> "; %s so far, the last at %s"
                                                 .formatted(
-                                                        Reason.counted((int) trust.get().lateReclaims(), "GPU"),
+                                                        Reason.counted(
+                                                                (int) trust.get()
+                                                                        .lateReclaims(),
+                                                                "GPU"),
                                                         Times.at(late)))
                                         .orElse("")));
                 lines.add("  " + next(domain, log, now(log, at)));
@@ -92,8 +95,8 @@ final class ShownTrust {
 
     private static Optional<String> against(LendingExplainer log, TrustLevel next, Instant now) {
         return log.scheduler()
-                .flatMap(scheduler ->
-                        scheduler.settings().changeLimits().trust().againstRising(log.mode(), next, now));
+                .flatMap(
+                        scheduler -> scheduler.settings().changeLimits().trust().againstRising(log.mode(), next, now));
     }
 
     private static String next(DomainId domain, LendingExplainer log, Instant now) {

@@ -80,7 +80,8 @@ public final class TrustCommand extends ControlCommands.OfDomains {
         if ((ordered() == TrustLevel.ONE_SERVICE) != service.isPresent()) {
             throw UserError.badUsage(
                     service.isPresent()
-                            ? "--service belongs to the level one; leave it out for %s.".formatted(ordered().label())
+                            ? "--service belongs to the level one; leave it out for %s."
+                                    .formatted(ordered().label())
                             : "the level one needs the service whose idle GPUs may be lent: add --service S.");
         }
     }
@@ -117,8 +118,7 @@ public final class TrustCommand extends ControlCommands.OfDomains {
 
     private int show() {
         Cluster cluster = cluster();
-        Connection.check(
-                cluster.kafka(), cluster.topics(), List.of(TopicCatalogue.DOMAIN_EVENTS), cluster.patience());
+        Connection.check(cluster.kafka(), cluster.topics(), List.of(TopicCatalogue.DOMAIN_EVENTS), cluster.patience());
         var shown = new ShownTrust(domain().map(DomainId::new));
         new TopicScan(cluster, this::remark).values(TopicCatalogue.DOMAIN_EVENTS, shown::take);
         boolean isVirtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;

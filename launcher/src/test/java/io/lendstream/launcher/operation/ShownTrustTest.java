@@ -58,8 +58,7 @@ class ShownTrustTest {
     void showsTheCommandThatRaisesIt() {
         assertThat(shown().lines(Scenario.START.plus(Duration.ofDays(3))))
                 .last()
-                .isEqualTo(
-                        "  next: 'lendstream trust one --service S --domain test --reason TEXT' is possible now");
+                .isEqualTo("  next: 'lendstream trust one --service S --domain test --reason TEXT' is possible now");
     }
 
     @Test
@@ -67,7 +66,10 @@ class ShownTrustTest {
         ShownTrust shown = new ShownTrust(Optional.empty());
         Scenario.of("deepboot").node("infer", Pool.INFERENCE, 1).log().forEach(shown::take);
 
-        assertThat(shown.lines(Scenario.START)).singleElement().asString().startsWith("domain test: all, without a record");
+        assertThat(shown.lines(Scenario.START))
+                .singleElement()
+                .asString()
+                .startsWith("domain test: all, without a record");
     }
 
     @Test

@@ -129,7 +129,9 @@ final class AdoptionIT {
     /** From now on the job is one like any other. */
     private void goesWhenItIsDeleted(Deployment deployment, Process job, Process unknown) throws Exception {
         succeeded(deployment.command(directory, "delete", "job", "bert"));
-        assertThat(job.waitFor(60, TimeUnit.SECONDS)).as("the job's process has ended").isTrue();
+        assertThat(job.waitFor(60, TimeUnit.SECONDS))
+                .as("the job's process has ended")
+                .isTrue();
         awaitLabels(deployment, Pool.TRAINING, "foreign", "free", "free");
         assertThat(unknown.isAlive()).isTrue();
     }
@@ -208,7 +210,9 @@ final class AdoptionIT {
     private Process started(String role, List<GpuId> gpus) throws IOException {
         ProcessBuilder sleep = new ProcessBuilder("sleep", "600");
         sleep.environment()
-                .put("CUDA_VISIBLE_DEVICES", String.join(",", gpus.stream().map(GpuId::value).toList()));
+                .put(
+                        "CUDA_VISIBLE_DEVICES",
+                        String.join(",", gpus.stream().map(GpuId::value).toList()));
         sleep.environment().put("ROLE", role);
         Process started = sleep.start();
         strangers.add(started);

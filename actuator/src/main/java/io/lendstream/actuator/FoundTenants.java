@@ -63,7 +63,11 @@ final class FoundTenants {
     private record Look(Map<DomainId, List<FoundProcess>> found) {}
 
     /** @param isNew whether it was reported only once */
-    private record Last(List<FoundTenant> found, Instant at, boolean isNew) {}
+    private record Last(List<FoundTenant> found, Instant at, boolean isNew) {
+        Instant nextReport() {
+            return at.plus(isNew && !found.isEmpty() ? SETTLED : BETWEEN_REPORTS);
+        }
+    }
 
     FoundTenants(ActuatorSettings settings) {
         this(settings, task -> {
@@ -195,9 +199,10 @@ final class FoundTenants {
                     MOST);
         }
         List<FoundTenant> some = List.copyOf(all.subList(0, Math.min(all.size(), MOST)));
-        Last last = reported.get(domain);
-        boolean isNew = last == null || !last.found().equals(some);
-        if (!isNew && now.isBefore(last.at().plus(last.isNew() && !some.isEmpty() ? SETTLED : BETWEEN_REPORTS))) {
+        Optional<Last> last =
+                Optional.ofNullable(reported.get(domain)).filter(known -> known.found().equals(some));
+        boolean isNew = last.isEmpty();
+        if (last.isPresent() && now.isBefore(last.get().nextReport())) {
             return Optional.empty();
         }
         reported.put(domain, new Last(some, now, isNew));

@@ -18,7 +18,7 @@ import io.lendstream.launcher.operation.ControlOrder.Taken;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.CommonKeys;
-import io.lendstream.service.settings.TimeMode;
+import io.lendstream.service.time.TimeMode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

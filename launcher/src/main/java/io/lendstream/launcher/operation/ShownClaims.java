@@ -92,6 +92,11 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
         }
     }
 
+    private static String name(Tenant tenant) {
+        return tenant.<String>match(
+                Tenant.Cases.of(job -> "job/" + job.job(), service -> "service/" + service.service()));
+    }
+
     /** The same for tools. */
     void put(ObjectNode json) {
         if (log.obstacle().isPresent()) {
@@ -108,11 +113,7 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
                     .put("node", claim.found().node().value())
                     .put("user", claim.found().user())
                     .put("shown", claim.found().shown());
-            claim.tenant()
-                    .ifPresent(tenant -> one.put(
-                            "claimedBy",
-                            tenant.match(Tenant.Cases.of(
-                                    job -> "job/" + job.job(), service -> "service/" + service.service()))));
+            claim.tenant().ifPresent(tenant -> one.put("claimedBy", name(tenant)));
             ArrayNode gpus = one.putArray("gpus");
             claim.units().forEach(unit -> gpus.add(unit.value()));
             one.put("clear", claim.isClear());

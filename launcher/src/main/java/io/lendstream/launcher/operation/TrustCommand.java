@@ -88,18 +88,9 @@ public final class TrustCommand extends ControlCommands.OfDomains {
 
     @Override
     List<ControlCommand> commands(TopicScan reading, Instant now) {
-        Optional<TrustOrder> order = Optional.of(new TrustOrder(ordered(), service.map(ServiceId::new), anyway));
+        TrustOrder order = new TrustOrder(ordered(), service.map(ServiceId::new), anyway);
         return super.commands(reading, now).stream()
-                .map(command -> new ControlCommand(
-                        command.domain(),
-                        command.id(),
-                        command.at(),
-                        command.issuer(),
-                        command.kind(),
-                        command.decision(),
-                        command.gpus(),
-                        command.reason(),
-                        order))
+                .map(command -> command.ordering(order))
                 .toList();
     }
 

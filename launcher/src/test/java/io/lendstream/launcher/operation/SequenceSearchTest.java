@@ -67,13 +67,13 @@ class SequenceSearchTest {
     @Seeds(300)
     void neverMissesARecordAndIsNear(Random random) {
         Memory partition = new Memory(random.nextInt(1000), 1 + random.nextInt(20));
-        long first = 1 + random.nextInt(50);
+        long first = 1L + random.nextInt(50);
         long number = first;
         for (int i = random.nextInt(400); i > 0; i--) {
             boolean isOne = random.nextInt(3) > 0;
             partition.add(isOne ? ONE : OTHER, isOne ? number++ : i, random.nextInt(3));
         }
-        long slack = 1 + random.nextInt(30);
+        long slack = 1L + random.nextInt(30);
         for (long wanted = first; wanted < number; wanted += 1 + random.nextInt(9)) {
             long sought = wanted;
             long place = partition.records.stream()

@@ -161,7 +161,7 @@ final class AdoptionIT {
                 deployment,
                 ServiceKind.SCHEDULER,
                 "--set",
-                "scheduler.policy=deepboot:plan-every=5s",
+                "scheduler.policy=lendstream:plan-every=5s",
                 "--set",
                 "scheduler.heed-users=true",
                 "--set",

@@ -243,6 +243,11 @@ final class ActuationState {
         holdings.join(replicas);
     }
 
+    /** A GPU is not on loan any more; what runs there stays. */
+    void endLoan(Holding holding) {
+        holdings.put(holding.withoutLoan());
+    }
+
     /** What runs on GPUs is taken over. */
     void adopt(Collection<Adopted> found) {
         holdings.adopt(found);

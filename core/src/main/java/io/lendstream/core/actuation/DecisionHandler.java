@@ -176,7 +176,13 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
             return reports;
         }
         start(new AcceptedChange(decision, change, decision.deadline(), adopt.allocation(), ""));
-        adopt.until().ifPresent(until -> state.lend(tenant, onLoan(gained), new Holding.Loan(decision.id(), until)));
+        adopt.until().ifPresent(until -> state.lend(tenant, onLoan(named), new Holding.Loan(decision.id(), until)));
+        List<GpuId> there =
+                named.stream().filter(gpu -> state.isBound(tenant, gpu)).toList();
+        if (!there.isEmpty()) {
+            reports.add(state.report(
+                    decision.id(), Outcome.BOUND, there, Optional.of(tenant), Timings.NONE, "it is taken over already"));
+        }
         return reports;
     }
 

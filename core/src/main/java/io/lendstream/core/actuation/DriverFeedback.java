@@ -179,12 +179,13 @@ final class DriverFeedback {
         switch (step.kind()) {
             case RELEASE -> kill(step, PendingStep.Kind.FORCE, "still there at the deadline");
             case BIND -> {
+                state.displace(step.tenant().orElseThrow(), step.gpus());
                 if (isAdopted(step)) {
-                    // It runs in any case, and must not be killed: the driver will say whether it has it.
-                    steps.awaitAgain(step.until(
-                            state.clock().plus(WaitingTimes.KILL_AGAIN), PendingStep.Kind.BIND, step.reason()));
+                    // By the decision of the adoption itself, a driver lets go what it may have taken over since.
+                    state.orders()
+                            .add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
+                    letGo(step, "was not taken over until " + state.clock());
                 } else {
-                    state.displace(step.tenant().orElseThrow(), step.gpus());
                     kill(step, PendingStep.Kind.FAIL, "did not come up until " + state.clock());
                 }
             }

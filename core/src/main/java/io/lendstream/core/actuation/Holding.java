@@ -58,6 +58,10 @@ public record Holding(
         return new Holding(gpu, tenant, phase, Optional.of(next), replica, adopted);
     }
 
+    Holding withoutLoan() {
+        return new Holding(gpu, tenant, phase, Optional.empty(), replica, adopted);
+    }
+
     Holding adopting(String user) {
         return new Holding(gpu, tenant, phase, loan, replica, Optional.of(user));
     }

@@ -23,6 +23,10 @@ final class LeaseExpiry {
     void end(Instant until) {
         Map<Loan, List<GpuId>> ending = new LinkedHashMap<>();
         for (Holding holding : state.loansEndingAt(until)) {
+            if (holding.adopted().isPresent() && holding.phase() == Holding.Phase.BINDING) {
+                state.endLoan(holding); // it is not taken over yet, and must not be stopped for that
+                continue;
+            }
             holding.loan()
                     .ifPresent(loan -> ending.computeIfAbsent(
                                     new Loan(holding.tenant(), loan.granted()), any -> new ArrayList<>())

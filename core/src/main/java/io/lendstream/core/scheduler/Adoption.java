@@ -4,11 +4,15 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.decision.ReplicaUnits;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.FoundTenant;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
@@ -41,13 +45,34 @@ final class Adoption {
         this.settings = settings;
     }
 
+    /**
+     * Whether a tenant that an actuator reports on a foreign unit may still have been taken over: its adoption was
+     * undone here before the actuator could answer.
+     */
+    static boolean mayStillTakeOver(StepBuilder step, Optional<Tenant> reported) {
+        return reported.filter(tenant -> tenant.match(Tenant.Cases.of(
+                        job -> step.jobs()
+                                .get(job.job())
+                                .filter(known -> !known.isOver() && known.awaitsAdoption())
+                                .isPresent(),
+                        service -> step.services()
+                                .get(service.service())
+                                .filter(known -> known.spec().adopt().isPresent()
+                                        && !known.spec().hasGroups())
+                                .isPresent())))
+                .isPresent();
+    }
+
     /** Whether the event of a step may lead to an adoption. */
     private static boolean mayFollow(StepBuilder step) {
         boolean finds = step.event()
                 .asReport()
                 .filter(report -> !report.found().isEmpty())
                 .isPresent();
-        return finds || asked(step).isPresent();
+        return finds
+                || asked(step).isPresent()
+                || step.event().isTick()
+                || step.event().asStarted().isPresent();
     }
 
     private static Optional<ControlCommand> asked(StepBuilder step) {
@@ -55,7 +80,14 @@ final class Adoption {
     }
 
     void run() {
-        if (!settings.model().users().heeded() || !mayFollow(builder)) {
+        if (!settings.model().users().heeded()) {
+            return;
+        }
+        builder.event()
+                .asReport()
+                .filter(report -> report.outcome() == Outcome.HOLDS && mayStillTakeOver(builder, report.tenant()))
+                .ifPresent(this::takeOverLate);
+        if (!mayFollow(builder)) {
             return;
         }
         Optional<ControlCommand> command = asked(builder);
@@ -70,11 +102,35 @@ final class Adoption {
         clear.forEach(this::adopt);
     }
 
+    /** An actuator has a tenant by an adoption that was undone here. It has it again, as it is. */
+    private void takeOverLate(ActuationReport report) {
+        Tenant tenant = report.tenant().orElseThrow();
+        List<GpuId> foreign = report.gpus().stream()
+                .filter(gpu -> builder.gpus()
+                        .get(gpu)
+                        .filter(unit -> unit.owner().isForeign())
+                        .isPresent())
+                .toList();
+        if (foreign.isEmpty() || (tenant.isJob() && foreign.size() < report.gpus().size())) {
+            return;
+        }
+        List<AdoptionClaim> claims = new ArrayList<>();
+        for (List<GpuId> units : tenant.isJob() ? List.of(foreign) : foreign.stream().map(List::of).toList()) {
+            FoundTenant held = new FoundTenant(
+                    builder.gpu(units.get(0)).nodeId(), "actuator " + report.actuator(), List.of(tenant), Optional.empty(), "");
+            claims.add(new AdoptionClaim(held, Optional.of(tenant), units, Optional.empty(), Optional.empty()));
+        }
+        adopt(tenant, claims);
+    }
+
     private void adopt(Tenant tenant, List<AdoptionClaim> claims) {
-        builder.binding(true);
         List<GpuId> units =
                 claims.stream().flatMap(claim -> claim.units().stream()).toList();
         Optional<QuotaRefusal> refusal = new QuotaGuard(builder).against(tenant, units);
+        if (refusal.isPresent() && asked(builder).isEmpty()) {
+            return; // it would be said at each report
+        }
+        builder.binding(true);
         if (refusal.isPresent()) {
             builder.decide(
                     builder.now(),
@@ -103,7 +159,15 @@ final class Adoption {
         Instant until = builder.now().plus(settings.lease());
         boolean isLoan = units.stream().anyMatch(unit -> builder.gpu(unit).pool() == Pool.INFERENCE);
         JobChanges changes = new JobChanges(builder, settings);
-        Allocation allocation = changes.allocation(job, units);
+        Allocation likely = changes.allocation(job, units);
+        // It does not know Lendstream: its first change is a restart.
+        Allocation allocation = new Allocation(
+                units,
+                likely.localBatch(),
+                likely.accumulation(),
+                likely.learningRateScale(),
+                Mechanism.RESTART,
+                likely.host());
         Tenant tenant = new Tenant.Job(name);
         Instant by = builder.now().plus(TIME_TO_ANSWER);
         DecisionId id = builder.nextId();

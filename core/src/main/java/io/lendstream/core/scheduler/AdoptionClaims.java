@@ -10,6 +10,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.Findings;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,35 +48,49 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
      */
     static final Duration WINDOW = Duration.ofMinutes(10);
 
+    /** An older sample of a node says nothing about now. */
+    private static final Duration FRESH = Duration.ofSeconds(60);
+
     /** Longer than an actuator takes to find something, and to find it unchanged. */
     static final Duration LOOK = Duration.ofMinutes(2);
 
     /**
-     * Whether a service that has no replica gets none yet, because what it claims may run already: until actuators have
-     * had time to look at their nodes. Their next report on what they find has all services looked at again.
+     * Whether a service without a replica gets none yet, because its own may run already: until actuators have had time
+     * to look at their nodes. Their next report on what they find has all services looked at again.
      */
-    boolean holdsBack(InferenceService service) {
+    boolean isTooEarly(InferenceService service) {
+        if (service.at().plus(LOOK).isAfter(now) && !entities.actuators().isEmpty()) {
+            return true;
+        }
+        Set<String> looked = new HashSet<>();
+        for (NodeState node : entities.nodes().values()) {
+            if (node.findings().isPresent()) {
+                looked.add(node.findings().get().actuator());
+                if (node.findings().get().since().plus(LOOK).isAfter(now)) {
+                    return true;
+                }
+            }
+        }
         for (ActuatorDescription actuator : entities.actuators().values()) {
-            Instant looksFrom = firstLook(actuator);
-            Instant from = service.at().isAfter(looksFrom) ? service.at() : looksFrom;
-            if (from.plus(LOOK).isAfter(now)) {
+            if (!looked.contains(actuator.actuator()) && actuator.at().plus(LOOK).isAfter(now)) {
                 return true;
             }
         }
         return false;
     }
 
-    /** When an actuator first reported what it finds; until then, when it described itself. */
-    private Instant firstLook(ActuatorDescription actuator) {
-        Instant last = Instant.MIN;
+    /** Whether something that a service alone claims was found a short time ago, so that it is about to be taken over. */
+    boolean isComing(ServiceId service) {
+        List<Tenant> alone = List.of(new Tenant.Service(service));
         for (NodeState node : entities.nodes().values()) {
-            Optional<Findings> findings =
-                    node.findings().filter(known -> known.actuator().equals(actuator.actuator()));
-            if (findings.isPresent() && findings.get().since().isAfter(last)) {
-                last = findings.get().since();
+            for (Findings.Seen seen : node.findings().map(Findings::seen).orElse(List.of())) {
+                boolean isNew = !seen.since().isAfter(now) && seen.since().plus(LOOK).isAfter(now);
+                if (isNew && !seen.late() && seen.what().claimedBy().equals(alone)) {
+                    return true;
+                }
             }
         }
-        return last.equals(Instant.MIN) ? actuator.at() : last;
+        return false;
     }
 
     /** All claims, by node and name. */
@@ -96,16 +112,30 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                 byUser.computeIfAbsent(user, any -> new ArrayList<>()).add(unit);
             }
         }
+        Optional<String> hindrance = against(node);
         for (Findings.Seen seen : findings.seen()) {
-            claims.add(claim(findings, seen, byUser.getOrDefault(seen.what().user(), List.of())));
+            AdoptionClaim claim = claim(seen, byUser.getOrDefault(seen.what().user(), List.of()));
+            claims.add(hindrance.filter(any -> claim.isClear()).map(claim::hindered).orElse(claim));
         }
+    }
+
+    /** Why nothing is taken over on a node now. */
+    private Optional<String> against(NodeState node) {
+        boolean isSilent = node.lastSampleAt()
+                .filter(last -> !last.plus(FRESH).isBefore(now))
+                .isEmpty();
+        return entities.scopes()
+                .dispute(node.node().nodeId())
+                .or(() -> isSilent
+                        ? Optional.of("the agent of %s is silent".formatted(node.node().nodeId()))
+                        : Optional.empty());
     }
 
     private List<GpuState> unitsOn(NodeId node) {
         return UnitsByNode.on(entities.clusterIndex(), node);
     }
 
-    private AdoptionClaim claim(Findings findings, Findings.Seen seen, List<GpuState> units) {
+    private AdoptionClaim claim(Findings.Seen seen, List<GpuState> units) {
         FoundTenant found = seen.what();
         List<GpuId> ids = units.stream().map(GpuState::gpuId).toList();
         AdoptionClaim none = new AdoptionClaim(found, Optional.empty(), ids, Optional.empty(), Optional.empty());
@@ -120,13 +150,13 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         }
         Tenant tenant = found.claimedBy().get(0);
         AdoptionClaim claim = new AdoptionClaim(found, Optional.of(tenant), ids, Optional.empty(), Optional.empty());
-        Optional<String> obstacle = againstUnits(found, units).or(() -> againstHaste(seen));
+        Optional<String> obstacle = againstUnits(found, units).or(() -> againstHaste(seen, units));
         if (obstacle.isPresent()) {
             return claim.hindered(obstacle.get());
         }
         return tenant.match(Tenant.Cases.of(
                 job -> ofJob(claim, entities.jobs().get(job.job()), units),
-                service -> ofService(claim, entities.services().get(service.service()), findings, seen, units)));
+                service -> ofService(claim, entities.services().get(service.service()), seen, units)));
     }
 
     private static Optional<String> againstUnits(FoundTenant found, List<GpuState> units) {
@@ -134,7 +164,11 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
             return Optional.of("no agent reports a free or foreign GPU that it uses");
         }
         for (GpuState unit : units) {
-            List<String> users = unit.owner().asForeign().map(ForeignUse::users).orElse(List.of());
+            ForeignUse use = unit.owner().asForeign().orElseThrow();
+            if (use.freeAt().isPresent()) {
+                return Optional.of("%s is unused just now".formatted(unit.gpuId()));
+            }
+            List<String> users = use.users();
             Optional<String> other =
                     users.stream().filter(user -> !user.equals(found.user())).findFirst();
             if (other.isPresent()) {
@@ -147,11 +181,17 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                         .formatted(Reason.counted(workers, "worker"), Reason.counted(units.size(), "GPU")));
     }
 
-    private Optional<String> againstHaste(Findings.Seen seen) {
-        Instant settled = seen.since().plus(SETTLED);
-        return settled.isAfter(now)
-                ? Optional.of("it was found only at %s, and is watched for %d s first"
-                        .formatted(Wording.time(seen.since()), SETTLED.toSeconds()))
+    private Optional<String> againstHaste(Findings.Seen seen, List<GpuState> units) {
+        if (seen.since().isAfter(now)) {
+            return Optional.of("it could not be taken over; it is tried again after %s".formatted(Wording.time(seen.since())));
+        }
+        Instant since = seen.since();
+        for (GpuState unit : units) {
+            since = unit.since().isAfter(since) ? unit.since() : since;
+        }
+        return since.plus(SETTLED).isAfter(now)
+                ? Optional.of("it was found, or got a GPU, only at %s, and is watched for %d s first"
+                        .formatted(Wording.time(since), SETTLED.toSeconds()))
                 : Optional.empty();
     }
 
@@ -215,7 +255,6 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
     private AdoptionClaim ofService(
             AdoptionClaim claim,
             Optional<ServiceState> known,
-            Findings findings,
             Findings.Seen seen,
             List<GpuState> units) {
         if (known.isEmpty()) {
@@ -225,8 +264,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         if (service.adopt().isEmpty()) {
             return claim.hindered("the service does not claim anything any more");
         }
-        Instant opened = service.at().isAfter(findings.since()) ? service.at() : findings.since();
-        if (!isAsked && seen.since().isAfter(opened.plus(WINDOW))) {
+        if (!isAsked && seen.late()) {
             return claim.hindered(
                     "it was found at %s, more than %d min after the service was declared and its node was first looked at; 'lendstream adopt service/%s' takes it over"
                             .formatted(Wording.time(seen.since()), WINDOW.toMinutes(), service.service()));
@@ -265,7 +303,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
     private static List<AdoptionClaim> withoutRivals(List<AdoptionClaim> claims) {
         Map<Tenant, Long> byJob = claims.stream()
                 .filter(claim -> !claim.units().isEmpty())
-                .flatMap(claim -> claim.tenant().stream())
+                .flatMap(claim -> claim.found().claimedBy().stream())
                 .filter(Tenant::isJob)
                 .collect(Collectors.groupingBy(tenant -> tenant, Collectors.counting()));
         return claims.stream()

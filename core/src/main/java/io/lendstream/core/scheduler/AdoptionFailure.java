@@ -2,20 +2,42 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
+import java.time.Duration;
+import java.util.List;
 
 /**
  * Undoes an adoption that did not succeed, or was not answered: what runs there goes on, and the unit is foreign again
  * until its agent has said more. No decision is made, so that nothing is stopped.
  */
-record AdoptionFailure(StepBuilder builder, InventoryApplier inventory) {
+record AdoptionFailure(StepBuilder builder) {
+    /** Its agent has to say for a while that nothing is there. */
+    private static final Owner FOREIGN = new Owner.Quarantined(ForeignUse.by(List.of("what could not be taken over")));
+
+    private static final Duration TRIED_AGAIN_AFTER = Duration.ofMinutes(10);
+
     /** Undoes it for a unit; of a job for all of its units. */
     void undo(GpuState gpu, Owner.Binding binding) {
         builder.invalidatePlan();
-        builder.own(gpu.gpuId(), inventory.unseen());
+        builder.own(gpu.gpuId(), FOREIGN);
+        builder.nodes().get(gpu.nodeId()).ifPresent(node -> node.findings()
+                .map(known -> known.tryingAgain(binding.tenant(), builder.now().plus(TRIED_AGAIN_AFTER)))
+                .ifPresent(next -> builder.put(node.with(next))));
         binding.tenant().jobId().flatMap(builder.jobs()::get).ifPresent(this::undo);
+    }
+
+    /** Undoes that of a job which has lost a unit meanwhile; whether it was one. Nothing may be stopped for that. */
+    boolean undoes(JobState job) {
+        boolean isAdopted = job.allocation().gpus().stream()
+                .flatMap(gpu -> builder.gpus().get(gpu).stream())
+                .anyMatch(unit -> unit.owner().isAdoption());
+        if (isAdopted) {
+            undo(job);
+        }
+        return isAdopted;
     }
 
     private void undo(JobState job) {
@@ -24,7 +46,7 @@ record AdoptionFailure(StepBuilder builder, InventoryApplier inventory) {
                     .get(id)
                     .filter(gpu -> gpu.owner().isAdoption()
                             && gpu.isHeldBy(new Tenant.Job(job.spec().job())))
-                    .ifPresent(gpu -> builder.own(id, inventory.unseen()));
+                    .ifPresent(gpu -> builder.own(id, FOREIGN));
         }
         builder.put(job.notAdopted());
     }

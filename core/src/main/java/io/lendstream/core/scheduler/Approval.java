@@ -147,6 +147,9 @@ final class Approval {
                 return Optional.of("job %s has ended".formatted(name));
             }
             JobState job = known.get();
+            if (job.awaitsAdoption()) {
+                return Optional.of("job %s runs already, as its owner says, and is not taken over yet".formatted(name));
+            }
             if (job.changing().isPresent()) {
                 return Optional.of("job %s is being changed by %s"
                         .formatted(name, job.changing().get()));

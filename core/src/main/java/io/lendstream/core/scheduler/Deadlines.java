@@ -319,8 +319,7 @@ final class Deadlines {
         @Override
         public Runnable binding(Owner.Binding binding) {
             if (binding.isAdoption()) {
-                InventoryApplier inventory = new InventoryApplier(builder, settings.model());
-                return () -> new AdoptionFailure(builder, inventory).undo(gpu, binding);
+                return () -> new AdoptionFailure(builder).undo(gpu, binding);
             }
             if (!decides) {
                 return quarantined("no actuator reported it as bound in time", binding.decision());

@@ -48,7 +48,7 @@ final class FloorAsks {
             ServiceId name = service.spec().service();
             int floor = guard.lacking(name);
             int lacking = floor > 0 ? floor - builder.promises().units(name).size() : 0;
-            if (lacking > 0) {
+            if (lacking > 0 && !pool.isHeldBack(service)) {
                 builder.entities().queueOf(new Tenant.Service(name)).ifPresent(queue -> ask(service, queue, lacking));
             }
         }

@@ -120,10 +120,13 @@ record InferencePool(StepBuilder builder) {
 
     /** Whether a service starts no replicas yet, because its own may run already and are not taken over. */
     boolean isHeldBack(ServiceState service) {
-        if (service.spec().adopt().isEmpty() || replicas(service).iterator().hasNext()) {
+        if (service.spec().adopt().isEmpty()) {
             return false;
         }
-        return new AdoptionClaims(builder.entities(), builder.now(), false).holdsBack(service.spec());
+        AdoptionClaims claims = new AdoptionClaims(builder.entities(), builder.now(), false);
+        boolean hasNone = !replicas(service).iterator().hasNext();
+        return (hasNone && claims.isTooEarly(service.spec()))
+                || claims.isComing(service.spec().service());
     }
 
     /** The replicas of a service, in whatever state. */

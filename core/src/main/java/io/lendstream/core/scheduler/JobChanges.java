@@ -26,7 +26,6 @@ import io.lendstream.core.state.PausedAt;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -214,6 +213,9 @@ final class JobChanges {
                 continue;
             }
             builder.invalidatePlan();
+            if (new AdoptionFailure(builder).undoes(job)) {
+                continue;
+            }
             if (!decides) {
                 builder.put(job.without(lost, builder.now()));
                 continue;
@@ -232,7 +234,7 @@ final class JobChanges {
                                     .formatted(
                                             job.spec().job(),
                                             Reason.counted(lost.size(), Returned.unit(job)),
-                                            causes(lost),
+                                            new LossCauses(builder).inWords(lost),
                                             rest.isEmpty()
                                                     ? kept.isEmpty() ? "waits" : "waits: it cannot run on the rest"
                                                     : "goes on with " + Reason.counted(rest.size(), "GPU"))
@@ -247,22 +249,6 @@ final class JobChanges {
     private boolean undoesGain(JobState job, List<GpuId> left) {
         return job.spec().shape().gang()
                 && GangGain.whole(builder.gpus(), job, left).size() < left.size();
-    }
-
-    /** The lost GPUs by cause, as far as it is known, such as {@code node-1/0, node-1/1: its node left}. */
-    private String causes(List<GpuId> lost) {
-        Map<String, List<String>> byCause = new LinkedHashMap<>();
-        for (GpuId gpu : lost) {
-            String cause = builder.gpus()
-                    .get(gpu)
-                    .flatMap(unit -> unit.owner().asQuarantined())
-                    .map(out -> ": " + out.reason())
-                    .orElse("");
-            byCause.computeIfAbsent(cause, any -> new ArrayList<>()).add(gpu.value());
-        }
-        List<String> groups = new ArrayList<>();
-        byCause.forEach((cause, gpus) -> groups.add(String.join(", ", gpus) + cause));
-        return String.join("; ", groups);
     }
 
     /**

@@ -80,7 +80,7 @@ final class ReplicaAsks {
      * Replicas that a service lacks and that are not promised to it; 0 if it runs on MIG instances or declares shapes.
      */
     private int missing(ServiceState service) {
-        if (builder.slices().isPresent() || service.spec().hasGroups()) {
+        if (builder.slices().isPresent() || service.spec().hasGroups() || pool.isHeldBack(service)) {
             return 0;
         }
         List<GpuState> has = new ArrayList<>();

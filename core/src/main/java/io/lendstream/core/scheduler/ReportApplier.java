@@ -17,6 +17,7 @@ import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ReplicaGroup;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -67,9 +68,23 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                     .filter(earlier -> earlier.at().isBefore(report.at()))
                     .isPresent();
             if (isFirst || isNewer || (byNode.containsKey(id) && isOfAnother(before, report))) {
-                builder.put(node.with(Findings.of(before, report, byNode.getOrDefault(id, List.of()))));
+                builder.put(node.with(
+                        Findings.of(before, report, byNode.getOrDefault(id, List.of()), this::isLate)));
             }
         }
+    }
+
+    /** Whether a service claims something so late that it may be something else. */
+    private boolean isLate(FoundTenant found, Instant firstLook) {
+        return found.claimedBy().size() == 1
+                && found.claimedBy()
+                        .get(0)
+                        .serviceId()
+                        .flatMap(builder.services()::get)
+                        .map(service -> service.spec().at())
+                        .map(declared -> declared.isAfter(firstLook) ? declared : firstLook)
+                        .filter(opened -> opened.plus(AdoptionClaims.WINDOW).isBefore(builder.now()))
+                        .isPresent();
     }
 
     /** An actuator takes a node over from another one by what it finds there. */
@@ -176,7 +191,9 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                 || report.tenant().equals(gpu.owner().holder())) {
             return;
         }
-        if (report.tenant().isPresent()) {
+        if (gpu.owner().isForeign() && Adoption.mayStillTakeOver(builder, report.tenant())) {
+            builder.invalidatePlan(); // it was taken over after all, see Adoption
+        } else if (report.tenant().isPresent()) {
             inventory.quarantine(
                     gpu,
                     "actuator %s finds %s running on it, where %s was decided; stop what should not run there, then reset it"
@@ -191,6 +208,9 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     }
 
     void bound(ActuationReport report, GpuState gpu) {
+        if (gpu.owner().isForeign() && Adoption.mayStillTakeOver(builder, report.tenant())) {
+            return; // its next regular report has it taken over
+        }
         if ((gpu.isFree() || gpu.owner().isForeign())
                 && !report.at().isBefore(gpu.since())
                 && report.tenant().isPresent()) {
@@ -287,7 +307,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         }
         builder.invalidatePlan();
         if (binding.get().isAdoption()) {
-            new AdoptionFailure(builder, inventory).undo(gpu, binding.get());
+            new AdoptionFailure(builder).undo(gpu, binding.get());
             return;
         }
         int failures = gpu.failedBinds() + 1;

@@ -79,7 +79,8 @@ public record JobIndex(
     private static Optional<JobId> isUnsettled(JobState job) {
         boolean unsettled = job.isOver()
                 ? job.gpus() > 0 || (job.paused().isPresent() && job.changing().isEmpty())
-                : job.changing().isEmpty()
+                : !job.awaitsAdoption()
+                        && job.changing().isEmpty()
                         && !job.target().equals(job.allocation().gpus());
         return unsettled ? Optional.of(job.spec().job()) : Optional.empty();
     }

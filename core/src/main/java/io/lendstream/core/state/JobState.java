@@ -290,7 +290,7 @@ public record JobState(
                 next,
                 work,
                 traits,
-                grant,
+                next.adopt().isPresent() && usage.startedAt().isEmpty() ? grant.aiming(List.of()) : grant,
                 change,
                 usage,
                 lastProgressAt,

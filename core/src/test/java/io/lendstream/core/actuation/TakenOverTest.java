@@ -81,15 +81,16 @@ class TakenOverTest {
     }
 
     @Test
-    void whatTheDriverDoesNotAnswerForIsNotKilledEither() {
-        actuator.take(0, adopt());
+    void whatTheDriverDoesNotAnswerForIsLetGo() {
+        DecisionId id = actuator.take(0, adopt());
         orders();
-        actuator.advance(300);
+        actuator.advance(60);
 
-        assertThat(orders()).noneMatch(Order.Force.class::isInstance);
-        assertThat(actuator.actuation().holdings()).hasSize(2);
-        actuator.done(301, new DriverEvent.Started(BERT, gpus("t1", "t2")));
-        assertThat(actuator.log).contains("301 d/1/1 BOUND t1,t2");
+        assertThat(actuator.log).contains("60 d/1/1 FAILED t1,t2 (was not taken over until 2026-01-01T12:01:00Z)");
+        assertThat(actuator.actuation().holdings()).isEmpty();
+        assertThat(orders().stream().filter(Order.Force.class::isInstance).map(Order::decision))
+                .as("by the decision of the adoption, by which a driver lets go")
+                .containsExactly(id);
     }
 
     @Test
@@ -99,7 +100,9 @@ class TakenOverTest {
         actuator.done(1, new DriverEvent.InForce(BERT, id));
         actuator.take(5, adopt());
 
-        assertThat(actuator.log).noneMatch(line -> line.contains("REJECTED"));
+        assertThat(actuator.log)
+                .noneMatch(line -> line.contains("REJECTED"))
+                .contains("5 d/1/2 BOUND t1,t2 (it is taken over already)");
         assertThat(actuator.actuation().holdings()).hasSize(2);
     }
 

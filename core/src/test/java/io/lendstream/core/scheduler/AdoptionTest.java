@@ -367,7 +367,10 @@ class AdoptionTest {
                 .isTrue();
         assertThat(story.decisions()).hasSize(1);
 
-        watched(ofMinutes(1));
+        watched(ofMinutes(9));
+        assertThat(adoptions()).hasSize(1);
+        assertThat(obstacle()).contains("it could not be taken over; it is tried again after");
+        watched(ofMinutes(2));
         assertThat(adoptions()).hasSizeGreaterThan(1);
         assertThat(story.verdict().violations()).isEqualTo(List.of());
     }
@@ -414,5 +417,95 @@ class AdoptionTest {
         assertThatThrownBy(() -> new Selector(Map.of("command", "**")))
                 .hasMessage(
                         "the pattern of attribute command must have a character that is not *, but is '**': it would claim everything");
+    }
+
+    @Test
+    void aGpuThatItGotJustNowIsWatchedToo() {
+        node(Pool.INFERENCE, 2);
+        found.add(process(TRAIN, CHAT));
+        story.tell(story.serviceRecord("chat", 0).adopting(SELECTOR));
+        watched(ofMinutes(1));
+        runsOn(TRAIN, 0);
+        watched(ofSeconds(20));
+        assertThat(adoptions()).isEmpty();
+        assertThat(obstacle()).contains("it was found, or got a GPU, only at");
+
+        watched(ofMinutes(1));
+        assertThat(adoptions()).hasSize(1);
+    }
+
+    @Test
+    void aClaimWithARivalMakesAJobUnclear() {
+        node(Pool.TRAINING, 2);
+        rigid(1);
+        runsOn(TRAIN, 0);
+        runsOn(OTHER, 1);
+        found.add(process(TRAIN, BERT));
+        found.add(process(OTHER, BERT, CHAT));
+        watched(ofMinutes(1));
+        assertThat(adoptions()).isEmpty();
+        assertThat(obstacle()).isEqualTo("the selector of the job matches 2 things, and the job is one of them");
+    }
+
+    @Test
+    void nothingIsTakenOverOnANodeThatTwoActuatorsClaim() {
+        node(Pool.TRAINING, 1);
+        story.actuator("other", Abilities.USUAL, "n");
+        elastic(1);
+        runsOn(TRAIN, 0);
+        found.add(process(TRAIN, BERT));
+        watched(ofMinutes(1));
+        assertThat(adoptions()).isEmpty();
+        assertThat(obstacle()).contains("both claim node n");
+    }
+
+    @Test
+    void nothingIsTakenOverByOldSamples() {
+        node(Pool.TRAINING, 1);
+        elastic(1);
+        runsOn(TRAIN, 0);
+        found.add(process(TRAIN, BERT));
+        watched(ofSeconds(20));
+        story.withoutTicks(ofMinutes(2));
+        story.tell(ActuationReport.found(
+                Scenario.DOMAIN, new DecisionId(Scenario.DOMAIN, 1, 0), "actuator", story.now(), found));
+        assertThat(adoptions()).isEmpty();
+        assertThat(obstacle()).isEqualTo("the agent of n is silent");
+    }
+
+    @Test
+    void aChangedServiceDoesNotTakeOverWhatWasTooLate() {
+        node(Pool.INFERENCE, 2);
+        story.tell(story.serviceRecord("chat", 0).adopting(SELECTOR));
+        watched(ofMinutes(12));
+        runsOn(TRAIN, 0);
+        found.add(process(TRAIN, CHAT));
+        watched(ofMinutes(1));
+        story.tell(story.serviceRecord("chat", 0).adopting(SELECTOR).onSlicesOf(1));
+        watched(ofMinutes(2));
+        assertThat(adoptions()).isEmpty();
+    }
+
+    @Test
+    void anActuatorThatAnswersTooLateHasItTakenOverAgain() {
+        node(Pool.TRAINING, 1);
+        elastic(1);
+        runsOn(TRAIN, 0);
+        found.add(process(TRAIN, BERT));
+        watched(ofMinutes(1));
+        Decision first = lastAdoption();
+        found.clear();
+        watched(ofMinutes(6));
+        assertThat(label(0)).isEqualTo("foreign");
+
+        report(Outcome.BOUND, first, BERT);
+        assertThat(label(0)).isEqualTo("foreign");
+        story.after(ofSeconds(1));
+        report(Outcome.HOLDS, first, BERT);
+
+        assertThat(adoptions()).hasSize(2);
+        assertThat(label(0)).isEqualTo("binding");
+        report(Outcome.BOUND, lastAdoption(), BERT);
+        assertThat(label(0)).isEqualTo("training");
     }
 }

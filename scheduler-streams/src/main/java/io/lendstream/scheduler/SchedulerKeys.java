@@ -132,6 +132,10 @@ public final class SchedulerKeys {
             "scheduler.foreign-gone-after",
             text(DEFAULTS.model().users().goneAfter()),
             "With heed-users: time for which agents have to report a foreign GPU as unused until it is free.");
+    static final Key<Duration> QUARANTINE_EVIDENCE = Key.duration(
+            "scheduler.quarantine-evidence",
+            "10m",
+            "With heed-users: time for which agent and actuator have to report that nothing runs on a quarantined GPU until it is free. 0s: only a reset frees it.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
@@ -224,6 +228,7 @@ public final class SchedulerKeys {
             RACK,
             HEED_USERS,
             FOREIGN_GONE_AFTER,
+            QUARANTINE_EVIDENCE,
             APPLICATION_ID,
             FORECASTER,
             FORECAST_STEP,
@@ -306,7 +311,10 @@ public final class SchedulerKeys {
                                     settings.get(KINDS),
                                     GpuKinds.parse(settings.get(KIND_ALIASES)),
                                     TopologyLabels.of(settings.get(NVLINK_DOMAIN), settings.get(RACK)),
-                                    new UserRules(settings.get(HEED_USERS), settings.get(FOREIGN_GONE_AFTER)))));
+                                    new UserRules(
+                                            settings.get(HEED_USERS),
+                                            settings.get(FOREIGN_GONE_AFTER),
+                                            settings.get(QUARANTINE_EVIDENCE)))));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }

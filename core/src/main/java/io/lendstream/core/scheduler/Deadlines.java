@@ -209,7 +209,7 @@ final class Deadlines {
                 missing.add(id);
             }
         }
-        missing.addAll(new MissedBinds(builder).count(ofGang, "job " + job));
+        missing.addAll(new MissedBinds(builder, settings.model().users()).count(ofGang, "job " + job));
         return missing;
     }
 
@@ -219,7 +219,9 @@ final class Deadlines {
         if (failures >= 2) {
             builder.own(
                     gpu.gpuId(),
-                    new Owner.Quarantined("a replica of %s did not start on it, twice in a row".formatted(service)));
+                    settings.model()
+                            .users()
+                            .quarantine("a replica of %s did not start on it, twice in a row".formatted(service)));
             return;
         }
         new ReplicaChanges(builder, settings)
@@ -235,7 +237,7 @@ final class Deadlines {
     }
 
     private void quarantine(GpuState gpu, String why) {
-        builder.own(gpu.gpuId(), new Owner.Quarantined(why));
+        builder.own(gpu.gpuId(), settings.model().users().quarantine(why));
     }
 
     /** When something next happens by itself in a state; empty when nothing will. */
@@ -366,12 +368,20 @@ final class Deadlines {
 
         @Override
         public Runnable recutting(Owner.Recutting recutting) {
-            return quarantined("its GPU was not cut in time", recutting.decision());
+            return () -> builder.own(
+                    gpu.gpuId(),
+                    new Owner.Quarantined("its GPU was not cut in time (%s)".formatted(recutting.decision())));
         }
 
         @Override
         public Runnable quarantined(Owner.Quarantined quarantined) {
-            return () -> quarantined.foreign().ifPresent(use -> UserSamples.end(builder, gpu, use));
+            return () -> quarantined
+                    .foreign()
+                    .ifPresentOrElse(
+                            use -> UserSamples.end(builder, gpu, use),
+                            () -> new QuarantineEvidence(
+                                            builder, settings.model().users())
+                                    .end(gpu));
         }
 
         private Runnable quarantined(String why, DecisionId decision) {

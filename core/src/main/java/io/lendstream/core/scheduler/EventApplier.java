@@ -65,6 +65,9 @@ final class EventApplier implements Event.Cases<Runnable> {
             if (!model.users().heeded()) {
                 UserSamples.forget(builder);
             }
+            if (!model.users().countsEvidence()) {
+                QuarantineEvidence.forget(builder);
+            }
             if (model.kinds() && !model.gpuKinds().aliases().isEmpty()) {
                 countKindsOfJobs();
                 countKindsOfServices();
@@ -322,8 +325,10 @@ final class EventApplier implements Event.Cases<Runnable> {
                 builder.gpus().get(id).filter(known -> !known.lastXid().equals(Optional.of(xid)));
         gpu.ifPresent(known -> {
             builder.put(known.withXid(xid));
-            if (FATAL_XIDS.contains(xid)) {
-                inventory.quarantine(builder.gpu(id), "XID " + xid);
+            boolean isFatal = FATAL_XIDS.contains(xid);
+            inventory.evidence().erred(builder.gpu(id), xid, isFatal);
+            if (isFatal) {
+                inventory.quarantineUntilReset(builder.gpu(id), "XID " + xid);
             }
         });
     }
@@ -363,7 +368,8 @@ final class EventApplier implements Event.Cases<Runnable> {
                 });
     }
 
-    private static boolean reports(Node node, GpuState unit) {
+    /** Whether a node has a unit by its last inventory. */
+    static boolean reports(Node node, GpuState unit) {
         for (Gpu gpu : node.gpus()) {
             boolean isThere = unit.isWhole()
                     ? gpu.gpuId().equals(unit.gpuId()) && !gpu.migEnabled()

@@ -189,7 +189,8 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
      * none is overdue, the replica has lost a unit, and {@link #stopBroken} stops the rest.
      */
     void giveUp(ReplicaGroup group) {
-        List<GpuId> missing = new MissedBinds(builder).count(group.units(), "a replica of " + group.service());
+        List<GpuId> missing = new MissedBinds(builder, settings.model().users())
+                .count(group.units(), "a replica of " + group.service());
         List<GpuState> rest = group.gpus().stream()
                 .map(builder::gpu)
                 .filter(unit -> !unit.owner().isQuarantined())

@@ -128,7 +128,7 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         if (isAnother && gpu.owner().isForeign()) {
             builder.own(gpu.gpuId(), unseen());
         } else if (isAnother && !gpu.isFree()) {
-            quarantine(
+            quarantineUntilReset(
                     builder.gpu(gpu.gpuId()),
                     "the cut of its GPU changed while it was " + gpu.owner().label());
         }
@@ -162,10 +162,29 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         return model.users().heeded() ? new Owner.Quarantined(ForeignUse.UNKNOWN) : new Owner.Free();
     }
 
-    /** Puts a GPU out of service until a reset, unless it is. */
+    /** Puts a GPU out of service until it is known that nothing runs there, or a reset, unless it is. */
     void quarantine(GpuState gpu, String why) {
+        quarantine(gpu, rules().quarantine(why));
+    }
+
+    /** Puts a GPU out of service until a reset, unless it is out of service. */
+    void quarantineUntilReset(GpuState gpu, String why) {
+        quarantine(gpu, new Owner.Quarantined(why));
+    }
+
+    private void quarantine(GpuState gpu, Owner.Quarantined quarantined) {
         if (!gpu.owner().isQuarantined() || gpu.owner().isForeign()) {
-            builder.own(gpu.gpuId(), new Owner.Quarantined(why));
+            builder.own(gpu.gpuId(), quarantined);
         }
+    }
+
+    /** What is made of the users of units. */
+    UserRules rules() {
+        return model.users();
+    }
+
+    /** The evidence that ends quarantines. */
+    QuarantineEvidence evidence() {
+        return new QuarantineEvidence(builder, rules());
     }
 }

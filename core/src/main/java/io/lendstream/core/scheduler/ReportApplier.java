@@ -36,6 +36,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
             found(report);
             return;
         }
+        inventory.evidence().take(report);
         if (SlotReports.mayBeAbout(builder, report)) {
             new SlotReports(builder, inventory, this).take(report);
         } else {
@@ -315,7 +316,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         builder.own(
                 gpu.gpuId(),
                 failures >= 2
-                        ? new Owner.Quarantined("could not be bound twice in a row: " + report.reason())
+                        ? inventory.rules().quarantine("could not be bound twice in a row: " + report.reason())
                         : new Owner.Free());
     }
 

@@ -187,6 +187,9 @@ public record SchedulerSettings(
             map.put("heed-users", "true");
             map.put("foreign-gone-after", model.users().goneAfter().toString());
         }
+        if (model.users().countsEvidence()) {
+            map.put("quarantine-evidence", model.users().evidenceAfter().toString());
+        }
         return map;
     }
 
@@ -220,7 +223,8 @@ public record SchedulerSettings(
                                 Boolean.parseBoolean(all.getOrDefault("heed-users", "false")),
                                 Duration.parse(all.getOrDefault(
                                         "foreign-gone-after",
-                                        UserRules.SHOWN.goneAfter().toString())))));
+                                        UserRules.SHOWN.goneAfter().toString())),
+                                Duration.parse(all.getOrDefault("quarantine-evidence", "PT0S")))));
     }
 
     private static void atLeastOneSecond(String key, Duration value) {

@@ -1,5 +1,7 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Vacancy;
 import java.time.Duration;
 
 /**
@@ -7,15 +9,32 @@ import java.time.Duration;
  *
  * @param heeded whether a GPU that others use is never given to a tenant. Logs of older versions lack this setting
  * @param goneAfter how long agents have to report a GPU as unused until it is free; more than 0
+ * @param evidenceAfter how long agent and actuator have to report that nothing runs on a quarantined GPU until it is
+ *     free; 0 if only a reset frees it. Logs of older versions lack this setting
  */
-public record UserRules(boolean heeded, Duration goneAfter) {
+public record UserRules(boolean heeded, Duration goneAfter, Duration evidenceAfter) {
     /** Users are shown only. */
-    public static final UserRules SHOWN = new UserRules(false, Duration.ofMinutes(2));
+    public static final UserRules SHOWN = new UserRules(false, Duration.ofMinutes(2), Duration.ZERO);
 
     public UserRules {
         if (goneAfter.compareTo(Duration.ofSeconds(1)) < 0) {
             throw new IllegalArgumentException(
                     "scheduler.foreign-gone-after must be at least 1s, but was " + goneAfter);
         }
+        if (evidenceAfter.isNegative()) {
+            throw new IllegalArgumentException(
+                    "scheduler.quarantine-evidence must be at least 0s, which switches it off, but was "
+                            + evidenceAfter);
+        }
+    }
+
+    /** Whether a quarantine ends once it is known that nothing runs there. */
+    boolean countsEvidence() {
+        return heeded && !evidenceAfter.isZero();
+    }
+
+    /** A quarantine whose cause is gone with what runs there. */
+    Owner.Quarantined quarantine(String why) {
+        return countsEvidence() ? new Owner.Quarantined(why, Vacancy.NONE) : new Owner.Quarantined(why);
     }
 }

@@ -56,6 +56,10 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
             Optional<GpuSample> sample = Optional.ofNullable(samples.get(unit.gpuId()));
             if (unit.owner().isForeign()) {
                 ofForeign(unit, sample, hasGap(telemetry, before));
+            } else if (unit.owner().asVacating().isPresent()) {
+                boolean isUnused =
+                        sample.filter(known -> use(known) == Use.UNUSED).isPresent();
+                new QuarantineEvidence(builder, rules).sampled(unit, isUnused, hasGap(telemetry, before));
             } else if (unit.isFree() && !hasOpenSlots && mayTell(unit, at)) {
                 ofFree(unit, sample);
             }
@@ -133,22 +137,26 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
 
     /** Frees a unit that was unused for long enough, if its agent still sends samples. */
     static void end(StepBuilder builder, GpuState unit, ForeignUse use) {
-        Instant fresh = builder.now().minus(LONGEST_GAP);
-        boolean isHeard = builder.isReachable(unit)
-                && builder.nodes()
-                        .get(unit.nodeId())
-                        .flatMap(NodeState::lastSampleAt)
-                        .filter(last -> !last.isBefore(fresh))
-                        .isPresent();
-        if (isHeard) {
+        if (isHeard(builder, unit)) {
             free(builder, unit);
         } else {
             extend(builder, unit, ForeignUse.by(use.users()));
         }
     }
 
+    /** Whether the agent of a unit still sends samples. */
+    static boolean isHeard(StepBuilder builder, GpuState unit) {
+        Instant fresh = builder.now().minus(LONGEST_GAP);
+        return builder.isReachable(unit)
+                && builder.nodes()
+                        .get(unit.nodeId())
+                        .flatMap(NodeState::lastSampleAt)
+                        .filter(last -> !last.isBefore(fresh))
+                        .isPresent();
+    }
+
     /** Frees a unit. Its {@code since} stays: no tenant has just left it, so the next sample counts at once. */
-    private static void free(StepBuilder builder, GpuState unit) {
+    static void free(StepBuilder builder, GpuState unit) {
         builder.invalidatePlan();
         builder.own(unit.gpuId(), new Owner.Free());
         builder.put(builder.gpu(unit.gpuId()).with(new Owner.Free(), unit.since(), builder.eventSequence()));

@@ -182,6 +182,11 @@ public record GpuState(
         return with(history.withXid(xid));
     }
 
+    /** With what an actuator last reported about it while it was out of service. */
+    public GpuState reported(Optional<EmptyReports> empty) {
+        return with(history.with(empty));
+    }
+
     private GpuState with(UnitHistory next) {
         return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind, part, slot);
     }

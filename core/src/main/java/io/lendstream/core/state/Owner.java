@@ -123,6 +123,11 @@ public sealed interface Owner {
         return asQuarantined().flatMap(Quarantined::foreign);
     }
 
+    /** The evidence that nothing runs there, if it is out of service and that ends it. */
+    default Optional<Vacancy> asVacating() {
+        return asQuarantined().flatMap(Quarantined::vacancy);
+    }
+
     /** Whether others use the unit, or it is not known yet whether they do. */
     default boolean isForeign() {
         return asForeign().isPresent();
@@ -296,17 +301,23 @@ public sealed interface Owner {
     /**
      * Out of service until a reset, or while others use it.
      *
-     * @param foreign the use by others; empty if it lasts until a reset
+     * @param foreign the use by others, if that is the cause
+     * @param vacancy the evidence that nothing runs there, if that ends it; without both it lasts until a reset
      */
-    record Quarantined(String reason, Optional<ForeignUse> foreign) implements Owner {
+    record Quarantined(String reason, Optional<ForeignUse> foreign, Optional<Vacancy> vacancy) implements Owner {
         /** Out of service until a reset. */
         public Quarantined(String reason) {
-            this(reason, Optional.empty());
+            this(reason, Optional.empty(), Optional.empty());
         }
 
         /** Used by others. */
         public Quarantined(ForeignUse use) {
-            this(use.inWords(), Optional.of(use));
+            this(use.inWords(), Optional.of(use), Optional.empty());
+        }
+
+        /** Out of service until a reset, or until it is known that nothing runs there. */
+        public Quarantined(String reason, Vacancy vacancy) {
+            this(reason, Optional.empty(), Optional.of(vacancy));
         }
 
         @Override

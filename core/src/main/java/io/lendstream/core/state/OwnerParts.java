@@ -111,7 +111,10 @@ final class OwnerParts {
 
         @Override
         public Optional<Instant> quarantined(Owner.Quarantined quarantined) {
-            return quarantined.foreign().flatMap(ForeignUse::freeAt);
+            return quarantined
+                    .foreign()
+                    .flatMap(ForeignUse::freeAt)
+                    .or(() -> quarantined.vacancy().flatMap(Vacancy::freeAt));
         }
     }
 }

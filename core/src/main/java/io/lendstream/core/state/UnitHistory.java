@@ -15,6 +15,7 @@ import java.util.Optional;
  *     the driver does not choose units; a report that comes twice must not count for another unit
  * @param slotEnd the decision by which a tenant was last reported to have left under that name
  * @param lastService the service whose replica last left it
+ * @param empty what an actuator last reported about it while it was out of service; empty unless no tenant was there
  */
 public record UnitHistory(
         int failedBinds,
@@ -23,42 +24,64 @@ public record UnitHistory(
         Optional<String> boundBy,
         Optional<DecisionId> slotStart,
         Optional<DecisionId> slotEnd,
-        Optional<ServiceId> lastService) {
+        Optional<ServiceId> lastService,
+        Optional<EmptyReports> empty) {
     /** A unit about which nothing was reported. */
     static final UnitHistory NONE = new UnitHistory(
-            0, 0, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+            0,
+            0,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty());
 
     UnitHistory withFailedBinds(int failures) {
-        return new UnitHistory(failures, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService);
+        return new UnitHistory(failures, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService, empty);
     }
 
     UnitHistory withWarmHits(int hits) {
-        return new UnitHistory(failedBinds, hits, lastXid, boundBy, slotStart, slotEnd, lastService);
+        return new UnitHistory(failedBinds, hits, lastXid, boundBy, slotStart, slotEnd, lastService, empty);
+    }
+
+    UnitHistory with(Optional<EmptyReports> next) {
+        return new UnitHistory(failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, lastService, next);
     }
 
     UnitHistory withXid(int xid) {
-        return new UnitHistory(failedBinds, warmHits, Optional.of(xid), boundBy, slotStart, slotEnd, lastService);
+        return new UnitHistory(
+                failedBinds, warmHits, Optional.of(xid), boundBy, slotStart, slotEnd, lastService, empty);
     }
 
     /** A unit that an actuator has bound. */
     UnitHistory boundBy(String actuator) {
-        return new UnitHistory(0, warmHits, lastXid, Optional.of(actuator), slotStart, slotEnd, lastService);
+        return new UnitHistory(0, warmHits, lastXid, Optional.of(actuator), slotStart, slotEnd, lastService, empty);
     }
 
     /** With what belongs to the tenant of another unit. Errors, and reports under its name, stay. */
     UnitHistory takingOver(UnitHistory other) {
-        return new UnitHistory(failedBinds, other.warmHits, lastXid, other.boundBy, slotStart, slotEnd, lastService);
+        return new UnitHistory(
+                failedBinds, other.warmHits, lastXid, other.boundBy, slotStart, slotEnd, lastService, empty);
     }
 
     /** After a report of the start or of the end of a tenant under the name of this unit. */
     UnitHistory toldSlot(DecisionId decision, boolean isEnd) {
         Optional<DecisionId> told = Optional.of(decision);
         return new UnitHistory(
-                failedBinds, warmHits, lastXid, boundBy, isEnd ? slotStart : told, isEnd ? told : slotEnd, lastService);
+                failedBinds,
+                warmHits,
+                lastXid,
+                boundBy,
+                isEnd ? slotStart : told,
+                isEnd ? told : slotEnd,
+                lastService,
+                empty);
     }
 
     /** After a replica of a service has left it. */
     UnitHistory leftBy(ServiceId service) {
-        return new UnitHistory(failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, Optional.of(service));
+        return new UnitHistory(
+                failedBinds, warmHits, lastXid, boundBy, slotStart, slotEnd, Optional.of(service), empty);
     }
 }

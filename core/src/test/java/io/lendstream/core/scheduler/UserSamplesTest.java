@@ -108,7 +108,8 @@ class UserSamplesTest {
         assertThat(story.state().gpus().require(FIRST).owner())
                 .isEqualTo(new Owner.Quarantined(
                         "used by process/4711-99, which Lendstream did not place",
-                        Optional.of(ForeignUse.by(List.of(USER)))));
+                        Optional.of(ForeignUse.by(List.of(USER))),
+                        Optional.empty()));
         sampled(ofMinutes(5));
         assertThat(label(FIRST)).isEqualTo("foreign");
         assertThat(story.state().jobs().require(new JobId("bert")).allocation().gpus())
@@ -450,7 +451,7 @@ class UserSamplesTest {
     void theSettingsComeBackFromTheLog() {
         assertThat(SchedulerSettings.of(HEEDED.toMap())).isEqualTo(HEEDED);
         assertThat(SchedulerSettings.DEFAULTS.toMap()).doesNotContainKey("heed-users");
-        assertThatThrownBy(() -> new UserRules(true, Duration.ZERO))
+        assertThatThrownBy(() -> new UserRules(true, Duration.ZERO, Duration.ZERO))
                 .hasMessage("scheduler.foreign-gone-after must be at least 1s, but was PT0S");
     }
 

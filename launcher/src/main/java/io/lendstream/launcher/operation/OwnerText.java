@@ -57,6 +57,11 @@ final class OwnerText implements Owner.Cases<String> {
                 .foreign()
                 .map(ForeignUse::outlook)
                 .map(use -> "foreign: " + use)
-                .orElseGet(() -> "quarantined: " + quarantined.reason());
+                .orElseGet(() -> "quarantined: "
+                        + quarantined.reason()
+                        + quarantined
+                                .vacancy()
+                                .map(evidence -> "; " + evidence.outlook())
+                                .orElse(""));
     }
 }

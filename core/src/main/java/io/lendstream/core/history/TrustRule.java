@@ -60,12 +60,22 @@ final class TrustRule implements HistoryRule {
                         && gpu.isWhole()
                         && !gpu.owner().isForeign())
                 .toList();
-        long lent = inference.stream().filter(gpu -> isLent(gpu.owner())).count();
+        long lent = inference.stream()
+                .filter(gpu -> isLent(gpu.owner()) && !isTakenOver(gpu.owner(), replayed))
+                .count();
         double share = replayed.scheduler().settings().changeLimits().trust().share();
         return lent > Math.floor(share * inference.size())
                 ? Optional.of("%d of %d inference GPUs are lent, more than the share of %s"
                         .formatted(lent, inference.size(), share))
                 : Optional.empty();
+    }
+
+    /** What ran before it was taken over stays at every level. */
+    private static boolean isTakenOver(Owner owner, ReplayedEvent replayed) {
+        return owner.holdingJob()
+                .flatMap(replayed.state().jobs()::get)
+                .filter(job -> job.spec().adopt().isPresent())
+                .isPresent();
     }
 
     private static boolean isLent(Owner owner) {

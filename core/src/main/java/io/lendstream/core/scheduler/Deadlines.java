@@ -124,7 +124,27 @@ final class Deadlines {
 
     /** Renews the loans of which at least a quarter of the term is over. */
     private void renewEnding() {
-        List<GpuId> ending = lent(settings.lease().multipliedBy(3).dividedBy(4));
+        renewAll(lent(settings.lease().multipliedBy(3).dividedBy(4)));
+    }
+
+    /** Renews the loans of jobs that were taken over as they ran, also where decisions are only advice. */
+    void renewTakenOver() {
+        if (builder.mode().lendingStopped() || takenOver(settings.lease().dividedBy(2)).isEmpty()) {
+            return;
+        }
+        builder.binding(true);
+        renewAll(takenOver(settings.lease().multipliedBy(3).dividedBy(4)));
+        builder.binding(!builder.mode().isAdvisory());
+    }
+
+    private List<GpuId> takenOver(Duration within) {
+        TrustGuard trust = new TrustGuard(builder, settings);
+        return lent(within).stream()
+                .filter(id -> trust.isTakenOver(builder.gpu(id)))
+                .toList();
+    }
+
+    private void renewAll(List<GpuId> ending) {
         renew(
                 ending,
                 builder.because(

@@ -85,6 +85,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         TrustLadder trust = new TrustLadder(step, policy, settings);
         trust.follow();
         if (isOver(step.now())) {
+            trust.answer();
             new JobChanges(step, settings).dropLostGpus(false);
             return step.finished();
         }
@@ -131,11 +132,17 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         return approval.isPresent();
     }
 
-    /** In advisory mode, deadlines pass without decisions. What runs already is taken over all the same. */
+    /**
+     * In advisory mode, deadlines pass without decisions. What runs already is taken over all the same, and its loans
+     * are renewed. Loans from before a fall of the level of trust are reclaimed.
+     */
     private Step observed(StepBuilder step) {
         Phase.ADOPTION.run(this, step);
-        new Deadlines(step, settings).expire(false);
+        Deadlines deadlines = new Deadlines(step, settings);
+        deadlines.expire(false);
         new JobChanges(step, settings).dropLostGpus(false);
+        new TrustGuard(step, settings).takeBackOlder();
+        deadlines.renewTakenOver();
         return step.finished();
     }
 

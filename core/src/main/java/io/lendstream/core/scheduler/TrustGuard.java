@@ -10,6 +10,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Trust;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -130,22 +131,46 @@ record TrustGuard(StepBuilder builder, SchedulerSettings settings) {
         return "%s %%".formatted(Math.round(share * 1000) / 10.0);
     }
 
-    /** Reclaims the loans beyond the level, the newest first, with notice. */
+    /** Reclaims the loans beyond the level, the newest first, with notice. What was taken over as it ran stays. */
     void takeBackExcess() {
         if (!builder.mode().level().limitsLoans()
                 || builder.clusterIndex().gpus().loans().isEmpty()) {
             return;
         }
-        List<GpuId> excess = namesUnits() ? loans(unit -> against(unit).isPresent()) : beyondShare();
+        List<GpuId> excess = namesUnits()
+                ? loans(unit -> !isTakenOver(unit) && against(unit).isPresent())
+                : beyondShare();
         takeBack(excess, limit().orElse(""));
     }
 
-    /** Reclaims every loan, with notice, as the level falls to one at which decisions do not come into force. */
-    void takeBackAll() {
+    /**
+     * At levels of advice: reclaims the loans that began before the level did, with notice. It is asked in every step,
+     * as a loan may be bound, or nodes be silent, when the level falls. Loans that are approved begin later.
+     */
+    void takeBackOlder() {
+        Optional<Trust> trust =
+                builder.mode().trust().filter(known -> known.level().isAdvice());
+        if (trust.isEmpty()
+                || builder.clusterIndex().gpus().loans().isEmpty()
+                || new Safety(settings).againstEverything(builder).isPresent()) {
+            return;
+        }
+        Instant first = trust.get().since().plus(settings.lease());
+        builder.binding(true);
         takeBack(
-                loans(unit -> true),
-                "the level of trust falls to %s, and loans are reclaimed before"
-                        .formatted(builder.mode().level().label()));
+                loans(unit -> !isTakenOver(unit) && leaseEnd(unit).isBefore(first)),
+                "the level of trust fell to %s after this loan began"
+                        .formatted(trust.get().level().label()));
+        builder.binding(!builder.mode().isAdvisory());
+    }
+
+    /** Whether the job on a unit is one that is taken over as it runs: it goes on until inference needs the unit. */
+    boolean isTakenOver(GpuState unit) {
+        return unit.owner()
+                .holdingJob()
+                .flatMap(builder.jobs()::get)
+                .filter(job -> job.spec().adopt().isPresent())
+                .isPresent();
     }
 
     private void takeBack(List<GpuId> loans, String why) {
@@ -174,7 +199,7 @@ record TrustGuard(StepBuilder builder, SchedulerSettings settings) {
     /** Loans beyond the share. Whole GPUs and MIG instances are counted as plans do. */
     private List<GpuId> beyondShare() {
         List<GpuState> newest = new ArrayList<>();
-        loans(unit -> true).forEach(id -> newest.add(builder.gpu(id)));
+        loans(unit -> !isTakenOver(unit)).forEach(id -> newest.add(builder.gpu(id)));
         newest.sort(Comparator.comparing(TrustGuard::loan)
                 .thenComparing(GpuState::gpuId)
                 .reversed());
@@ -184,7 +209,7 @@ record TrustGuard(StepBuilder builder, SchedulerSettings settings) {
         int wholeLent = 0;
         for (GpuState unit : builder.gpus().values()) {
             boolean counts = unit.pool() == Pool.INFERENCE && !unit.owner().isForeign();
-            if (counts && !unit.owner().isQuarantined()) {
+            if (counts) {
                 boolean isLent = unit.owner().isHeldByJob() && !unit.owner().isReleasing();
                 all += size(unit);
                 lent += isLent ? size(unit) : 0;
@@ -207,6 +232,10 @@ record TrustGuard(StepBuilder builder, SchedulerSettings settings) {
 
     private static double size(GpuState unit) {
         return unit.instance().map(MigInstance::share).orElse(1.0);
+    }
+
+    private static Instant leaseEnd(GpuState unit) {
+        return unit.owner().asLent().map(Owner.Lent::until).orElseThrow();
     }
 
     private static DecisionId loan(GpuState unit) {

@@ -189,8 +189,7 @@ final class TrustLadder {
     }
 
     /**
-     * Decides the hold that answers the event. At levels of advice reclaims would be advice too, so loans are reclaimed
-     * before.
+     * Decides the hold that answers the event.
      *
      * @return whether there is an answer
      */
@@ -208,12 +207,6 @@ final class TrustLadder {
                         Map.of("level", (double) level.rank(), "refused", isChanged ? 0.0 : 1.0),
                         List.of()),
                 new Action.Hold(Optional.empty(), Optional.empty()));
-        boolean isFallen = level.compareTo(builder.before().mode().level()) < 0;
-        if (isFallen
-                && level.isAdvice()
-                && new Safety(settings).againstEverything(builder).isEmpty()) {
-            new TrustGuard(builder, settings).takeBackAll();
-        }
         return true;
     }
 }

@@ -14,7 +14,8 @@ import java.util.Set;
 
 /**
  * Counts late reclaims: inference GPUs that a job had to give back, and that were released after the deadline, by
- * force, or not at all. A GPU that a job leaves because it has ended does not count.
+ * force, or not at all. A GPU that a job leaves because it has ended does not count. An actuator whose clock is ahead
+ * does not make a return late.
  */
 final class LateReturns {
     private LateReturns() {}
@@ -59,7 +60,9 @@ final class LateReturns {
             return false;
         }
         Optional<ActuationReport> report = builder.event().asReport();
-        Instant at = report.map(ActuationReport::at).orElse(builder.now());
+        Instant at = report.map(ActuationReport::at)
+                .filter(builder.now()::isAfter)
+                .orElse(builder.now());
         return at.isAfter(reclaim.get().by())
                 || report.filter(each -> each.outcome() == Outcome.FORCED).isPresent();
     }

@@ -73,9 +73,10 @@ final class TrustLadder {
     private void take(ControlCommand command, TrustOrder order) {
         TrustLevel level = builder.mode().level();
         String change = "%s to %s".formatted(level.label(), order.level().label());
-        Optional<String> refusal = order.level().compareTo(level) > 0 ? against(order) : Optional.empty();
+        Optional<String> refusal =
+                unknown(order).or(() -> order.level().compareTo(level) > 0 ? againstRising(order) : Optional.empty());
         if (refusal.isPresent()) {
-            answer = Optional.of("the level of trust does not rise from %s: %s".formatted(change, refusal.get()));
+            answer = Optional.of("the level of trust does not change from %s: %s".formatted(change, refusal.get()));
             return;
         }
         Optional<Trust> known = builder.mode().trust();
@@ -103,13 +104,17 @@ final class TrustLadder {
                                 .orElse("")));
     }
 
+    /** Why a level that names a service cannot be taken, whatever the level is now; empty if it can. */
+    private Optional<String> unknown(TrustOrder order) {
+        return order.level() == TrustLevel.ONE_SERVICE
+                        && order.service().flatMap(builder.services()::get).isEmpty()
+                ? Optional.of("service %s is unknown in this domain; declare it, or name another with --service"
+                        .formatted(order.service().map(ServiceId::value).orElse("(none named)")))
+                : Optional.empty();
+    }
+
     /** Why the level must not rise as ordered; empty if it may. */
-    private Optional<String> against(TrustOrder order) {
-        if (order.level() == TrustLevel.ONE_SERVICE
-                && order.service().flatMap(builder.services()::get).isEmpty()) {
-            return Optional.of("service %s is unknown in this domain"
-                    .formatted(order.service().map(ServiceId::value).orElse("(none named)")));
-        }
+    private Optional<String> againstRising(TrustOrder order) {
         return order.anyway()
                 ? Optional.empty()
                 : settings.changeLimits().trust().againstRising(builder.mode(), order.level(), builder.now());
@@ -120,16 +125,23 @@ final class TrustLadder {
         Optional<Trust> known = builder.mode().trust();
         Optional<ServiceState> service = builder.services().get(rate.service());
         Optional<Double> p99 = rate.latency().p99LatencySeconds();
-        if (known.isEmpty() || known.get().level().isAdvice() || service.isEmpty() || p99.isEmpty()) {
+        boolean isUnanswered = p99.isEmpty()
+                && rate.requests().arrivals() > 0
+                && rate.requests().completions() == 0;
+        if (known.isEmpty()
+                || known.get().level().isAdvice()
+                || service.isEmpty()
+                || (p99.isEmpty() && !isUnanswered)) {
             return;
         }
         double slo = service.get().spec().slo().toMillis() / 1000.0;
-        Trust trust = known.get().measured(rate, p99.get() > slo);
+        boolean isMissed = isUnanswered || p99.get() > slo;
+        Trust trust = known.get().measured(rate, isMissed);
         if (!trust.equals(known.get())) {
             builder.trust(trust);
         }
         int windows = trust.misses(rate).map(SloMisses::windows).orElse(0);
-        if (windows < SUSTAINED_WINDOWS || isJustLowered(trust) || p99.get() <= slo) {
+        if (windows < SUSTAINED_WINDOWS || isJustLowered(trust) || !isMissed) {
             return;
         }
         int lent = lent();
@@ -142,14 +154,14 @@ final class TrustLadder {
         Trust lower = trust.loweredTo(trust.level().below(), builder.now());
         put(lower);
         answer = Optional.of(
-                "the level of trust falls from %s to %s: %s missed its SLO of %s s in %d windows in a row (p99 %s s), and has %d of %d replicas that it needs, while %s %s lent"
+                "the level of trust falls from %s to %s: %s missed its SLO of %s s in %d windows in a row (%s), and has %d of %d replicas that it needs, while %s %s lent"
                         .formatted(
                                 trust.level().label(),
                                 lower.inWords(),
                                 rate.service(),
                                 slo,
                                 windows,
-                                p99.get(),
+                                p99.map("p99 %s s"::formatted).orElse("no request was answered"),
                                 serving,
                                 needed,
                                 Reason.counted(lent, "GPU"),

@@ -6,6 +6,7 @@ import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -19,7 +20,7 @@ import java.util.Optional;
  * @param lateReclaims inference GPUs that came back late since the level is kept
  * @param lastLateAt when the last of them did
  * @param loweredAt when the scheduler last lowered the level by itself
- * @param misses services that miss their SLO now
+ * @param misses services that miss their SLO now, at most 200 rows of windows
  */
 public record Trust(
         TrustLevel level,
@@ -32,6 +33,13 @@ public record Trust(
         List<SloMisses> misses) {
     /** A source that reports nothing for so long is forgotten. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
+    /** The sources that are kept: the state must stay small. */
+    private static final int MOST_MISSES = 200;
+    /** The longest rows first. */
+    private static final Comparator<SloMisses> LONGEST = Comparator.comparingInt(SloMisses::windows)
+            .reversed()
+            .thenComparing(SloMisses::service)
+            .thenComparing(SloMisses::source);
 
     public Trust {
         misses = List.copyOf(misses);
@@ -89,7 +97,13 @@ public record Trust(
                     .orElse(0);
             next.add(new SloMisses(rate.service(), rate.source(), before + 1, rate.windowEnd()));
         }
-        return new Trust(level, service, since, by, lateReclaims, lastLateAt, loweredAt, next);
+        return new Trust(level, service, since, by, lateReclaims, lastLateAt, loweredAt, longest(next));
+    }
+
+    private static List<SloMisses> longest(List<SloMisses> all) {
+        return all.size() <= MOST_MISSES
+                ? all
+                : all.stream().sorted(LONGEST).limit(MOST_MISSES).toList();
     }
 
     /** The windows in a row in which a service missed its SLO, by the source of a rate. */

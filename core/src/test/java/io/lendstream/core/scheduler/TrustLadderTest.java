@@ -7,8 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.Timings;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
@@ -16,8 +20,10 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Trust;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -80,6 +86,86 @@ class TrustLadderTest {
         story.trust(TrustLevel.ONE_SERVICE, true, "chta");
 
         assertRefused("service chta is unknown in this domain");
+    }
+
+    @Test
+    void aServiceThatIsNotKnownIsRefusedDownwardsAndAtTheSameLevel() {
+        for (TrustLevel level : List.of(TrustLevel.ALL, TrustLevel.ONE_SERVICE)) {
+            story.trust(level, true, "chat").trust(TrustLevel.ONE_SERVICE, false, "chta");
+
+            assertRefused("service chta is unknown in this domain; declare it, or name another with --service");
+            assertThat(trust().level()).isEqualTo(level);
+        }
+    }
+
+    @Test
+    void theRowsOfMissedWindowsAreBounded() {
+        Trust trust = trust();
+        for (int window = 0; window < 2; window++) {
+            for (int source = 0; source < (window == 0 ? 1 : 250); source++) {
+                RequestRate rate = story.rateRecord("chat", 1, 1 + window);
+                trust = trust.measured(from("source-" + (249 - source), rate, rate.requests()), true);
+            }
+            story.withoutTicks(ofSeconds(15));
+        }
+
+        assertThat(trust.misses()).hasSize(200);
+        assertThat(trust.misses().get(0).source()).isEqualTo("source-249");
+        assertThat(trust.misses().get(0).windows()).isEqualTo(2);
+    }
+
+    private static RequestRate from(String source, RequestRate rate, RequestRate.Requests requests) {
+        return new RequestRate(
+                rate.service(),
+                rate.domain(),
+                source,
+                rate.bootId(),
+                rate.sequence(),
+                rate.windowStart(),
+                rate.windowEnd(),
+                requests,
+                rate.latency(),
+                List.of(),
+                List.of());
+    }
+
+    @Test
+    void windowsInWhichNothingIsAnsweredMissTheSlo() {
+        lent();
+        for (int i = 0; i < 3; i++) {
+            story.withoutTicks(ofSeconds(15));
+            RequestRate rate = story.rateRecord("chat", 35, 1000 + i);
+            story.tell(from(rate.source(), rate, new RequestRate.Requests(525, 0, 0, 525)));
+        }
+
+        assertThat(trust().level()).isEqualTo(TrustLevel.SHARE);
+        assertThat(answer().reason().text()).contains("in 3 windows in a row (no request was answered)");
+    }
+
+    @Test
+    void anActuatorWhoseClockIsAheadReturnsNothingLate() {
+        lent();
+        story.rate("chat", 15).withoutTicks(ofSeconds(40));
+        GpuState unit = releasing();
+        Instant ahead = story.now().plus(ofMinutes(1));
+        ActuationReport report = new ActuationReport(
+                Scenario.DOMAIN,
+                unit.owner().asReleasing().orElseThrow().decision(),
+                "test",
+                ahead,
+                Outcome.RELEASED,
+                List.of(unit.gpuId()),
+                Optional.of(new Tenant.Job(new JobId("a"))),
+                Timings.NONE,
+                "");
+        ClusterState state = story.state();
+        DomainEvent logged = new DomainEvent(
+                Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, story.now(), Optional.empty(), report);
+
+        Step step = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS).step(state, logged);
+
+        assertThat(step.state().gpus().require(unit.gpuId()).owner().isReleasing()).isFalse();
+        assertThat(step.state().mode().trust().orElseThrow().lateReclaims()).isZero();
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.scheduler.Scheduler;
@@ -131,18 +132,22 @@ final class StepRunner {
                 .ifPresent(report -> tellDrift(report, step));
     }
 
+    /** Tells each change of the level of trust, whether or not a decision answers it. */
     private static void tellTrust(ClusterState before, Step step) {
-        for (Decision decision : step.decisions()) {
-            if (decision.reason().is(ReasonCode.TRUST) && decision.action().isHold()) {
-                boolean isLower =
-                        step.state().mode().level().compareTo(before.mode().level()) < 0;
-                log.atLevel(isLower ? Level.WARN : Level.INFO)
-                        .log(
-                                "domain {}: {}",
-                                step.state().domain(),
-                                decision.reason().text());
-            }
+        TrustLevel was = before.mode().level();
+        TrustLevel is = step.state().mode().level();
+        if (was == is) {
+            return;
         }
+        boolean isLower = before.mode().trust().isPresent() && is.compareTo(was) < 0;
+        String text = step.decisions().stream()
+                .filter(decision ->
+                        decision.reason().is(ReasonCode.TRUST) && decision.action().isHold())
+                .map(decision -> decision.reason().text())
+                .findFirst()
+                .orElseGet(() -> "the level of trust is %s, and was %s".formatted(is.label(), was.label()));
+        log.atLevel(isLower ? Level.WARN : Level.INFO)
+                .log("domain {}: {}", step.state().domain(), text);
     }
 
     void publish(List<StepEncoder.Output> outputs) {

@@ -2,7 +2,6 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.ControlCommand.Kind;
 import io.lendstream.core.id.DomainId;
@@ -100,15 +99,7 @@ public final class ControlCommands {
         String done() {
             return wanted == Switch.ON
                     ? "decisions are advice from now on; actuators do not carry them out"
-                    : "decisions are carried out from now on";
-        }
-
-        /** The scheduler answers with a hold if the level of trust keeps decisions advice. */
-        @Override
-        boolean isFollowed(Taken taken) {
-            return taken.decisions().stream()
-                    .noneMatch(decision ->
-                            decision.action().isHold() && decision.reason().is(ReasonCode.TRUST));
+                    : "advisory mode is off; decisions are carried out as far as the level of trust allows";
         }
     }
 

@@ -14,6 +14,7 @@ import io.lendstream.schemas.snapshot.SnapshotShelf;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -99,6 +100,19 @@ final class DomainHistory implements AutoCloseable {
                     }
                 },
                 enough);
+    }
+
+    /**
+     * Reads the logs of domains after their last snapshots, up to their present ends.
+     *
+     * @param begin takes the snapshot of a domain after which its log is read
+     */
+    void replayToTheEnd(Collection<DomainId> domains, Consumer<Snapshot> begin, Consumer<DomainEvent> to) {
+        for (DomainId domain : domains) {
+            Optional<Snapshot> start = snapshot(domain, Long.MAX_VALUE);
+            start.ifPresent(begin);
+            replay(domain, start.map(Snapshot::sequence).orElse(0L), to, () -> false);
+        }
     }
 
     /** One event of a domain; empty if the log no longer has it. */

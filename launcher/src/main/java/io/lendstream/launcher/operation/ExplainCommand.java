@@ -166,11 +166,7 @@ public final class ExplainCommand extends ClusterCommand {
             return;
         }
         try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
-            for (DomainId domain : domains) {
-                Optional<Snapshot> start = history.snapshot(domain, Long.MAX_VALUE);
-                start.ifPresent(begin);
-                history.replay(domain, start.map(Snapshot::sequence).orElse(0L), take, () -> false);
-            }
+            history.replayToTheEnd(domains, begin, take);
         }
     }
 

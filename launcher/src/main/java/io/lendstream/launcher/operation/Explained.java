@@ -299,7 +299,7 @@ record Explained(
         json.put("policy", made.policy());
         json.putObject("mode")
                 .put("frozen", made.mode().frozen())
-                .put("advisory", made.mode().advisory())
+                .put("advisory", made.mode().isAdvisory())
                 .put("lendingStopped", made.mode().lendingStopped())
                 .put("trust", made.mode().level().label());
         ArrayNode needs = json.putArray("needs");

@@ -107,7 +107,7 @@ final class SchedulerChecks {
             log.schedulers(domains).forEach(trust::take);
         }
         reading.values(TopicCatalogue.DECISIONS, trust::take);
-        return trust.finding();
+        return trust.finding(domains);
     }
 
     private static Instant later(Instant one, Instant other) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -60,8 +61,12 @@ final class SeenTrust {
         return level.equals(TrustLevel.OBSERVE.label()) || level.equals(TrustLevel.ADVISE.label());
     }
 
-    /** The finding of {@code doctor}. */
-    Finding finding() {
+    /**
+     * The finding of {@code doctor}.
+     *
+     * @param domains that are known; the starts of their schedulers may be older than what was read
+     */
+    Finding finding(Set<DomainId> domains) {
         List<String> low = new ArrayList<>();
         List<String> all = new ArrayList<>();
         starts.keySet()
@@ -74,6 +79,17 @@ final class SeenTrust {
                 }));
         if (!low.isEmpty()) {
             return Finding.warn("trust", String.join("; ", low), "'lendstream trust' shows how to raise it");
+        }
+        List<String> unseen = domains.stream()
+                .filter(domain -> !starts.containsKey(domain) && level(domain).isEmpty())
+                .map(domain -> "domain " + domain)
+                .toList();
+        if (!unseen.isEmpty()) {
+            return Finding.warn(
+                    "trust",
+                    "the level of trust is unknown, as the log no longer has the start of the scheduler: "
+                            + String.join("; ", unseen),
+                    "'lendstream trust' finds it from the last snapshot");
         }
         return Finding.ok(
                 "trust",

@@ -7,6 +7,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.history.LendingExplainer;
+import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.scheduler.TrustRules;
 import io.lendstream.core.state.Trust;
@@ -28,6 +29,11 @@ final class ShownTrust {
     /** @param wanted the domain; empty for all */
     ShownTrust(Optional<DomainId> wanted) {
         this.wanted = wanted;
+    }
+
+    /** Takes the snapshot of a domain after which its log is replayed. */
+    void begin(Snapshot snapshot) {
+        logs.computeIfAbsent(snapshot.domain(), LendingExplainer::new).after(snapshot);
     }
 
     /** Takes the next event of a log. */

@@ -18,6 +18,8 @@ import io.lendstream.service.time.TimeMode;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -27,7 +29,7 @@ import picocli.CommandLine.Parameters;
         name = "trust",
         description = {
             "Show or change the level of trust: how far decisions are put in force, in one domain or in all.",
-            "Without LEVEL it replays the log and shows each level, since when, and whether the next one may be taken.",
+            "Without LEVEL it replays the log after the last snapshot and shows each level, since when, and whether the next one may be taken.",
             "The level rises one step at a time, after scheduler.trust-step-after (3d) without a late reclaim. It may be lowered at any time;"
                     + " loans beyond the lower level are then reclaimed with notice. Exits with 1 if the scheduler refuses the level."
         },
@@ -109,9 +111,16 @@ public final class TrustCommand extends ControlCommands.OfDomains {
 
     private int show() {
         Cluster cluster = cluster();
-        Connection.check(cluster.kafka(), cluster.topics(), List.of(TopicCatalogue.DOMAIN_EVENTS), cluster.patience());
+        Connection.check(cluster.kafka(), cluster.topics(), List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.SNAPSHOTS), cluster.patience());
         var shown = new ShownTrust(domain().map(DomainId::new));
-        new TopicScan(cluster, this::remark).values(TopicCatalogue.DOMAIN_EVENTS, shown::take);
+        var reading = new TopicScan(cluster, this::remark);
+        Set<DomainId> domains = new TreeSet<>();
+        domain().ifPresentOrElse(
+                        name -> domains.add(new DomainId(name)),
+                        () -> reading.values(TopicCatalogue.NODES, node -> domains.add(node.domain())));
+        try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
+            history.replayToTheEnd(domains, shown::begin, shown::take);
+        }
         boolean isVirtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         Instant at = isVirtual ? Instant.EPOCH : Instant.now();
         if (json()) {

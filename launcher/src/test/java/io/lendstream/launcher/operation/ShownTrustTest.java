@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ShownTrustTest {
@@ -96,10 +97,12 @@ class ShownTrustTest {
     void theLevelIsSeenFromStartsAndFromTheAnswersToOrders() {
         SeenTrust trust = new SeenTrust();
         assertThat(seen(trust)).isEmpty();
+        assertThat(trust.finding(Set.of(Scenario.DOMAIN)).line())
+                .contains("warn", "unknown", "domain test", "'lendstream trust'");
 
         trust.take(start(0));
         assertThat(seen(trust)).contains("advise");
-        assertThat(trust.finding().line()).contains("warn", "the level of trust is advise");
+        assertThat(trust.finding(Set.of(Scenario.DOMAIN)).line()).contains("warn", "the level of trust is advise");
 
         Decision refused = story.trust(TrustLevel.SHARE, false).last().get(0);
         trust.take(refused);
@@ -108,7 +111,7 @@ class ShownTrustTest {
         trust.take(followed);
         trust.take(refused);
         assertThat(seen(trust)).contains("share");
-        assertThat(trust.finding().line()).contains("domain test: share");
+        assertThat(trust.finding(Set.of(Scenario.DOMAIN)).line()).contains("domain test: share");
 
         SeenTrust later = new SeenTrust();
         story.takenOverBy(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS));

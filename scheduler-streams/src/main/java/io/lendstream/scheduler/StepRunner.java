@@ -141,8 +141,8 @@ final class StepRunner {
         }
         boolean isLower = before.mode().trust().isPresent() && is.compareTo(was) < 0;
         String text = step.decisions().stream()
-                .filter(decision ->
-                        decision.reason().is(ReasonCode.TRUST) && decision.action().isHold())
+                .filter(decision -> decision.reason().is(ReasonCode.TRUST)
+                        && decision.action().isHold())
                 .map(decision -> decision.reason().text())
                 .findFirst()
                 .orElseGet(() -> "the level of trust is %s, and was %s".formatted(is.label(), was.label()));

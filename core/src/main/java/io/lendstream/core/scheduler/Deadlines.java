@@ -129,7 +129,8 @@ final class Deadlines {
 
     /** Renews the loans of jobs that were taken over as they ran, also where decisions are only advice. */
     void renewTakenOver() {
-        if (builder.mode().lendingStopped() || takenOver(settings.lease().dividedBy(2)).isEmpty()) {
+        if (builder.mode().lendingStopped()
+                || takenOver(settings.lease().dividedBy(2)).isEmpty()) {
             return;
         }
         builder.binding(true);

@@ -60,9 +60,8 @@ final class LateReturns {
             return false;
         }
         Optional<ActuationReport> report = builder.event().asReport();
-        Instant at = report.map(ActuationReport::at)
-                .filter(builder.now()::isAfter)
-                .orElse(builder.now());
+        Instant at =
+                report.map(ActuationReport::at).filter(builder.now()::isAfter).orElse(builder.now());
         return at.isAfter(reclaim.get().by())
                 || report.filter(each -> each.outcome() == Outcome.FORCED).isPresent();
     }

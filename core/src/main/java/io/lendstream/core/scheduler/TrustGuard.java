@@ -137,9 +137,8 @@ record TrustGuard(StepBuilder builder, SchedulerSettings settings) {
                 || builder.clusterIndex().gpus().loans().isEmpty()) {
             return;
         }
-        List<GpuId> excess = namesUnits()
-                ? loans(unit -> !isTakenOver(unit) && against(unit).isPresent())
-                : beyondShare();
+        List<GpuId> excess =
+                namesUnits() ? loans(unit -> !isTakenOver(unit) && against(unit).isPresent()) : beyondShare();
         takeBack(excess, limit().orElse(""));
     }
 

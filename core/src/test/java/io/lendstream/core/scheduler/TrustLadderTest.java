@@ -164,7 +164,8 @@ class TrustLadderTest {
 
         Step step = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS).step(state, logged);
 
-        assertThat(step.state().gpus().require(unit.gpuId()).owner().isReleasing()).isFalse();
+        assertThat(step.state().gpus().require(unit.gpuId()).owner().isReleasing())
+                .isFalse();
         assertThat(step.state().mode().trust().orElseThrow().lateReclaims()).isZero();
     }
 

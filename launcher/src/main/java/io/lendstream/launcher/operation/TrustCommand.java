@@ -111,7 +111,11 @@ public final class TrustCommand extends ControlCommands.OfDomains {
 
     private int show() {
         Cluster cluster = cluster();
-        Connection.check(cluster.kafka(), cluster.topics(), List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.SNAPSHOTS), cluster.patience());
+        Connection.check(
+                cluster.kafka(),
+                cluster.topics(),
+                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.SNAPSHOTS),
+                cluster.patience());
         var shown = new ShownTrust(domain().map(DomainId::new));
         var reading = new TopicScan(cluster, this::remark);
         Set<DomainId> domains = new TreeSet<>();

@@ -9,6 +9,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.catalogue.Policies;
@@ -60,6 +61,16 @@ class ShownTrustTest {
         assertThat(shown().lines(Scenario.START.plus(Duration.ofDays(3))))
                 .last()
                 .isEqualTo("  next: 'lendstream trust one --service S --domain test --reason TEXT' is possible now");
+    }
+
+    @Test
+    void theLevelIsReadFromASnapshot() {
+        Instant at = Scenario.START.plus(Duration.ofDays(1));
+        ShownTrust after = new ShownTrust(Optional.empty());
+
+        after.begin(new Snapshot(start(0), story.state(), "test"));
+
+        assertThat(after.lines(at)).isEqualTo(shown().lines(at));
     }
 
     @Test

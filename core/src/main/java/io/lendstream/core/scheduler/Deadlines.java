@@ -119,11 +119,6 @@ final class Deadlines {
                                     Safety.inputs(builder)));
             return;
         }
-        renewEnding();
-    }
-
-    /** Renews the loans of which at least a quarter of the term is over. */
-    private void renewEnding() {
         renewAll(lent(settings.lease().multipliedBy(3).dividedBy(4)));
     }
 
@@ -145,6 +140,7 @@ final class Deadlines {
                 .toList();
     }
 
+    /** Renews loans of which at least a quarter of the term is over. */
     private void renewAll(List<GpuId> ending) {
         renew(
                 ending,

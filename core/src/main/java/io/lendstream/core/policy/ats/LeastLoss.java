@@ -17,7 +17,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,23 +112,29 @@ final class LeastLoss {
         }
     }
 
+    /** A round of the choice, before its loans are given back. */
+    private interface Round {
+        /** @param isLast whether no round follows */
+        void chosen(Collection<Borrower> all, Weighed least, boolean isLast);
+    }
+
     /** Loans to take back: at least {@code count}, unless fewer are left. */
     List<GpuId> victims(int count) {
-        return victims(count, round -> {});
+        return victims(count, (all, least, isLast) -> {});
     }
 
     /** The loans that {@link #victims} weighed: the chosen ones in their order, then the rest, least loss first. */
     List<Alternative> losses(int count) {
         List<Alternative> losses = new ArrayList<>();
         List<Alternative> left = new ArrayList<>();
-        victims(count, round -> {
-            Weighed least = least(round).orElseThrow();
+        victims(count, (all, least, isLast) -> {
             losses.add(least.alternative(true, "training loses the least speed by it"));
-            left.clear();
-            for (Borrower borrower : round) {
-                for (Weighed weighed : borrower.weighed) {
-                    if (!weighed.equals(least)) {
-                        left.add(weighed.alternative(false, "training would lose as much speed or more"));
+            if (isLast) {
+                for (Borrower borrower : all) {
+                    for (Weighed weighed : borrower.weighed) {
+                        if (!weighed.equals(least)) {
+                            left.add(weighed.alternative(false, "training would lose as much speed or more"));
+                        }
                     }
                 }
             }
@@ -139,15 +144,17 @@ final class LeastLoss {
         return losses;
     }
 
-    private List<GpuId> victims(int count, Consumer<Collection<Borrower>> round) {
+    private List<GpuId> victims(int count, Round round) {
         List<GpuId> taken = new ArrayList<>();
         while (taken.size() < count && !borrowers.isEmpty()) {
-            round.accept(borrowers.values());
             Weighed least = least(borrowers.values()).orElseThrow();
             Borrower borrower = least.borrower;
             List<GpuState> given = least.taken();
+            boolean keepsSome = least.rest > 0 && borrower.loans.ids().size() > given.size();
+            boolean isLast = taken.size() + given.size() >= count || (!keepsSome && borrowers.size() == 1);
+            round.chosen(borrowers.values(), least, isLast);
             given.forEach(gpu -> taken.add(gpu.gpuId()));
-            if (least.rest > 0 && borrower.loans.ids().size() > given.size()) {
+            if (keepsSome) {
                 given.forEach(borrower::give);
                 weigh(borrower);
             } else {

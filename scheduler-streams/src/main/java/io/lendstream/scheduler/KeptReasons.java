@@ -9,6 +9,7 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.KeptInput;
 import io.lendstream.core.history.KeptReason;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
@@ -17,23 +18,26 @@ import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.scheduler.StepEncoder.Output;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.text.EventGist;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Keeps decisions, other than renewals of leases, with the facts that explain them after the log is gone. Weighing the
- * sizes of a job takes about as long as a plan, so this is done for a few decisions of a plan, one with each later step
- * that makes no decision.
+ * sizes of a job, or the losses of a reclaim, takes about as long as a plan, so this is done for a few decisions of a
+ * plan and for each reclaim as a whole, one with each later step that makes no decision.
  */
 final class KeptReasons {
     /** The alternatives that are kept for a decision. */
@@ -42,42 +46,103 @@ final class KeptReasons {
     /** The decisions of a plan for whose jobs sizes are weighed. */
     static final int MOST_WEIGHED = 8;
 
-    /** Events that are remembered, as later decisions may rest on them. */
-    private static final int MOST_EVENTS = 5_000;
+    /** Reclaims of a domain that wait to be weighed; of later ones only the decisions are kept. */
+    static final int MOST_TAKINGS = 8;
+
+    /** Loans of a reclaim that are weighed; no more are kept than {@link #MOST_ALTERNATIVES}. */
+    static final int MOST_LOSSES = 50;
+
+    /** Events that are remembered for all domains of the task, as later decisions may rest on them. */
+    static final int MOST_EVENTS = 20_000;
+
+    /** A plan is remembered so long, in a domain's time, as its last decisions wait for GPUs to become free. */
+    private static final Duration PLAN_KEPT = Duration.ofMinutes(10);
 
     private static final Logger log = LoggerFactory.getLogger(KeptReasons.class);
 
     private final StepEncoder encoder;
     private final Map<DomainId, OfDomain> domains = new HashMap<>();
+    private final EventMemory events = new EventMemory(MOST_EVENTS);
 
-    private record ToWeigh(DecisionId decision, JobId job, ClusterView view) {}
+    private record Size(DecisionId decision, JobId job, ClusterView view) {}
 
-    /** The memory of a domain: the last events apart from samples, the last plans, and the work that is left. */
+    private record Losses(List<DecisionId> decisions, ReasonNotes.Taking taking) {}
+
+    /** The memory of a domain: the last plans, and the work that is left. */
     private static final class OfDomain {
-        private final Map<Long, DomainEvent> events = new LinkedHashMap<>() {
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<Long, DomainEvent> eldest) {
-                return size() > MOST_EVENTS;
-            }
-        };
-        private final Deque<ToWeigh> toWeigh = new ArrayDeque<>();
+        private final Deque<Size> sizes = new ArrayDeque<>();
+        private final Deque<Losses> losses = new ArrayDeque<>();
         private List<ClusterView> plans = List.of();
+        private Instant planned = Instant.EPOCH;
+        private int left;
 
         void take(DomainEvent event, ReasonNotes notes) {
-            if (event.event().asTelemetry().isEmpty()) {
-                events.put(event.sequence(), event);
-            }
             if (!notes.plans().isEmpty()) {
                 plans = List.copyOf(notes.plans());
-                toWeigh.clear();
+                planned = event.at();
+                left = MOST_WEIGHED;
+                sizes.clear();
+            } else if (left == 0 || event.at().isAfter(planned.plus(PLAN_KEPT))) {
+                plans = List.of();
             }
         }
 
-        Optional<ClusterView> planFor(JobId job) {
+        void add(Decision decision) {
+            if (decision.reason().is(ReasonCode.PLAN)) {
+                decision.action().jobChange().flatMap(change -> planFor(change.job())
+                        .map(view -> new Size(decision.id(), change.job(), view)))
+                        .filter(size -> left > 0)
+                        .ifPresent(size -> {
+                            left--;
+                            sizes.add(size);
+                        });
+            }
+        }
+
+        /** One entry for each taking, however many decisions it led to. */
+        void add(List<Decision> decisions, List<ReasonNotes.Taking> takings) {
+            Set<DecisionId> known = new HashSet<>();
+            for (ReasonNotes.Taking taking : takings) {
+                Set<GpuId> victims = new HashSet<>(taking.victims());
+                List<DecisionId> led = decisions.stream()
+                        .filter(decision -> decision.action().asReclaim().isPresent()
+                                && victims.containsAll(decision.action().gpus()))
+                        .map(Decision::id)
+                        .filter(known::add)
+                        .toList();
+                if (!led.isEmpty() && losses.size() < MOST_TAKINGS) {
+                    losses.add(new Losses(led, taking));
+                }
+            }
+        }
+
+        private Optional<ClusterView> planFor(JobId job) {
             return plans.stream()
                     .filter(view ->
                             view.jobs().stream().anyMatch(known -> known.job().equals(job)))
                     .findFirst();
+        }
+
+        /** Weighs the next; without effect if nothing is left. */
+        List<KeptReason> weighed(Policy policy) {
+            if (!losses.isEmpty()) {
+                Losses next = losses.remove();
+                ReasonNotes.Taking taking = next.taking();
+                List<Alternative> best =
+                        best(policy.losses(taking.view(), Math.min(taking.count(), MOST_LOSSES)), false);
+                return next.decisions().stream()
+                        .filter(decision -> !best.isEmpty())
+                        .map(decision -> new KeptReason(decision, Optional.empty(), best, List.of()))
+                        .toList();
+            }
+            if (!sizes.isEmpty()) {
+                Size next = sizes.remove();
+                List<Alternative> best = best(policy.sizes(next.view(), next.job()), true);
+                return best.isEmpty()
+                        ? List.of()
+                        : List.of(new KeptReason(next.decision(), Optional.empty(), best, List.of()));
+            }
+            return List.of();
         }
     }
 
@@ -93,23 +158,20 @@ final class KeptReasons {
     List<Output> after(Scheduler scheduler, DomainEvent event, ReasonNotes notes, Step step, long arrived) {
         OfDomain domain = domains.computeIfAbsent(event.domain(), added -> new OfDomain());
         try {
-            List<Output> outputs = new ArrayList<>();
+            events.take(event);
             domain.take(event, notes);
+            List<KeptReason> kept = new ArrayList<>();
             for (Decision decision : step.decisions()) {
                 if (decision.action().asRenew().isEmpty()) {
-                    outputs.add(encoded(reason(domain, scheduler.policy(), event, notes, decision), event, arrived));
-                    plan(domain, decision);
+                    kept.add(new KeptReason(decision.id(), Optional.of(decision), List.of(), inputs(event, decision)));
+                    domain.add(decision);
                 }
             }
-            if (step.decisions().isEmpty() && !domain.toWeigh.isEmpty()) {
-                ToWeigh next = domain.toWeigh.remove();
-                List<Alternative> sizes = best(scheduler.policy().sizes(next.view(), next.job()), true);
-                if (!sizes.isEmpty()) {
-                    outputs.add(encoded(
-                            new KeptReason(next.decision(), Optional.empty(), sizes, List.of()), event, arrived));
-                }
+            domain.add(step.decisions(), notes.takings());
+            if (step.decisions().isEmpty()) {
+                kept.addAll(domain.weighed(scheduler.policy()));
             }
-            return outputs;
+            return kept.stream().map(reason -> encoded(reason, event, arrived)).toList();
         } catch (RuntimeException e) {
             if (InfrastructureFailure.is(e)) {
                 throw e;
@@ -119,30 +181,12 @@ final class KeptReasons {
         }
     }
 
-    private static KeptReason reason(
-            OfDomain domain, Policy policy, DomainEvent event, ReasonNotes notes, Decision decision) {
-        List<Alternative> losses = notes.takings().stream()
-                .filter(taking -> decision.action().asReclaim().isPresent()
-                        && taking.victims().containsAll(decision.action().gpus()))
-                .findFirst()
-                .map(taking -> best(policy.losses(taking.view(), taking.count()), false))
-                .orElse(List.of());
-        List<KeptInput> inputs = decision.reason().inputs().stream()
+    private List<KeptInput> inputs(DomainEvent event, Decision decision) {
+        return decision.reason().inputs().stream()
                 .flatMap(input -> input == event.sequence()
-                        ? Optional.of(event).stream()
-                        : Optional.ofNullable(domain.events.get(input)).stream())
-                .map(KeptReasons::inShort)
+                        ? Stream.of(EventMemory.inShort(event))
+                        : events.find(event.domain(), input).stream())
                 .toList();
-        return new KeptReason(decision.id(), Optional.of(decision), losses, inputs);
-    }
-
-    private static void plan(OfDomain domain, Decision decision) {
-        if (decision.reason().is(ReasonCode.PLAN) && domain.toWeigh.size() < MOST_WEIGHED) {
-            decision.action()
-                    .jobChange()
-                    .ifPresent(change -> domain.planFor(change.job())
-                            .ifPresent(view -> domain.toWeigh.add(new ToWeigh(decision.id(), change.job(), view))));
-        }
     }
 
     /** The chosen alternatives and the best others, in their order. */
@@ -154,15 +198,6 @@ final class KeptReasons {
                 .limit(MOST_ALTERNATIVES)
                 .toList();
         return all.stream().filter(kept::contains).limit(MOST_ALTERNATIVES).toList();
-    }
-
-    private static KeptInput inShort(DomainEvent event) {
-        return new KeptInput(
-                event.sequence(),
-                event.at(),
-                EventGist.kind(event.event()),
-                event.origin(),
-                EventGist.of(event.event()));
     }
 
     private Output encoded(KeptReason reason, DomainEvent event, long arrived) {

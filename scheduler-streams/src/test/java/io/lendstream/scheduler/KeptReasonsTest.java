@@ -96,14 +96,22 @@ class KeptReasonsTest {
     }
 
     @Test
-    void haveTheLossesOfReclaims() {
+    void haveTheLossesOfReclaimsInLaterRecordsOneForEachDecision() {
+        List<DecisionId> reclaims = decisions.stream()
+                .filter(Decision::isReclaim)
+                .map(Decision::id)
+                .toList();
         assertThat(kept)
-                .filteredOn(
-                        reason -> reason.decision().filter(Decision::isReclaim).isPresent())
+                .filteredOn(reason -> reason.decision().isPresent())
+                .allSatisfy(reason -> assertThat(reason.alternatives()).isEmpty());
+        assertThat(kept)
+                .filteredOn(reason -> reason.decision().isEmpty() && reclaims.contains(reason.id()))
                 .isNotEmpty()
                 .allSatisfy(reason -> assertThat(reason.alternatives())
                         .hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES)
-                        .anyMatch(Alternative::chosen));
+                        .anyMatch(Alternative::chosen))
+                .extracting(KeptReason::id)
+                .containsExactlyElementsOf(reclaims);
     }
 
     @Test
@@ -113,11 +121,9 @@ class KeptReasonsTest {
                 .map(Decision::id)
                 .toList();
         assertThat(kept)
-                .filteredOn(reason -> reason.decision().isEmpty())
+                .filteredOn(reason -> reason.decision().isEmpty() && planned.contains(reason.id()))
                 .isNotEmpty()
-                .allSatisfy(reason -> {
-                    assertThat(planned).contains(reason.id());
-                    assertThat(reason.alternatives()).hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES);
-                });
+                .allSatisfy(reason ->
+                        assertThat(reason.alternatives()).hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES));
     }
 }

@@ -1,0 +1,47 @@
+package io.lendstream.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.history.KeptInput;
+import io.lendstream.core.id.DomainId;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class EventMemoryTest {
+    private static final DomainId ONE = new DomainId("one");
+    private static final DomainId TWO = new DomainId("two");
+
+    @Test
+    void oneBoundHoldsForAllDomains() {
+        EventMemory memory = new EventMemory(3);
+        take(memory, ONE, 1);
+        take(memory, ONE, 2);
+        take(memory, TWO, 1);
+        take(memory, TWO, 2);
+
+        assertThat(memory.find(ONE, 1)).isEmpty();
+        assertThat(memory.find(ONE, 2)).map(KeptInput::sequence).contains(2L);
+        assertThat(memory.find(TWO, 1)).isPresent();
+        assertThat(memory.find(TWO, 2)).isPresent();
+    }
+
+    @Test
+    void eventsThatWereAskedForStayLongest() {
+        EventMemory memory = new EventMemory(2);
+        take(memory, ONE, 1);
+        take(memory, ONE, 2);
+        memory.find(ONE, 1);
+        take(memory, ONE, 3);
+
+        assertThat(memory.find(ONE, 1)).isPresent();
+        assertThat(memory.find(ONE, 2)).isEmpty();
+    }
+
+    private static void take(EventMemory memory, DomainId domain, long sequence) {
+        Instant at = Instant.ofEpochSecond(sequence);
+        memory.take(new DomainEvent(domain, 1, sequence, at, Optional.empty(), new Tick(domain, at)));
+    }
+}

@@ -89,8 +89,10 @@ final class KeptReasons {
 
         void add(Decision decision) {
             if (decision.reason().is(ReasonCode.PLAN)) {
-                decision.action().jobChange().flatMap(change -> planFor(change.job())
-                        .map(view -> new Size(decision.id(), change.job(), view)))
+                decision.action()
+                        .jobChange()
+                        .flatMap(change ->
+                                planFor(change.job()).map(view -> new Size(decision.id(), change.job(), view)))
                         .filter(size -> left > 0)
                         .ifPresent(size -> {
                             left--;

@@ -97,10 +97,8 @@ class KeptReasonsTest {
 
     @Test
     void haveTheLossesOfReclaimsInLaterRecordsOneForEachDecision() {
-        List<DecisionId> reclaims = decisions.stream()
-                .filter(Decision::isReclaim)
-                .map(Decision::id)
-                .toList();
+        List<DecisionId> reclaims =
+                decisions.stream().filter(Decision::isReclaim).map(Decision::id).toList();
         assertThat(kept)
                 .filteredOn(reason -> reason.decision().isPresent())
                 .allSatisfy(reason -> assertThat(reason.alternatives()).isEmpty());
@@ -123,7 +121,7 @@ class KeptReasonsTest {
         assertThat(kept)
                 .filteredOn(reason -> reason.decision().isEmpty() && planned.contains(reason.id()))
                 .isNotEmpty()
-                .allSatisfy(reason ->
-                        assertThat(reason.alternatives()).hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES));
+                .allSatisfy(
+                        reason -> assertThat(reason.alternatives()).hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES));
     }
 }

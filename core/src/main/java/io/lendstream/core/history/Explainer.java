@@ -76,9 +76,9 @@ public final class Explainer {
         }
     }
 
-    /** Whether the event that led to the decision was taken. */
+    /** Whether the event that led to the decision was taken, or the replay cannot go on. */
     public boolean isDone() {
-        return log.last() >= trigger();
+        return log.last() >= trigger() || log.obstacle().isPresent();
     }
 
     /** The explanation from the events taken so far. */

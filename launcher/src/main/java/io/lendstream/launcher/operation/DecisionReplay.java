@@ -23,11 +23,13 @@ final class DecisionReplay {
     private final Decision decision;
     private final DomainId domain;
     private final long trigger;
-    private final DomainHistory history;
-    private Explainer explainer;
-    private CommandsInForce orders;
+    private final DomainLog history;
+    private Attempt best;
 
-    DecisionReplay(Decision decision, DomainHistory history) {
+    /** A replay from one start. */
+    private record Attempt(Explainer explainer, CommandsInForce orders) {}
+
+    DecisionReplay(Decision decision, DomainLog history) {
         this.decision = decision;
         this.domain = decision.id().domain();
         this.trigger = decision.reason().inputs().stream()
@@ -35,27 +37,30 @@ final class DecisionReplay {
                 .max()
                 .orElse(0);
         this.history = history;
-        this.explainer = new Explainer(decision);
-        this.orders = new CommandsInForce(decision);
+        this.best = new Attempt(new Explainer(decision), new CommandsInForce(decision));
     }
 
     /**
-     * Replays the log after a snapshot; from its beginning if no snapshot is usable.
+     * Replays the log after a snapshot; from its beginning if no snapshot is usable. If the plan that the decision
+     * follows is older, it tries older starts, and keeps the first replay unless one of them has the plan.
      *
      * @param commands events of the commands that were accepted before the decision; asked for if some were in force
      */
     void run(Supplier<List<DomainEvent>> commands) {
         Optional<Snapshot> start = history.snapshot(domain, trigger - 1);
-        for (int i = 1; ; i++) {
-            Optional<Snapshot> used = start;
-            replay(used, commands);
-            if (used.isEmpty() || !explainer.missesPlan() || i == MOST_STARTS) {
-                return;
-            }
+        best = replay(start, commands);
+        for (int i = 1; i < MOST_STARTS && start.isPresent() && missesPlan(); i++) {
             start = history.snapshot(
-                    domain, trigger - FURTHER_BACK * (trigger - used.get().sequence()));
+                    domain, trigger - FURTHER_BACK * (trigger - start.get().sequence()));
             if (start.isEmpty() && !isShort()) {
                 return;
+            }
+            Attempt older = replay(start, commands);
+            if (older.explainer.explanation().made().isEmpty()) {
+                return;
+            }
+            if (!older.explainer.missesPlan()) {
+                best = older;
             }
         }
     }
@@ -69,25 +74,19 @@ final class DecisionReplay {
     }
 
     /** Replays the log from its beginning. */
-    void runFromBeginning() {
-        replay(Optional.empty(), List::of);
+    void runFromBeginning(Supplier<List<DomainEvent>> commands) {
+        best = replay(Optional.empty(), commands);
     }
 
-    private void replay(Optional<Snapshot> start, Supplier<List<DomainEvent>> commands) {
-        explainer = new Explainer(decision);
-        orders = new CommandsInForce(decision);
+    private Attempt replay(Optional<Snapshot> start, Supplier<List<DomainEvent>> commands) {
+        Explainer explainer = new Explainer(decision);
+        CommandsInForce orders = new CommandsInForce(decision);
         if (start.isPresent()) {
             explainer.after(start.get());
-            decision.reason().inputs().stream()
-                    .filter(input -> input <= start.get().sequence())
-                    .forEach(input -> history.event(domain, input).ifPresent(explainer::take));
+            inputs(explainer, 0, start.get().sequence());
             ClusterState.Mode mode = start.get().state().mode();
             if (mode.frozen() || mode.advisory() || mode.lendingStopped()) {
-                commands.get().stream()
-                        .filter(event -> event.domain().equals(domain)
-                                && event.sequence() <= start.get().sequence())
-                        .sorted(Comparator.comparingLong(DomainEvent::sequence))
-                        .forEach(orders::take);
+                orders(orders, commands, start.get().sequence());
             }
         }
         history.replay(
@@ -98,19 +97,40 @@ final class DecisionReplay {
                     orders.take(event);
                 },
                 explainer::isDone);
+        if (explainer.explanation().made().isPresent()) {
+            return new Attempt(explainer, orders);
+        }
+        inputs(explainer, start.map(Snapshot::sequence).orElse(0L), trigger);
+        CommandsInForce all = new CommandsInForce(decision);
+        orders(all, commands, trigger);
+        return new Attempt(explainer, all);
+    }
+
+    /** Reads the events that led to the decision one by one, where the replay does not come by. */
+    private void inputs(Explainer explainer, long after, long upTo) {
+        decision.reason().inputs().stream()
+                .filter(input -> input > after && input <= upTo)
+                .forEach(input -> history.event(domain, input).ifPresent(explainer::take));
+    }
+
+    private void orders(CommandsInForce orders, Supplier<List<DomainEvent>> commands, long upTo) {
+        commands.get().stream()
+                .filter(event -> event.domain().equals(domain) && event.sequence() <= upTo)
+                .sorted(Comparator.comparingLong(DomainEvent::sequence))
+                .forEach(orders::take);
     }
 
     Explanation explanation() {
-        return explainer.explanation();
+        return best.explainer.explanation();
     }
 
     /** Whether the plan that the decision follows is older than the replay. */
     boolean missesPlan() {
-        return explainer.missesPlan();
+        return best.explainer.missesPlan();
     }
 
     /** The commands in force at the time of the decision. */
     List<DomainEvent> inForce() {
-        return orders.inForce();
+        return best.orders.inForce();
     }
 }

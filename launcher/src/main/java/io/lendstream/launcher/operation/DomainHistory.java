@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** The history of domains on the broker, read where it is needed and not from the beginning. */
-final class DomainHistory implements AutoCloseable {
+final class DomainHistory implements DomainLog, AutoCloseable {
     /** Records that may be read in vain: about one fetch. */
     private static final long SLACK = 500;
     /** Snapshots are large; this many parts are read at once, and more further back. */
@@ -48,12 +48,8 @@ final class DomainHistory implements AutoCloseable {
         this.remarks = remarks;
     }
 
-    /**
-     * The last usable snapshot of a domain; empty if there is none.
-     *
-     * @param upTo event sequence that it may contain at most
-     */
-    Optional<Snapshot> snapshot(DomainId domain, long upTo) {
+    @Override
+    public Optional<Snapshot> snapshot(DomainId domain, long upTo) {
         Partition<SnapshotPart> partition = snapshots.of(domain);
         long next = upTo == Long.MAX_VALUE
                 ? partition.end()
@@ -87,8 +83,8 @@ final class DomainHistory implements AutoCloseable {
         }
     }
 
-    /** Reads the log of a domain after an event, up to its present end, until the caller has enough. */
-    void replay(DomainId domain, long after, Consumer<DomainEvent> to, BooleanSupplier enough) {
+    @Override
+    public void replay(DomainId domain, long after, Consumer<DomainEvent> to, BooleanSupplier enough) {
         Partition<DomainEvent> partition = events.of(domain);
         long from = search(partition).before(domain, after + 1);
         read(
@@ -115,8 +111,8 @@ final class DomainHistory implements AutoCloseable {
         }
     }
 
-    /** One event of a domain; empty if the log no longer has it. */
-    Optional<DomainEvent> event(DomainId domain, long sequence) {
+    @Override
+    public Optional<DomainEvent> event(DomainId domain, long sequence) {
         Partition<DomainEvent> partition = events.of(domain);
         return first(
                         partition,
@@ -126,8 +122,8 @@ final class DomainHistory implements AutoCloseable {
                 .filter(event -> event.sequence() == sequence);
     }
 
-    /** The first event of a domain that the log still has. */
-    Optional<DomainEvent> firstEvent(DomainId domain) {
+    @Override
+    public Optional<DomainEvent> firstEvent(DomainId domain) {
         Partition<DomainEvent> partition = events.of(domain);
         return first(partition, partition.beginning(), event -> event.domain().equals(domain))
                 .map(Placed::value);

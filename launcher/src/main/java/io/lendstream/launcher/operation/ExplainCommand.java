@@ -31,6 +31,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -41,10 +42,12 @@ import picocli.CommandLine.Parameters;
         name = "explain",
         description = {
             "Explain why a decision was made and its outcome, why a GPU is not lent, or which advice stands.",
-            "Replays the domain's log up to the decision, after the nearest snapshot, and compares the result with the record. For a GPU it"
-                    + " replays the log to its end to find what the scheduler would do with the GPU now; for advice, to find what can be approved.",
-            "Reasons name queues with their quotas, kinds, what actuators cannot do, and parts of replicas and of gangs. It needs a deployment "
-                    + "or a demo; a replay's decisions have their reasons in report.html and decisions.jsonl."
+            "Replays the domain's log up to the decision, after the nearest snapshot, and compares the result with the"
+                + " record. For a GPU it replays the log to its end to find what the scheduler would do with the GPU"
+                + " now; for advice, to find what can be approved.",
+            "Reasons name queues with their quotas, kinds, what actuators cannot do, and parts of replicas and of"
+                + " gangs. It needs a deployment or a demo; a replay's decisions have their reasons in report.html and"
+                + " decisions.jsonl."
         },
         footer = {
             "Example: lendstream explain default/1/17 --bootstrap-server broker:9092",
@@ -66,7 +69,8 @@ public final class ExplainCommand extends ClusterCommand {
     private static final String ADVICE = "advice";
     private static final String JOB = "job";
     private static final String FORM =
-            "DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, job/JOB, gpu/GPU, gpu for all GPUs, advice/DOMAIN, or advice for all domains.";
+            "DOMAIN/EPOCH/SEQUENCE, such as default/1/17, SEQUENCE if there is one domain, job/JOB, gpu/GPU, gpu for"
+                    + " all GPUs, advice/DOMAIN, or advice for all domains.";
     private static final List<Topic<?>> OF_DECISIONS = List.of(
             TopicCatalogue.DECISIONS,
             TopicCatalogue.NODES,
@@ -82,9 +86,11 @@ public final class ExplainCommand extends ClusterCommand {
             description = {
                 "A decision: DOMAIN/EPOCH/SEQUENCE, or SEQUENCE alone if there is only one domain.",
                 "job/JOB: the last decision about a job, such as why it is refused.",
-                "gpu/GPU: why a GPU or its MIG instances are not lent. GPU is a short name such as node-3/5, or a uuid.",
+                "gpu/GPU: why a GPU or its MIG instances are not lent. GPU is a short name such as node-3/5, or a"
+                        + " uuid.",
                 "gpu: the same for all GPUs of inference.",
-                "advice/DOMAIN: the advice of a domain that stands, with IDs for 'lendstream approve'; advice: of all domains."
+                "advice/DOMAIN: the advice of a domain that stands, with IDs for 'lendstream approve'; advice: of all"
+                        + " domains."
             })
     private String id = "";
 
@@ -211,10 +217,11 @@ public final class ExplainCommand extends ClusterCommand {
             Optional<Instant> written = find(wanted, decisions, reading, history);
             Decision decision = decisions.wanted();
             var replay = new DecisionReplay(decision, history);
+            Supplier<List<DomainEvent>> commands = () -> accepted(cluster, reading, written.orElse(Instant.MAX));
             if (fromBeginning) {
-                replay.runFromBeginning();
+                replay.runFromBeginning(commands);
             } else if (!noReplay) {
-                replay.run(() -> accepted(cluster, reading, written.orElse(Instant.MAX)));
+                replay.run(commands);
             }
             if (replay.missesPlan()) {
                 remark("the plan that the decision follows is older than the replay; its alternatives are shown with"

@@ -1,0 +1,169 @@
+package io.lendstream.launcher.operation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.Explainer;
+import io.lendstream.core.history.Snapshot;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.state.ClusterState;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class DecisionReplayTest {
+    private final Scenario story = story();
+    private final NavigableMap<Long, Snapshot> snapshots = snapshots(story);
+    private final KeptLog log = new KeptLog(story.log());
+
+    private static Scenario story() {
+        Scenario story = Scenario.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .node("infer", Pool.INFERENCE, 6)
+                .service("chat", 1)
+                .settled()
+                .job("bert", 4)
+                .settled()
+                .job("gpt", 2)
+                .settled();
+        for (int i = 0; i < 40; i++) {
+            story.rate("chat", i == 30 ? 45 : 1)
+                    .settled()
+                    .after(Duration.ofSeconds(15))
+                    .settled();
+            for (String job : List.of("bert", "gpt")) {
+                if (story.job(job).gpus() > 0) {
+                    story.progress(job, JobPhase.RUNNING).settled();
+                }
+            }
+        }
+        return story;
+    }
+
+    /** A snapshot after each event. */
+    private static NavigableMap<Long, Snapshot> snapshots(Scenario story) {
+        NavigableMap<Long, Snapshot> snapshots = new TreeMap<>();
+        Optional<SchedulerStarted> started = Optional.empty();
+        ClusterState state = ClusterState.empty(story.log().get(0).domain());
+        for (DomainEvent event : story.log()) {
+            Optional<SchedulerStarted> before = started;
+            started = event.event().asStarted().or(() -> before);
+            state = Scheduler.of(started.orElseThrow()).step(state, event).state();
+            snapshots.put(event.sequence(), new Snapshot(started.orElseThrow(), state, "test"));
+        }
+        return snapshots;
+    }
+
+    @Test
+    void stopsWhereTheLogCannotBeReplayedAndStillFindsTheInputs() {
+        Decision decision = last(story.decisions());
+        log.events.remove(0);
+
+        DecisionReplay replay = new DecisionReplay(decision, log);
+        replay.run(List::of);
+
+        assertThat(log.read).isEqualTo(1);
+        assertThat(replay.explanation().made()).isEmpty();
+        assertThat(replay.explanation().missing()).isEmpty();
+        assertThat(replay.explanation().inputs()).isNotEmpty();
+    }
+
+    @Test
+    void keepsTheReplayIfAnOlderStartCannotBeReplayed() {
+        Decision late =
+                story.decisions().stream().filter(this::misses).findFirst().orElseThrow();
+        log.snapshots.put(trigger(late) - 1, snapshots.get(trigger(late) - 1));
+        log.snapshots.put(2L, snapshots.get(2L));
+        log.events.subList(0, 4).clear();
+
+        DecisionReplay replay = new DecisionReplay(late, log);
+        replay.run(List::of);
+
+        assertThat(replay.explanation().made()).isPresent();
+        assertThat(replay.missesPlan()).isTrue();
+    }
+
+    @Test
+    void takesAnOlderStartThatHasThePlan() {
+        Decision late =
+                story.decisions().stream().filter(this::misses).findFirst().orElseThrow();
+        log.snapshots.put(trigger(late) - 1, snapshots.get(trigger(late) - 1));
+
+        DecisionReplay replay = new DecisionReplay(late, log);
+        replay.run(List::of);
+
+        assertThat(replay.explanation().made()).isPresent();
+        assertThat(replay.missesPlan()).isFalse();
+    }
+
+    /** Whether the plan of a decision is older than the event before it. */
+    private boolean misses(Decision decision) {
+        long trigger = trigger(decision);
+        if (trigger < 10) {
+            return false;
+        }
+        Explainer explainer = new Explainer(decision).after(snapshots.get(trigger - 1));
+        explainer.take(story.log().get((int) trigger - 1));
+        return explainer.missesPlan();
+    }
+
+    private static long trigger(Decision decision) {
+        return decision.reason().inputs().stream()
+                .mapToLong(input -> input)
+                .max()
+                .orElse(0);
+    }
+
+    private static <T> T last(List<T> all) {
+        return all.get(all.size() - 1);
+    }
+
+    /** A log in memory that counts the events that are replayed. */
+    private static final class KeptLog implements DomainLog {
+        private final List<DomainEvent> events;
+        private final NavigableMap<Long, Snapshot> snapshots = new TreeMap<>();
+        private int read;
+
+        KeptLog(List<DomainEvent> events) {
+            this.events = new ArrayList<>(events);
+        }
+
+        @Override
+        public Optional<Snapshot> snapshot(DomainId domain, long upTo) {
+            return snapshots.headMap(upTo, true).descendingMap().values().stream()
+                    .findFirst();
+        }
+
+        @Override
+        public void replay(DomainId domain, long after, Consumer<DomainEvent> to, BooleanSupplier enough) {
+            for (DomainEvent event : events) {
+                if (event.sequence() > after && !enough.getAsBoolean()) {
+                    to.accept(event);
+                    read++;
+                }
+            }
+        }
+
+        @Override
+        public Optional<DomainEvent> event(DomainId domain, long sequence) {
+            return events.stream().filter(event -> event.sequence() == sequence).findFirst();
+        }
+
+        @Override
+        public Optional<DomainEvent> firstEvent(DomainId domain) {
+            return events.stream().findFirst();
+        }
+    }
+}

@@ -1,10 +1,13 @@
 package io.lendstream.scheduler;
 
 import io.lendstream.core.event.ServiceName;
+import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.serde.AvroSerializer;
 import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.serde.UnregisteredSchemas;
 import io.lendstream.schemas.topics.SchemaSet;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -23,6 +26,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.TreeMap;
+import org.apache.avro.Schema;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.streams.GroupProtocol;
 import org.apache.kafka.streams.KafkaClientSupplier;
@@ -54,6 +59,14 @@ public final class SchedulerMain extends ServiceCommand {
 
     private static final Duration LONGEST_REGISTRY_WAIT = Duration.ofSeconds(5);
 
+    private static final List<Topic<?>> OUTPUTS = List.of(
+            TopicCatalogue.DOMAIN_EVENTS,
+            TopicCatalogue.DECISIONS,
+            TopicCatalogue.SNAPSHOTS,
+            TopicCatalogue.REASONS,
+            TopicCatalogue.BATCHING_DECISIONS,
+            TopicCatalogue.LEASES);
+
     private final int topologyVersion;
 
     public SchedulerMain() {
@@ -82,12 +95,7 @@ public final class SchedulerMain extends ServiceCommand {
     @Override
     protected List<Topic<?>> topics() {
         List<Topic<?>> topics = new ArrayList<>(SchedulerTopology.inputs());
-        topics.add(TopicCatalogue.DOMAIN_EVENTS);
-        topics.add(TopicCatalogue.DECISIONS);
-        topics.add(TopicCatalogue.SNAPSHOTS);
-        topics.add(TopicCatalogue.REASONS);
-        topics.add(TopicCatalogue.BATCHING_DECISIONS);
-        topics.add(TopicCatalogue.LEASES);
+        topics.addAll(OUTPUTS);
         return topics;
     }
 
@@ -188,11 +196,24 @@ public final class SchedulerMain extends ServiceCommand {
                 RegistryClient.shared(RegistrySettings.from(context.kafka().serdes()));
         try {
             new SchemaSet(registry, context.topics()).learn();
+            checkOutputs(context);
         } catch (RegistryException e) {
             log.warn(
                     "the registry does not answer ({}); starting anyway: each schema is requested again"
                             + " when a record needs it",
                     e.getMessage());
+        }
+    }
+
+    /** A schema that is missing would stop the scheduler with its first record, when it is in office. */
+    private static void checkOutputs(ServiceContext context) {
+        Map<String, Schema> written = new TreeMap<>();
+        OUTPUTS.forEach(topic -> written.put(context.topics().name(topic), Codecs.schema(topic)));
+        List<String> missing = UnregisteredSchemas.of(context.kafka().serdes(), written);
+        if (!missing.isEmpty()) {
+            throw new SettingsException(
+                    "%s is false, but the registry lacks this version's schemas of %s. Run 'lendstream schemas register' of this version before its scheduler."
+                            .formatted(AvroSerializer.AUTO_REGISTER, String.join(", ", missing)));
         }
     }
 

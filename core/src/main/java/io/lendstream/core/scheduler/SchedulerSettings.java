@@ -4,8 +4,11 @@ import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.policy.Policy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The settings that decisions depend on, besides events and the policy.
@@ -58,8 +61,8 @@ public record SchedulerSettings(
         }
         if (lease.compareTo(notice.multipliedBy(4)) < 0) {
             throw new IllegalArgumentException(
-                    ("scheduler.lease is %ds, but must be at least 4 x scheduler.notice, which is %ds, so that a loan can"
-                                    + " be renewed or taken back in time. Make the lease longer or the notice shorter.")
+                    ("scheduler.lease is %ds, but must be at least 4 x scheduler.notice, which is %ds, so that a loan"
+                        + " can be renewed or taken back in time. Make the lease longer or the notice shorter.")
                             .formatted(lease.toSeconds(), notice.toSeconds()));
         }
     }
@@ -191,6 +194,21 @@ public record SchedulerSettings(
             map.put("quarantine-evidence", model.users().evidenceAfter().toString());
         }
         return map;
+    }
+
+    /** Every key that {@link #toMap()} may write; a log of a newer version may have more. */
+    public static Set<String> keys() {
+        Set<String> keys = new TreeSet<>(DEFAULTS.toMap().keySet());
+        keys.addAll(TrustRules.keys());
+        keys.addAll(List.of(
+                "plan-phase",
+                "kinds",
+                "kind-aliases",
+                "topology.nvlink-domain",
+                "topology.rack",
+                "heed-users",
+                "foreign-gone-after"));
+        return keys;
     }
 
     /** Reads what {@link #toMap()} wrote; keys that are not there have their defaults. */

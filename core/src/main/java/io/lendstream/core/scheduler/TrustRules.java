@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What counts for the levels of trust. Logs of older versions lack these settings.
@@ -117,6 +118,11 @@ public record TrustRules(TrustLevel first, double share, Duration stepAfter) {
         if (!stepAfter.equals(DEFAULTS.stepAfter)) {
             map.put(STEP_AFTER, stepAfter.toString());
         }
+    }
+
+    /** Every key that {@link #putInto} may write. */
+    static Set<String> keys() {
+        return Set.of(FIRST, SHARE, STEP_AFTER);
     }
 
     /** Reads what {@link #putInto} wrote; keys that are not there have their defaults. */

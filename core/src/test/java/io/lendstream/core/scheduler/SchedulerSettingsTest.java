@@ -89,6 +89,7 @@ class SchedulerSettingsTest {
                 Map.entry("topology.nvlink-domain", "nvidia.com/gpu.clique"),
                 Map.entry("topology.rack", "topology.k8s.io/rack"));
         assertThat(SchedulerSettings.of(other).toMap()).isEqualTo(other);
+        assertThat(SchedulerSettings.keys()).containsAll(other.keySet());
     }
 
     @ParameterizedTest

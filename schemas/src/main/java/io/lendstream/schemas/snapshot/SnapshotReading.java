@@ -11,6 +11,7 @@ import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
@@ -27,9 +28,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.zip.CRC32;
 import java.util.zip.InflaterInputStream;
-import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 
 /** Decodes a snapshot from its parts. */
@@ -58,23 +59,34 @@ final class SnapshotReading {
         check(parts);
         SnapshotPart first = parts.get(0);
         SnapshotReading reading = new SnapshotReading();
+        ClusterState state;
         try {
             for (SnapshotPart part : parts) {
                 reading.read(part.content().toArray());
             }
+            checkKnown(first.scheduler().settings().keySet());
             Scheduler.of(first.scheduler());
-        } catch (IOException | AvroRuntimeException | IllegalArgumentException | IllegalStateException e) {
+            state = reading.state();
+        } catch (IOException | RuntimeException e) { // values that are damaged, or that only another version knows
             throw new UnusableSnapshotException(
                     "version %s wrote it, and this version cannot read it: %s"
-                            .formatted(first.version(), e.getMessage()),
+                            .formatted(first.version(), e.getMessage() == null ? e.toString() : e.getMessage()),
                     e);
         }
-        ClusterState state = reading.state();
         if (!state.position().equals(first.position()) || !state.domain().equals(first.domain())) {
             throw new UnusableSnapshotException(
                     "its content is of event %d of domain %s".formatted(state.eventSequence(), state.domain()));
         }
         return new Snapshot(first.scheduler(), state, first.version());
+    }
+
+    /** A replay without a setting that was in force would differ. */
+    private static void checkKnown(Set<String> settings) {
+        Set<String> unknown = new TreeSet<>(settings);
+        unknown.removeAll(SchedulerSettings.keys());
+        if (!unknown.isEmpty()) {
+            throw new IllegalArgumentException("its scheduler has the unknown settings " + String.join(", ", unknown));
+        }
     }
 
     private static void check(List<SnapshotPart> parts) throws UnusableSnapshotException {

@@ -14,7 +14,9 @@ import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.SnapshotPart;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
@@ -142,6 +144,38 @@ final class SnapshotTest {
                 .singleElement()
                 .asString()
                 .contains("version 1.2 wrote it, and this version cannot read it: ");
+    }
+
+    @Test
+    void isPassedOverWithASettingThatThisVersionDoesNotKnow() {
+        isPassedOver("its scheduler has the unknown settings half-lend", "half-lend", "true");
+    }
+
+    @Test
+    void isPassedOverWithASettingThatIsNoDuration() {
+        isPassedOver("Text cannot be parsed to a Duration", "lease", "soon");
+    }
+
+    private void isPassedOver(String why, String key, String value) {
+        SchedulerStarted started = scheduler(story.state());
+        Map<String, String> settings = new HashMap<>(started.settings());
+        settings.put(key, value);
+        List<SnapshotPart> parts = new ArrayList<>();
+        new SnapshotWriting(
+                        story.state(),
+                        new SchedulerStarted(
+                                started.domain(),
+                                started.at(),
+                                started.epoch(),
+                                started.policy(),
+                                settings,
+                                started.decidesFrom()),
+                        "1.2",
+                        SMALL)
+                .forEachRemaining(parts::add);
+
+        assertThat(read(parts)).isEmpty();
+        assertThat(notes).singleElement().asString().contains(why);
     }
 
     @Test

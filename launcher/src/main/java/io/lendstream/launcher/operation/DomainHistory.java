@@ -13,6 +13,7 @@ import io.lendstream.launcher.operation.SequenceSearch.Placed;
 import io.lendstream.schemas.snapshot.SnapshotShelf;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -30,6 +31,9 @@ final class DomainHistory implements DomainLog, AutoCloseable {
 
     /** No domain has this name. */
     private static final DomainId OUT_OF_ORDER = new DomainId("out of order");
+
+    /** A second record of a decision comes so soon after the first, or not at all. */
+    private static final Duration SECOND_WITHIN = Duration.ofHours(1);
 
     private static final Duration QUIET = Duration.ofSeconds(2);
 
@@ -68,9 +72,14 @@ final class DomainHistory implements DomainLog, AutoCloseable {
                     from,
                     placed -> {
                         SnapshotPart part = placed.value();
-                        isPast[0] |=
-                                part.domain().equals(domain) && part.position().eventSequence() > upTo;
-                        shelf.take(part);
+                        if (!part.domain().equals(domain)) {
+                            return;
+                        }
+                        if (part.position().eventSequence() > upTo) {
+                            isPast[0] = true;
+                        } else {
+                            shelf.take(part);
+                        }
                     },
                     () -> isPast[0]);
             boolean isAll = from == partition.beginning();
@@ -164,18 +173,23 @@ final class DomainHistory implements DomainLog, AutoCloseable {
                 .before(id.domain(), id.sequence());
         List<KeptReason> found = new ArrayList<>();
         long[] later = {0};
+        Instant[] until = {Instant.MAX};
+        boolean[] isLate = {false};
         read(
                 partition,
                 from,
                 placed -> {
-                    if (placed.value().id().equals(id)) {
+                    if (placed.written().isAfter(until[0])) {
+                        isLate[0] = true;
+                    } else if (placed.value().id().equals(id)) {
                         found.add(placed.value());
+                        until[0] = placed.written().plus(SECOND_WITHIN);
                     } else if (placed.value().id().domain().equals(id.domain())
                             && placed.value().id().compareTo(id) > 0) {
                         later[0]++;
                     }
                 },
-                () -> later[0] > SLACK);
+                () -> later[0] > SLACK || isLate[0]);
         return found.stream()
                 .reduce(KeptReason::and)
                 .filter(reason -> reason.decision().isPresent());

@@ -2,6 +2,7 @@ package io.lendstream.actuator.adoption;
 
 import io.lendstream.actuator.jobs.PrivateFiles;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.Selector;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.HostProcesses;
@@ -119,6 +120,11 @@ public final class AdoptionHost implements AutoCloseable {
                 clock,
                 SignalCheck::byShell,
                 ProcessHandle.current().pid());
+    }
+
+    /** Learns selectors: a tenant then takes over only what its selector matches. */
+    public void know(Map<Tenant, Selector> selectors) {
+        rules.know(selectors);
     }
 
     /**

@@ -1,12 +1,15 @@
 package io.lendstream.actuator.adoption;
 
+import io.lendstream.core.event.Selector;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.HostProcess;
 import io.lendstream.service.host.HostProcesses;
 import io.lendstream.service.host.ProcessName;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /** Why a process cannot become a tenant. Checks change nothing. */
@@ -14,12 +17,19 @@ final class AdoptionRules {
     private final HostProcesses host;
     private final SignalCheck signals;
     private final long own;
+    /** The last known selector of each tenant. */
+    private final Map<Tenant, Selector> selectors = new ConcurrentHashMap<>();
 
     /** @param own PID of this process */
     AdoptionRules(HostProcesses host, SignalCheck signals, long own) {
         this.host = host;
         this.signals = signals;
         this.own = own;
+    }
+
+    /** Learns selectors. Of a tenant without one nothing is checked: its declaration may not have been read yet. */
+    void know(Map<Tenant, Selector> declared) {
+        selectors.putAll(declared);
     }
 
     /**
@@ -38,6 +48,7 @@ final class AdoptionRules {
         }
         return conflict(name.get(), tenant, units, adopted)
                 .or(() -> ofProcess(name.get()))
+                .or(() -> unclaimed(name.get(), tenant))
                 .or(() -> signals.refusal(name.get().pid()));
     }
 
@@ -79,5 +90,15 @@ final class AdoptionRules {
                 .flatMap(self -> Stream.concat(Stream.of(self), host.ancestors(self).stream()))
                 .anyMatch(each -> each.pid() == name.pid());
         return isFamily ? Optional.of("the actuator runs in it") : Optional.empty();
+    }
+
+    /** A process may have become another program since it was found, or the selector may be another. */
+    private Optional<String> unclaimed(ProcessName name, Tenant tenant) {
+        return Optional.ofNullable(selectors.get(tenant))
+                .filter(selector -> ProcessSelector.complaint(selector).isEmpty())
+                .filter(selector -> host.of(name.pid())
+                        .filter(process -> new ProcessSelector(selector).claims(new ProcessFacts(process, host)))
+                        .isEmpty())
+                .map(selector -> "the selector of %s (%s) does not match it".formatted(tenant, selector.inWords()));
     }
 }

@@ -8,7 +8,7 @@ import java.util.Optional;
  * A process that something else has started, and that declared tenants claim.
  *
  * @param user its name as the agent of this machine reports it
- * @param claimedBy the tenants whose selectors match it or a process that it has started
+ * @param claimedBy the tenants whose selectors match it or a process that it has started; one of them matches it
  * @param workers how many workers it says it has; empty if it does not say
  * @param shown its program and script, for people
  */

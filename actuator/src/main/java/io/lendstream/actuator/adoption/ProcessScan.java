@@ -18,7 +18,8 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Finds the processes of this machine that selectors claim. A process counts for its root, whose name agents report.
+ * Finds the processes of this machine that selectors claim. A process counts for its root, whose name agents report. A
+ * selector has to match the root too: a supervisor or a notebook server is no tenant because one of its children is.
  * Processes that Lendstream started, this process with its ancestors and descendants, and threads of the kernel are
  * never found.
  */
@@ -76,6 +77,7 @@ public final class ProcessScan {
                 }
             }
             return roots.entrySet().stream()
+                    .filter(each -> each.getValue().isRootClaimed)
                     .map(each -> each.getValue().found(each.getKey().toString()))
                     .toList();
         }
@@ -109,6 +111,7 @@ public final class ProcessScan {
         private final HostProcesses host;
         private final Set<Tenant> by = new TreeSet<>(Comparator.comparing(Tenant::toString));
         private final List<HostProcess> processes = new ArrayList<>();
+        private boolean isRootClaimed;
 
         Claimed(HostProcess root, HostProcesses host) {
             this.root = root;
@@ -118,6 +121,7 @@ public final class ProcessScan {
 
         void take(HostProcess process, Set<Tenant> claims) {
             by.addAll(claims);
+            isRootClaimed |= process.name().equals(root.name());
             processes.add(process);
         }
 

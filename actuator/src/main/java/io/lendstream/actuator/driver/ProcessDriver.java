@@ -133,6 +133,7 @@ public final class ProcessDriver implements Driver {
         return Optional.of(new TenantFinder() {
             @Override
             public List<FoundProcess> find(Map<Tenant, Selector> selectors) {
+                adoptions.know(selectors);
                 return scan.find(selectors).stream()
                         .filter(each -> !adoptions.holds(each.user()))
                         .toList();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.Selector;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -218,6 +219,19 @@ class AdoptionHostTest {
 
         assertThat(host.of(BERT)).isEmpty();
         assertThat(strangers.running()).hasSize(before).contains(pid, child);
+    }
+
+    @Test
+    void aProcessThatTheSelectorDoesNotMatchItselfIsRefused() throws Exception {
+        Process root = strangers.start("RUN=chat \"$0\" -c 'sleep 300 & wait' & wait", Map.of("RUN", "all"));
+        await().atMost(ofSeconds(10)).until(() -> root.descendants().count() == 2);
+        host.know(Map.of(CHAT, new Selector(Map.of("environment.RUN", "chat"))));
+
+        assertThat(refused(CHAT, Strangers.user(root), "GPU-a"))
+                .hasValueSatisfying(why -> assertThat(why).contains("the selector of service chat", "does not match"));
+
+        host.know(Map.of(CHAT, new Selector(Map.of("environment.RUN", "all"))));
+        assertThat(refused(CHAT, Strangers.user(root), "GPU-a")).isEmpty();
     }
 
     private static String ownName() {

@@ -109,6 +109,22 @@ class ProcessScanTest {
     }
 
     @Test
+    void aRootIsNotFoundBecauseOfAChildAlone() throws Exception {
+        Process root = strangers.start(
+                "run() { RUN=$1 \"$0\" -c 'sleep 300 & wait' & }; run bert; run chat; wait", Map.of(), "supervisor");
+        Selector bert = new Selector(Map.of("command", here() + "/trainer*", "environment.RUN", "bert"));
+        Selector chat = new Selector(Map.of("command", here() + "/trainer*", "environment.RUN", "chat"));
+        await().atMost(ofSeconds(10)).until(() -> root.descendants().count() == 4);
+
+        assertThat(find(BERT, bert)).isEmpty();
+        assertThat(find(Map.of(BERT, bert, CHAT, chat))).isEmpty();
+        assertThat(find(Map.of(BERT, bert, CHAT, mark("supervisor"))))
+                .as("in doubt")
+                .extracting(FoundProcess::claimedBy)
+                .containsExactly(List.of(BERT, CHAT));
+    }
+
+    @Test
     void whatLendstreamStartedIsNotFound() throws Exception {
         strangers.start("sleep 300 & wait", Map.of("LENDSTREAM_TENANT", "lendstream/d/job/bert"), "ours");
         strangers.idle("theirs");

@@ -27,13 +27,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The processes of this machine that something else has started and that are tenants now. They are saved on disk: a
  * host on the directory of a killed one goes on with them. Closing a host leaves them running. Only {@link #end} and
- * {@link #kill} send signals, to the root and its descendants.
+ * {@link #kill} send signals, to the root and its descendants. If the root ends by itself, its descendants run on.
  */
 public final class AdoptionHost implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AdoptionHost.class);
     private static final long LOOK_MILLIS = 100;
     /** How often descendants are noted; between, a child whose parent ends is lost. */
     private static final Duration LOOK_AT_DESCENDANTS = Duration.ofSeconds(5);
+    /** What a root leaves behind by itself mostly ends at once; what runs after this time is given up. */
+    private static final Duration LEFT_BEHIND = Duration.ofSeconds(2);
     /** How many ended processes are remembered. */
     private static final int MOST_ENDED = 200;
 
@@ -59,6 +61,7 @@ public final class AdoptionHost implements AutoCloseable {
         boolean killed;
         Optional<Long> graceMillis = Optional.empty();
         long askedNanos;
+        Optional<Long> leftNanos = Optional.empty();
 
         Adopted(AdoptedTenant tenant, HostProcesses host) {
             this.tenant = tenant;
@@ -71,6 +74,21 @@ public final class AdoptionHost implements AutoCloseable {
             askedNanos = System.nanoTime();
         }
 
+        /** The root has ended, though nobody asked. */
+        void leave() {
+            leftNanos = leftNanos.or(() -> Optional.of(System.nanoTime()));
+        }
+
+        boolean isLeftBehind() {
+            return leftNanos
+                    .filter(at -> System.nanoTime() - at >= LEFT_BEHIND.toNanos())
+                    .isPresent();
+        }
+
+        AdoptionEnd end() {
+            return killed ? AdoptionEnd.FORCED : asked ? AdoptionEnd.ASKED : AdoptionEnd.UNASKED;
+        }
+
         boolean isOverdue() {
             return asked
                     && graceMillis
@@ -79,7 +97,7 @@ public final class AdoptionHost implements AutoCloseable {
         }
     }
 
-    private record Gone(AdoptedTenant adopted, boolean asked, boolean forced) {}
+    private record Gone(AdoptedTenant adopted, AdoptionEnd end) {}
 
     AdoptionHost(Path directory, AdoptionListener listener, InstantSource clock, SignalCheck signals, long own) {
         this.file = new AdoptionFile(directory.resolve("adopted.json"));
@@ -231,7 +249,7 @@ public final class AdoptionHost implements AutoCloseable {
 
     private void look() {
         try {
-            lookAtAll().forEach(gone -> listener.gone(gone.adopted(), gone.asked(), gone.forced()));
+            lookAtAll().forEach(gone -> listener.gone(gone.adopted(), gone.end()));
         } catch (RuntimeException e) {
             LOG.error("checking adopted processes failed; will retry", e);
         }
@@ -247,15 +265,19 @@ public final class AdoptionHost implements AutoCloseable {
             if (each.killed || each.isOverdue()) {
                 each.killed = true;
                 each.process.kill();
-            } else if (!each.process.isRunning()) {
+            } else if (!each.process.isRunning() && each.asked) {
                 each.process.kill(); // what the root has left behind
+            } else if (!each.process.isRunning()) {
+                each.process.look();
+                each.leave();
             } else if (isTime || each.asked) {
                 each.process.look();
             }
-            if (each.process.isGone()) {
+            boolean isGone = each.process.isGone();
+            if (isGone || each.isLeftBehind() && !each.asked) {
                 adopted.remove(each.tenant.process().toString());
                 remember(each);
-                gone.add(new Gone(each.tenant, each.asked, each.killed));
+                gone.add(new Gone(each.tenant, isGone ? each.end() : AdoptionEnd.OTHERS_RUN_ON));
             }
         }
         lookedNanos = isTime ? System.nanoTime() : lookedNanos;

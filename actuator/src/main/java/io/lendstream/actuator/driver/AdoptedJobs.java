@@ -1,6 +1,7 @@
 package io.lendstream.actuator.driver;
 
 import io.lendstream.actuator.adoption.AdoptedTenant;
+import io.lendstream.actuator.adoption.AdoptionEnd;
 import io.lendstream.actuator.adoption.AdoptionHost;
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
@@ -42,7 +43,7 @@ final class AdoptedJobs {
         latest.remove(id);
         Optional<Instant> end = host.endedByItself(place.tenant());
         if (end.isPresent() && !jobs.isSubmittedAfter(id, end.get())) {
-            jobs.endWithoutStatus(id, place, end.get());
+            jobs.endWithoutStatus(id, place, end.get(), AdoptionEnd.UNASKED);
             return;
         }
         List<Adopted> found = place.adopted().stream()
@@ -132,18 +133,18 @@ final class AdoptedJobs {
         }
     }
 
-    /** No process of an adopted job is left. */
-    synchronized void gone(AdoptedTenant job, boolean isAsked, boolean isForced) {
+    /** The process of an adopted job has ended. */
+    synchronized void gone(AdoptedTenant job, AdoptionEnd end) {
         JobId id = job.tenant().jobId().orElseThrow();
         Optional<Order.Place> last = Optional.ofNullable(latest.remove(id));
-        if (!isAsked) {
+        if (!end.isAsked()) {
             Order.Place place = last.orElseGet(() -> asTakenOver(job));
-            host.endedByItself(job.tenant()).ifPresent(at -> jobs.endWithoutStatus(id, place, at));
+            host.endedByItself(job.tenant()).ifPresent(at -> jobs.endWithoutStatus(id, place, at, end));
             return;
         }
         List<GpuId> left = without(job.units(), last.map(Order.Place::units).orElse(List.of()));
         if (!left.isEmpty()) {
-            driverListener.tell(new DriverEvent.Stopped(job.tenant(), left, isForced, ""));
+            driverListener.tell(new DriverEvent.Stopped(job.tenant(), left, end.isForced(), ""));
         }
         last.ifPresent(place -> start(id, place));
     }

@@ -1,5 +1,6 @@
 package io.lendstream.actuator.driver;
 
+import io.lendstream.actuator.adoption.AdoptionEnd;
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.id.Tenant;
@@ -12,7 +13,19 @@ final class DriverEvents {
     /** Why a tenant stopped that is no child of the actuator, whose exit status the system does not tell it. */
     static final String ENDED_WITHOUT_STATUS = "ended; its exit status is not known because something else started it";
 
+    /** What was ended without being asked to, and has left others that Lendstream does not touch. */
+    static final String OTHERS_RUN_ON = "its process has ended; others that it started run on";
+
     private DriverEvents() {}
+
+    /** Why something has ended that something else had started; empty if it was asked to. */
+    static String reasonOf(AdoptionEnd end) {
+        return switch (end) {
+            case UNASKED -> ENDED_WITHOUT_STATUS;
+            case OTHERS_RUN_ON -> OTHERS_RUN_ON;
+            case ASKED, FORCED -> "";
+        };
+    }
 
     static List<DriverEvent> allOf(Order order) {
         List<DriverEvent> driverEvents = new ArrayList<>();

@@ -1,6 +1,7 @@
 package io.lendstream.actuator.driver;
 
 import io.lendstream.actuator.adoption.AdoptedTenant;
+import io.lendstream.actuator.adoption.AdoptionEnd;
 import io.lendstream.actuator.adoption.AdoptionHost;
 import io.lendstream.actuator.adoption.FoundProcess;
 import io.lendstream.actuator.adoption.ProcessScan;
@@ -55,7 +56,7 @@ public final class ProcessDriver implements Driver {
                 files, state.resolve(JOBS), environment, surroundings, driverListener, clock, later);
         this.adoptions = AdoptionHost.open(
                 state.resolve("adopted"),
-                (tenant, isAsked, isForced) -> later.execute(() -> gone(tenant, isAsked, isForced)),
+                (tenant, end) -> later.execute(() -> gone(tenant, end)),
                 clock);
         this.adopted = new AdoptedJobs(adoptions, jobs, driverListener);
         this.services = new ServiceReplicas(
@@ -70,12 +71,12 @@ public final class ProcessDriver implements Driver {
     }
 
     /** A process has ended that something else had started. */
-    private void gone(AdoptedTenant tenant, boolean isAsked, boolean isForced) {
+    private void gone(AdoptedTenant tenant, AdoptionEnd end) {
         try {
             if (tenant.tenant().isJob()) {
-                adopted.gone(tenant, isAsked, isForced);
+                adopted.gone(tenant, end);
             } else {
-                services.gone(tenant, isAsked, isForced);
+                services.gone(tenant, end);
             }
         } catch (RuntimeException e) {
             LOG.warn("cannot report the end of {}; the next start of the actuator will", tenant, e);

@@ -1,6 +1,7 @@
 package io.lendstream.actuator.driver;
 
 import io.lendstream.actuator.adoption.AdoptedTenant;
+import io.lendstream.actuator.adoption.AdoptionEnd;
 import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.actuator.jobs.ReplicaHost;
 import io.lendstream.actuator.jobs.ReplicaListener;
@@ -86,10 +87,10 @@ final class ServiceReplicas implements AutoCloseable {
         adopted.force(force).forEach(gpu -> replicas.stop(id, gpu, true));
     }
 
-    /** No process of a replica is left that something else has started. */
-    void gone(AdoptedTenant replica, boolean isAsked, boolean isForced) {
-        String end = isAsked ? "" : DriverEvents.ENDED_WITHOUT_STATUS;
-        driverListener.tell(new DriverEvent.Stopped(replica.tenant(), replica.units(), isForced, end));
+    /** The process of a replica has ended that something else has started. */
+    void gone(AdoptedTenant replica, AdoptionEnd end) {
+        driverListener.tell(new DriverEvent.Stopped(
+                replica.tenant(), replica.units(), end.isForced(), DriverEvents.reasonOf(end)));
         replica.tenant().serviceId().ifPresent(this::settle);
     }
 

@@ -1,5 +1,6 @@
 package io.lendstream.actuator.driver;
 
+import io.lendstream.actuator.adoption.AdoptionEnd;
 import io.lendstream.actuator.jobs.Batching;
 import io.lendstream.actuator.jobs.ChangeTimings;
 import io.lendstream.actuator.jobs.CleanEnvironment;
@@ -231,8 +232,8 @@ final class TrainingProcesses implements AutoCloseable {
      * A job has ended by itself whose process something else had started. It counts as failed, because it may have
      * been, and is not started again.
      */
-    void endWithoutStatus(JobId id, Order.Place last, Instant at) {
-        Ended end = new Ended(JobPhase.FAILED, DriverEvents.ENDED_WITHOUT_STATUS, at);
+    void endWithoutStatus(JobId id, Order.Place last, Instant at, AdoptionEnd how) {
+        Ended end = new Ended(JobPhase.FAILED, DriverEvents.reasonOf(how), at);
         ended.put(id, end);
         reportOver(last, end);
     }

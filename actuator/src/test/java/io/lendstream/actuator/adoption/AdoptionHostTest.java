@@ -61,9 +61,14 @@ class AdoptionHostTest {
         return opened;
     }
 
-    private void hear(AdoptedTenant adopted, boolean asked, boolean forced) {
-        heard.add("%s on %s%s%s"
-                .formatted(adopted.tenant(), adopted.units(), asked ? ", asked" : "", forced ? ", forced" : ""));
+    private void hear(AdoptedTenant adopted, AdoptionEnd end) {
+        heard.add("%s on %s%s%s%s"
+                .formatted(
+                        adopted.tenant(),
+                        adopted.units(),
+                        end.isAsked() ? ", asked" : "",
+                        end.isForced() ? ", forced" : "",
+                        end == AdoptionEnd.OTHERS_RUN_ON ? ", others run on" : ""));
     }
 
     private void hears(String line) {
@@ -133,13 +138,32 @@ class AdoptionHostTest {
     }
 
     @Test
-    void aProcessThatEndsByItselfIsReportedAndLeavesNoChildBehind() throws Exception {
-        Process process = started("sleep 300 & sleep 0.7; exit 3");
-        adopted(BERT, process, "GPU-a");
+    void aProcessThatEndsByItselfIsReportedAndItsChildrenRunOn() throws Exception {
+        AdoptedTenant bert = adopted(BERT, started("sleep 300 & sleep 0.7; exit 3"), "GPU-a");
+
+        hears("job bert on [GPU-a], others run on");
+        assertThat(strangers.running()).hasSize(1);
+        assertThat(host.of(BERT)).isEmpty();
+        assertThat(host.endedByItself(BERT)).isPresent();
+        host.kill(bert);
+        assertThat(strangers.running()).as("given up").hasSize(1);
+    }
+
+    @Test
+    void childrenThatEndSoonAfterTheirRootDoNotRunOn() throws Exception {
+        adopted(BERT, started("sleep 1.5 & sleep 0.5; exit 3"), "GPU-a");
 
         hears("job bert on [GPU-a]");
+    }
+
+    @Test
+    void whatARootLeavesBehindThatWasAskedToEndIsKilled() throws Exception {
+        adopted(BERT, started("trap 'exit 0' TERM; sleep 300 & wait"), "GPU-a");
+
+        host.end(host.of(BERT).get(0), Optional.empty());
+
+        hears("job bert on [GPU-a], asked");
         assertThat(strangers.running()).isEmpty();
-        assertThat(host.endedByItself(BERT)).isPresent();
     }
 
     @Test

@@ -135,7 +135,7 @@ class AdoptedJobsTest extends AdoptionFixture {
     @Test
     void aJobThatEndsByItselfIsOverAndNotStartedAgainUntilItIsSubmittedAgain() throws Exception {
         writeProgram();
-        Adopted adopted = takenOver(stranger("sleep 300 & sleep 0.6; exit 0"), "GPU-a");
+        Adopted adopted = takenOver(stranger("sleep 0.6; exit 0"), "GPU-a");
 
         hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a"), false, DriverEvents.ENDED_WITHOUT_STATUS));
         assertThat(heard.progress()).extracting(TrainingProgress::phase).containsExactly(JobPhase.FAILED);
@@ -149,6 +149,18 @@ class AdoptedJobsTest extends AdoptionFixture {
         submit(Instant.now().plusSeconds(1));
         driver.take(place(3, Orders.JOB, Orders.gpus("GPU-c"), List.of()));
         awaitStarted("GPU-c of 1");
+    }
+
+    @Test
+    void aWrapperThatEndsLeavesItsTrainingRunningAndTheJobIsNotStartedASecondTime() throws Exception {
+        writeProgram();
+        takenOver(stranger("sleep 300 & sleep 0.6; exit 0"), "GPU-a");
+
+        hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a"), false, DriverEvents.OTHERS_RUN_ON));
+        driver.take(place(2, Orders.JOB, Orders.gpus("GPU-b"), List.of()));
+        hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-b"), false, DriverEvents.ENDED_WITHOUT_STATUS));
+        assertThat(strangers.running()).hasSize(1);
+        assertThat(own()).isEmpty();
     }
 
     @Test

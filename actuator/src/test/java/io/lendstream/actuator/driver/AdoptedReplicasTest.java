@@ -78,14 +78,22 @@ class AdoptedReplicasTest extends AdoptionFixture {
 
     @Test
     void aReplicaThatEndsByItselfIsReportedAndAnotherOneCanStartThere() throws Exception {
-        Process process = stranger("sleep 300 & sleep 0.7; exit 0");
-        takenOver(1, process, "GPU-a");
+        takenOver(1, stranger("sleep 0.7; exit 0"), "GPU-a");
 
         hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, DriverEvents.ENDED_WITHOUT_STATUS));
         assertThat(own()).isEmpty();
         driver.take(place(2, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
         hears(new DriverEvent.InForce(Orders.CHAT, Orders.decision(2)));
         await().atMost(ofSeconds(5)).until(() -> hasStarted("GPU-a"));
+    }
+
+    @Test
+    void aWrapperThatEndsLeavesItsServerRunning() throws Exception {
+        takenOver(1, stranger("sleep 300 & sleep 0.7; exit 0"), "GPU-a");
+
+        hears(new DriverEvent.Stopped(
+                Orders.CHAT, Orders.gpus("GPU-a"), false, "its process has ended; others that it started run on"));
+        assertThat(strangers.running()).hasSize(1);
     }
 
     @Test

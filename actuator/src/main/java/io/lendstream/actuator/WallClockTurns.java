@@ -7,6 +7,7 @@ import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
@@ -17,8 +18,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,7 +85,13 @@ final class WallClockTurns implements Turns {
         driver = settings.driven().map(driven -> driven.maker().make(inventory, driverListener()));
         found.use(driver.flatMap(Driver::finder));
         boolean isSeen = driver.map(Driver::seesWhatRuns).orElse(false);
-        processor.actuation().resume(wallClock.instant(), isSeen).forEach(this::order);
+        List<Order> standing = processor.actuation().resume(wallClock.instant(), isSeen);
+        standing.forEach(this::order);
+        Set<Tenant> placed = standing.stream()
+                .filter(Order.Place.class::isInstance)
+                .map(place -> ((Order.Place) place).tenant())
+                .collect(Collectors.toSet());
+        driver.ifPresent(each -> each.resumed(placed));
     }
 
     private DriverListener driverListener() {

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -224,6 +225,13 @@ public final class AdoptionHost implements AutoCloseable {
             save();
             LOG.info("gave up {} of {}, which runs on", one.process(), one.tenant());
         });
+    }
+
+    /** Forgets all processes of other tenants, unless they were asked to end. */
+    public synchronized void letGoOfOthers(Set<Tenant> tenants) {
+        all().stream()
+                .filter(each -> !tenants.contains(each.tenant()) && !isEnding(each))
+                .forEach(this::letGo);
     }
 
     /** When a process of a tenant ended that was adopted and was not to end; empty if none did. */

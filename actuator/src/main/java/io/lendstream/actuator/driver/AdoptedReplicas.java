@@ -43,6 +43,10 @@ final class AdoptedReplicas {
         }
         Set<GpuId> held = new HashSet<>();
         for (AdoptedTenant each : host.of(place.tenant())) {
+            if (isUnknown(each, place)) {
+                host.letGo(each);
+                continue;
+            }
             held.addAll(each.units());
             if (!host.isEnding(each)) {
                 driverListener.tell(new DriverEvent.Started(place.tenant(), each.units()));
@@ -57,6 +61,11 @@ final class AdoptedReplicas {
         }
         units.addAll(held);
         return units;
+    }
+
+    /** Whether the sender of an order does not know a process, which its list has from a state that was lost. */
+    private boolean isUnknown(AdoptedTenant each, Order.Place place) {
+        return !each.isOnAnyOf(place.units()) && !each.isOnAnyOf(place.leaving()) && !host.isEnding(each);
     }
 
     private Optional<String> conflict(Adopted one, Tenant tenant, List<ReplicaHost.Running> started) {

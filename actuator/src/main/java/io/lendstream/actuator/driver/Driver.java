@@ -1,8 +1,10 @@
 package io.lendstream.actuator.driver;
 
 import io.lendstream.core.actuation.Order;
+import io.lendstream.core.id.Tenant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Executes orders about tenants and GPUs. Orders come from one thread, and {@link #take} must return at once; results
@@ -10,6 +12,12 @@ import java.util.Optional;
  */
 public interface Driver extends AutoCloseable {
     void take(Order order);
+
+    /**
+     * Called once, after the orders that stand from an earlier run: the driver forgets what it had taken over for
+     * others than these tenants, and does not end it.
+     */
+    default void resumed(Set<Tenant> placed) {}
 
     /** The exact actions for an order, one a line; nothing is executed. */
     List<String> plan(Order order);

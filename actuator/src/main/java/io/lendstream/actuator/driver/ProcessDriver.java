@@ -16,6 +16,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -116,6 +117,11 @@ public final class ProcessDriver implements Driver {
             DriverEvents.failureOf(order, "the process driver cannot execute this kind of order")
                     .ifPresent(driverListener::tell);
         }
+    }
+
+    @Override
+    public void resumed(Set<Tenant> placed) {
+        adoptions.letGoOfOthers(placed);
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.lendstream.core.decision.Adopted;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -179,6 +180,43 @@ class AdoptedReplicasTest extends AdoptionFixture {
         hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), true, "given up; it runs on"));
         assertThat(strangers.running()).hasSize(2);
         takenOver(2, process, "GPU-a");
+    }
+
+    @Test
+    void whatNoOrderKnowsIsGivenUpAndRunsOn() throws Exception {
+        takenOver(1, stranger(ENDS), "GPU-a");
+        Adopted known = adopted(stranger(ENDS), "GPU-b");
+        restart();
+
+        driver.take(place(2, Orders.CHAT, Orders.gpus("GPU-b"), List.of(), known));
+
+        hears(new DriverEvent.InForce(Orders.CHAT, Orders.decision(2)));
+        assertThat(heard.deeds()).doesNotContain(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-a")));
+        driver.take(new Order.Force(Orders.decision(3), Orders.CHAT, Orders.gpus("GPU-a")));
+        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), true, ""));
+        assertThat(strangers.running()).hasSize(4);
+    }
+
+    @Test
+    void afterARestartWhatHasNoOrderAtAllIsGivenUpUnlessItWasToEnd() throws Exception {
+        Adopted kept = takenOver(1, stranger(ENDS), "GPU-a");
+        restart();
+        driver.resumed(Set.of(Orders.CHAT));
+        driver.take(place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of(), kept));
+        hears(new DriverEvent.InForce(Orders.CHAT, Orders.decision(1)));
+
+        driver.resumed(Set.of());
+        driver.take(place(2, Orders.CHAT, List.of(), Orders.gpus("GPU-a")));
+
+        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, ""));
+        assertThat(strangers.running()).hasSize(2);
+
+        takenOver(3, stranger(IGNORES_SIGTERM), "GPU-b");
+        driver.take(place(4, Orders.CHAT, List.of(), Orders.gpus("GPU-b")));
+        driver.resumed(Set.of());
+        driver.take(new Order.Force(Orders.decision(4), Orders.CHAT, Orders.gpus("GPU-b")));
+        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-b"), true, ""));
+        assertThat(strangers.running()).hasSize(2);
     }
 
     @Test

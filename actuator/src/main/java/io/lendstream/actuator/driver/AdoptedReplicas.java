@@ -55,8 +55,10 @@ final class AdoptedReplicas {
         units.removeIf(unit -> !place.units().contains(unit));
         List<GpuId> missing =
                 units.stream().filter(unit -> !held.contains(unit)).toList();
-        if (!missing.isEmpty()) { // after the others have started: a failure counts for what has not
-            driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), refused));
+        if (!missing.isEmpty()) {
+            if (missing.containsAll(place.units())) { // a failure would end other replicas of the order that start
+                driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), refused));
+            }
             driverListener.tell(new DriverEvent.Stopped(place.tenant(), missing, false, refused));
         }
         units.addAll(held);

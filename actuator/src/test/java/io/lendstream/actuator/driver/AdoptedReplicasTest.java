@@ -79,7 +79,7 @@ class AdoptedReplicasTest extends AdoptionFixture {
 
     @Test
     void aReplicaThatEndsByItselfIsReportedAndAnotherOneCanStartThere() throws Exception {
-        takenOver(1, stranger("sleep 0.7; exit 0"), "GPU-a");
+        takenOver(1, stranger("sleep 3; exit 0"), "GPU-a");
 
         hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, DriverEvents.ENDED_WITHOUT_STATUS));
         assertThat(own()).isEmpty();
@@ -106,11 +106,28 @@ class AdoptedReplicasTest extends AdoptionFixture {
 
         driver.take(place(1, Orders.CHAT, Orders.gpus("GPU-a", "GPU-b"), List.of(), first, second));
 
-        assertThat(failure()).contains(first.user(), "it has ended");
-        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, failure()));
-        List<DriverEvent> deeds = heard.deeds();
-        assertThat(deeds.get(0)).isEqualTo(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-b")));
+        String why = first.user() + " is not taken over: it has ended";
+        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, why));
+        hears(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-b")));
         assertThat(own()).as("nothing is started in its place").isEmpty();
+    }
+
+    @Test
+    void anotherReplicaThatStartsDoesNotFailWithAnAdoption() throws Exception {
+        Process gone = stranger(ENDS);
+        Adopted first = adopted(gone, "GPU-a");
+        gone.destroyForcibly().waitFor();
+
+        driver.take(place(2, Orders.CHAT, Orders.gpus("GPU-a", "GPU-b"), List.of(), first));
+
+        hears(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-b")));
+        String why = first.user() + " is not taken over: it has ended";
+        assertThat(heard.deeds())
+                .contains(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, why))
+                .noneMatch(DriverEvent.Failed.class::isInstance);
+
+        driver.take(place(3, Orders.CHAT, Orders.gpus("GPU-a"), Orders.gpus("GPU-b"), first));
+        assertThat(failure()).as("nothing of the order is there").isEqualTo(why);
     }
 
     @Test

@@ -36,6 +36,10 @@ final class AdoptedJobs {
 
     synchronized void place(JobId id, Order.Place place) {
         Optional<AdoptedTenant> there = held(id);
+        if (there.isPresent() && isUnknown(there.get(), place)) {
+            host.letGo(there.get());
+            there = Optional.empty();
+        }
         if (there.isPresent()) {
             steer(id, there.get(), place);
             return;
@@ -49,11 +53,16 @@ final class AdoptedJobs {
         List<Adopted> found = place.adopted().stream()
                 .filter(each -> !host.hasEnded(each.user()))
                 .toList();
-        if (!found.isEmpty() && !jobs.isRunning(id)) {
+        if (!found.isEmpty()) {
             takeOver(id, found, place);
         } else {
             start(id, place);
         }
+    }
+
+    /** Whether the sender of an order does not know a process, which the list has from a state that was lost. */
+    private boolean isUnknown(AdoptedTenant there, Order.Place place) {
+        return !there.isOnAnyOf(place.units()) && !there.isOnAnyOf(place.leaving()) && !host.isEnding(there);
     }
 
     /** Executes an order about a job whose process has ended, or that Lendstream has started. */
@@ -67,10 +76,8 @@ final class AdoptedJobs {
 
     private void takeOver(JobId id, List<Adopted> found, Order.Place place) {
         Adopted first = found.get(0);
-        Optional<String> refusal = found.size() > 1
-                ? Optional.of("%s is not taken over: a job has one process on a machine, but %s and %s are to be its"
-                        .formatted(place.tenant(), first.user(), found.get(1).user()))
-                : host.adopt(place.decision(), place.tenant(), first.user(), first.units());
+        Optional<String> refusal = conflict(id, found, place)
+                .or(() -> host.adopt(place.decision(), place.tenant(), first.user(), first.units()));
         if (refusal.isEmpty()) {
             held(id).ifPresent(there -> steer(id, there, place));
             return;
@@ -79,6 +86,17 @@ final class AdoptedJobs {
                 found.stream().flatMap(each -> each.units().stream()).toList();
         driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), refusal.get()));
         driverListener.tell(new DriverEvent.Stopped(place.tenant(), units, false, refusal.get()));
+    }
+
+    private Optional<String> conflict(JobId id, List<Adopted> found, Order.Place place) {
+        String first = found.get(0).user();
+        if (jobs.isRunning(id)) { // the copy must not move to the GPUs of a stranger
+            return Optional.of("%s is not taken over: Lendstream runs %s already".formatted(first, place.tenant()));
+        }
+        return found.size() > 1
+                ? Optional.of("%s is not taken over: a job has one process on a machine, but %s and %s are to be its"
+                        .formatted(place.tenant(), first, found.get(1).user()))
+                : Optional.empty();
     }
 
     /** Brings a job whose process runs to its order. */

@@ -135,7 +135,7 @@ class AdoptedJobsTest extends AdoptionFixture {
     @Test
     void aJobThatEndsByItselfIsOverAndNotStartedAgainUntilItIsSubmittedAgain() throws Exception {
         writeProgram();
-        Adopted adopted = takenOver(stranger("sleep 0.6; exit 0"), "GPU-a");
+        Adopted adopted = takenOver(stranger("sleep 3; exit 0"), "GPU-a");
 
         hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a"), false, DriverEvents.ENDED_WITHOUT_STATUS));
         assertThat(heard.progress()).extracting(TrainingProgress::phase).containsExactly(JobPhase.FAILED);
@@ -231,6 +231,35 @@ class AdoptedJobsTest extends AdoptionFixture {
         driver.take(new Order.Force(Orders.decision(1), Orders.JOB, Orders.gpus("GPU-a")));
         hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a"), true, "given up; it runs on"));
         assertThat(strangers.running()).hasSize(4);
+    }
+
+    @Test
+    void aJobThatLendstreamRunsDoesNotMoveToTheUnitsOfAStranger() throws Exception {
+        writeProgram();
+        driver.take(place(1, Orders.JOB, Orders.gpus("GPU-a"), List.of()));
+        awaitStarted("GPU-a of 1");
+        Adopted other = adopted(stranger(ENDS), "GPU-b");
+
+        driver.take(place(2, Orders.JOB, Orders.gpus("GPU-b"), List.of(), other));
+
+        assertThat(failure()).isEqualTo(other.user() + " is not taken over: Lendstream runs job job already");
+        hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-b"), false, failure()));
+        Thread.sleep(300);
+        assertThat(started()).containsExactly("GPU-a of 1");
+        assertThat(own()).isNotEmpty();
+        assertThat(strangers.running()).hasSize(2);
+    }
+
+    @Test
+    void aProcessThatNoOrderKnowsIsGivenUpAndRunsOn() throws Exception {
+        writeProgram();
+        takenOver(stranger(ENDS), "GPU-a");
+        restart();
+
+        driver.take(place(2, Orders.JOB, Orders.gpus("GPU-b"), List.of()));
+
+        awaitStarted("GPU-b of 1");
+        assertThat(strangers.running()).hasSize(2);
     }
 
     @Test

@@ -40,9 +40,14 @@ final class AdoptedProcess {
             handle(parent).stream()
                     .flatMap(ProcessHandle::descendants)
                     .flatMap(child -> host.of(child.pid()).stream())
+                    .filter(child -> isBelow(child, parent)) // its PID may have come again since it was listed
                     .map(HostProcess::name)
                     .forEach(others::add);
         }
+    }
+
+    private boolean isBelow(HostProcess child, ProcessName parent) {
+        return host.ancestors(child).stream().anyMatch(each -> each.name().equals(parent));
     }
 
     /** Whether neither the root nor a known descendant runs. */

@@ -19,6 +19,11 @@ public record AdoptedTenant(Tenant tenant, ProcessName process, List<GpuId> unit
         units = GpuId.sorted(units);
     }
 
+    /** Whether a kill undoes the adoption: it follows the same decision, or one before the order that took it over. */
+    public boolean isUndoneBy(DecisionId kill) {
+        return kill.domain().equals(decision.domain()) && kill.compareTo(decision) <= 0;
+    }
+
     /** Whether it uses one of these units. */
     public boolean isOnAnyOf(Collection<GpuId> some) {
         return units.stream().anyMatch(some::contains);

@@ -128,7 +128,7 @@ final class AdoptedJobs {
     }
 
     /**
-     * Kills the process with all that it has started. An adoption that is undone by its own decision, without an order
+     * Kills the process with all that it has started. An adoption that is undone by its own decision or one before, without an order
      * to leave, gives the process up instead.
      */
     synchronized void force(JobId id, Order.Force force) {
@@ -141,11 +141,11 @@ final class AdoptedJobs {
         if (!rest.isEmpty()) {
             jobs.force(id, new Order.Force(force.decision(), force.tenant(), rest));
         }
-        if (!host.isEnding(there.get()) && force.decision().equals(there.get().decision())) {
+        if (!host.isEnding(there.get()) && there.get().isUndoneBy(force.decision())) {
             host.letGo(there.get());
             latest.remove(id);
             driverListener.tell(
-                    new DriverEvent.Stopped(force.tenant(), there.get().units(), true, "given up; it runs on"));
+                    new DriverEvent.Stopped(force.tenant(), there.get().units(), false, "given up; it runs on"));
         } else {
             host.kill(there.get());
         }

@@ -90,16 +90,16 @@ final class AdoptedReplicas {
     }
 
     /**
-     * Kills the replicas on units; returns the other units. An adoption that is undone by its own decision, without an
+     * Kills the replicas on units; returns the other units. An adoption that is undone by its own decision or one before, without an
      * order to leave, gives the process up instead.
      */
     List<GpuId> force(Order.Force force) {
         List<GpuId> others = others(force.tenant(), force.units());
         for (AdoptedTenant each : on(force.tenant(), force.units())) {
-            if (!host.isEnding(each) && force.decision().equals(each.decision())) {
+            if (!host.isEnding(each) && each.isUndoneBy(force.decision())) {
                 host.letGo(each);
                 driverListener.tell(
-                        new DriverEvent.Stopped(force.tenant(), each.units(), true, "given up; it runs on"));
+                        new DriverEvent.Stopped(force.tenant(), each.units(), false, "given up; it runs on"));
             } else {
                 host.kill(each);
             }

@@ -229,7 +229,7 @@ class AdoptedJobsTest extends AdoptionFixture {
 
         takenOver(first, "GPU-a");
         driver.take(new Order.Force(Orders.decision(1), Orders.JOB, Orders.gpus("GPU-a")));
-        hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a"), true, "given up; it runs on"));
+        hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a"), false, "given up; it runs on"));
         assertThat(strangers.running()).hasSize(4);
     }
 

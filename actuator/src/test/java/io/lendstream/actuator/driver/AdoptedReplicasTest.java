@@ -194,9 +194,19 @@ class AdoptedReplicasTest extends AdoptionFixture {
 
         driver.take(new Order.Force(Orders.decision(1), Orders.CHAT, Orders.gpus("GPU-a")));
 
-        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), true, "given up; it runs on"));
+        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, "given up; it runs on"));
         assertThat(strangers.running()).hasSize(2);
         takenOver(2, process, "GPU-a");
+    }
+
+    @Test
+    void anAdoptionThatWasOrderedTogetherWithALaterDecisionIsUndoneByItsOwn() throws Exception {
+        takenOver(2, stranger(ENDS), "GPU-a");
+
+        driver.take(new Order.Force(Orders.decision(1), Orders.CHAT, Orders.gpus("GPU-a")));
+
+        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, "given up; it runs on"));
+        assertThat(strangers.running()).hasSize(2);
     }
 
     @Test

@@ -188,6 +188,11 @@ public final class AdoptionHost implements AutoCloseable {
         return adopted.containsKey(user);
     }
 
+    /** Why a process cannot be ended from here; empty if it can. It starts a process, so it is not cheap. */
+    public Optional<String> signalRefusal(String user) {
+        return ProcessName.parse(user).flatMap(name -> rules.signalRefusal(name));
+    }
+
     /** Whether a process was asked to end. */
     public synchronized boolean isEnding(AdoptedTenant one) {
         return find(one).filter(each -> each.asked).isPresent();

@@ -49,7 +49,11 @@ final class AdoptionRules {
         return conflict(name.get(), tenant, units, adopted)
                 .or(() -> ofProcess(name.get()))
                 .or(() -> unclaimed(name.get(), tenant))
-                .or(() -> signals.refusal(name.get().pid()));
+                .or(() -> signalRefusal(name.get()));
+    }
+
+    Optional<String> signalRefusal(ProcessName name) {
+        return signals.refusal(name.pid());
     }
 
     private static Optional<String> conflict(

@@ -3,18 +3,15 @@ package io.lendstream.actuator.driver;
 import io.lendstream.actuator.adoption.AdoptedTenant;
 import io.lendstream.actuator.adoption.AdoptionEnd;
 import io.lendstream.actuator.adoption.AdoptionHost;
-import io.lendstream.actuator.adoption.FoundProcess;
 import io.lendstream.actuator.adoption.ProcessScan;
 import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.actuator.jobs.JobHost;
 import io.lendstream.core.actuation.Order;
-import io.lendstream.core.event.Selector;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.HostProcesses;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
@@ -137,20 +134,7 @@ public final class ProcessDriver implements Driver {
     @Override
     public Optional<TenantFinder> finder() {
         var scan = new ProcessScan(new HostProcesses(), ProcessHandle.current().pid());
-        return Optional.of(new TenantFinder() {
-            @Override
-            public List<FoundProcess> find(Map<Tenant, Selector> selectors) {
-                adoptions.know(selectors);
-                return scan.find(selectors).stream()
-                        .filter(each -> !adoptions.holds(each.user()))
-                        .toList();
-            }
-
-            @Override
-            public Optional<String> complaint(Selector selector) {
-                return ProcessScan.complaint(selector);
-            }
-        });
+        return Optional.of(new ProcessFinder(scan, adoptions));
     }
 
     @Override

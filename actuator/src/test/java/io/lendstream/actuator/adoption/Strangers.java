@@ -5,9 +5,12 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 
 /** Real processes that something else than Lendstream has started. All are killed at the end. */
 public final class Strangers implements AutoCloseable {
@@ -20,6 +23,17 @@ public final class Strangers implements AutoCloseable {
         this.directory = directory;
         this.shell = directory.resolve("trainer");
         Files.copy(Path.of("/bin/sh").toRealPath(), shell);
+    }
+
+    /** A host for which the system refuses signals to some processes, by their names. */
+    public static AdoptionHost host(Path state, Function<String, Optional<String>> refusals) throws IOException {
+        var processes = new HostProcesses();
+        return new AdoptionHost(
+                Files.createDirectory(state),
+                (tenant, end) -> {},
+                InstantSource.system(),
+                pid -> refusals.apply(processes.of(pid).orElseThrow().name().toString()),
+                ProcessHandle.current().pid());
     }
 
     /** Starts a script; {@code $0} in it is the copy of the shell. */

@@ -38,9 +38,15 @@ final class AdoptionFile {
      * All of the file.
      *
      * @param ended processes that were adopted and have ended, the latest last
+     * @param boot the start of the system in which it was written; absent in earlier files
      */
-    record Content(int version, List<Entry> processes, List<EndedEntry> ended) {
-        static final Content NOTHING = new Content(VERSION, List.of(), List.of());
+    record Content(int version, List<Entry> processes, List<EndedEntry> ended, @Nullable String boot) {
+        static final Content NOTHING = new Content(VERSION, List.of(), List.of(), null);
+
+        /** Whether the system has started again since, so that the names can be those of other processes. */
+        boolean isOfAnotherBoot(Optional<String> now) {
+            return boot != null && now.filter(boot::equals).isEmpty();
+        }
     }
 
     /**

@@ -47,6 +47,9 @@ public final class AdoptionHost implements AutoCloseable {
     private final InstantSource clock;
     private final Map<String, Adopted> adopted = new TreeMap<>();
     private final List<AdoptionFile.EndedEntry> ended = new ArrayList<>();
+    /** Those of an earlier start of the system, of which the end is still to be reported. */
+    private final List<Adopted> lost = new ArrayList<>();
+
     private boolean unsaved;
     private long lookedNanos = System.nanoTime();
     private final ScheduledExecutorService events = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -108,12 +111,18 @@ public final class AdoptionHost implements AutoCloseable {
         this.rules = new AdoptionRules(host, signals, own);
         AdoptionFile.Content content = file.read();
         ended.addAll(content.ended());
+        boolean isOver = content.isOfAnotherBoot(host.boot());
         for (AdoptionFile.Entry entry : content.processes()) {
             var each = new Adopted(entry.adopted(), host);
             if (entry.asked()) {
                 each.ask(Optional.ofNullable(entry.graceMillis()));
             }
-            adopted.put(entry.process(), each);
+            if (isOver) {
+                lost.add(each);
+                remember(each);
+            } else {
+                adopted.put(entry.process(), each);
+            }
         }
     }
 
@@ -274,6 +283,8 @@ public final class AdoptionHost implements AutoCloseable {
         }
         boolean isTime = System.nanoTime() - lookedNanos >= LOOK_AT_DESCENDANTS.toNanos();
         List<Gone> gone = new ArrayList<>();
+        lost.forEach(each -> gone.add(new Gone(each.tenant, each.end())));
+        lost.clear();
         for (Adopted each : List.copyOf(adopted.values())) {
             if (each.killed || each.isOverdue()) {
                 each.killed = true;
@@ -318,7 +329,8 @@ public final class AdoptionHost implements AutoCloseable {
                 adopted.values().stream()
                         .map(each -> AdoptionFile.Entry.of(each.tenant, each.asked, each.graceMillis))
                         .toList(),
-                List.copyOf(ended)));
+                List.copyOf(ended),
+                host.boot().orElse(null)));
     }
 
     /** Saves the state; after a failure, as on a full disk, it is retried at the next check. */

@@ -203,6 +203,31 @@ class AdoptionHostTest {
     }
 
     @Test
+    void aProcessOfAnEarlierBootHasEndedAlsoIfItsNameCameAgain() throws Exception {
+        AdoptedTenant bert = adopted(BERT, started(ENDS), "GPU-a");
+        host.close();
+        Path file = directory.resolve("state/adopted.json");
+        String text = Files.readString(file);
+        Files.writeString(file, text.replaceAll("\"boot\":\"[^\"]*\"", "\"boot\":\"another\""));
+
+        host = opened();
+
+        hears("job bert on [GPU-a]");
+        assertThat(host.of(BERT)).isEmpty();
+        host.kill(bert);
+        assertThat(strangers.running()).hasSize(2);
+        host.close();
+        host = opened();
+        assertThat(host.of(BERT)).isEmpty();
+        assertThat(host.endedByItself(BERT)).isPresent();
+
+        host.close();
+        Files.writeString(file, text.replaceAll(",\"boot\":\"[^\"]*\"", ""));
+        host = opened();
+        assertThat(host.of(BERT)).as("an earlier file").containsExactly(bert);
+    }
+
+    @Test
     void aProcessThatIsLetGoRunsOn() throws Exception {
         AdoptedTenant bert = adopted(BERT, started(ENDS), "GPU-a");
 

@@ -73,6 +73,16 @@ public final class HostProcesses {
                 .isPresent();
     }
 
+    /** The identity of this start of the system, after which PIDs come again; empty where the system has none. */
+    public Optional<String> boot() {
+        try {
+            return Optional.of(Files.readString(proc.resolve("sys/kernel/random/boot_id"))
+                    .strip());
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
     /** A running process; empty if it has ended, also if its parent has not noticed yet, or if it is hidden. */
     public Optional<HostProcess> of(long pid) {
         return look.map(Look::processes)

@@ -199,8 +199,8 @@ final class FoundTenants {
                     MOST);
         }
         List<FoundTenant> some = List.copyOf(all.subList(0, Math.min(all.size(), MOST)));
-        Optional<Last> last =
-                Optional.ofNullable(reported.get(domain)).filter(known -> known.found().equals(some));
+        Optional<Last> last = Optional.ofNullable(reported.get(domain))
+                .filter(known -> known.found().equals(some));
         boolean isNew = last.isEmpty();
         if (last.isPresent() && now.isBefore(last.get().nextReport())) {
             return Optional.empty();

@@ -40,7 +40,11 @@ final class AdoptionFile {
      * @param ended processes that were adopted and have ended, the latest last
      * @param boot the start of the system in which it was written; absent in earlier files
      */
-    record Content(int version, List<Entry> processes, List<EndedEntry> ended, @Nullable String boot) {
+    record Content(
+            int version,
+            List<Entry> processes,
+            List<EndedEntry> ended,
+            @Nullable String boot) {
         static final Content NOTHING = new Content(VERSION, List.of(), List.of(), null);
 
         /** Whether the system has started again since, so that the names can be those of other processes. */

@@ -53,9 +53,7 @@ public final class ProcessDriver implements Driver {
         this.jobs = new TrainingProcesses(
                 files, state.resolve(JOBS), environment, surroundings, driverListener, clock, later);
         this.adoptions = AdoptionHost.open(
-                state.resolve("adopted"),
-                (tenant, end) -> later.execute(() -> gone(tenant, end)),
-                clock);
+                state.resolve("adopted"), (tenant, end) -> later.execute(() -> gone(tenant, end)), clock);
         this.adopted = new AdoptedJobs(adoptions, jobs, driverListener);
         this.services = new ServiceReplicas(
                 files,

@@ -48,7 +48,11 @@ final class ProcessFinder implements TenantFinder {
             return true;
         }
         if (add(warned, found.user())) {
-            LOG.warn("{} ({}), which {} claim, stays foreign: {}", found.user(), found.shown(), found.claimedBy(),
+            LOG.warn(
+                    "{} ({}), which {} claim, stays foreign: {}",
+                    found.user(),
+                    found.shown(),
+                    found.claimedBy(),
                     refusal.get());
         }
         return false;

@@ -89,8 +89,8 @@ final class ServiceReplicas implements AutoCloseable {
 
     /** The process of a replica has ended that something else has started. */
     void gone(AdoptedTenant replica, AdoptionEnd end) {
-        driverListener.tell(new DriverEvent.Stopped(
-                replica.tenant(), replica.units(), end.isForced(), DriverEvents.reasonOf(end)));
+        driverListener.tell(
+                new DriverEvent.Stopped(replica.tenant(), replica.units(), end.isForced(), DriverEvents.reasonOf(end)));
         replica.tenant().serviceId().ifPresent(this::settle);
     }
 

@@ -76,8 +76,8 @@ public final class HostProcesses {
     /** The identity of this start of the system, after which PIDs come again; empty where the system has none. */
     public Optional<String> boot() {
         try {
-            return Optional.of(Files.readString(proc.resolve("sys/kernel/random/boot_id"))
-                    .strip());
+            return Optional.of(
+                    Files.readString(proc.resolve("sys/kernel/random/boot_id")).strip());
         } catch (IOException e) {
             return Optional.empty();
         }

@@ -181,7 +181,12 @@ final class DecisionHandler implements Action.Cases<List<ActuationReport>> {
                 named.stream().filter(gpu -> state.isBound(tenant, gpu)).toList();
         if (!there.isEmpty()) {
             reports.add(state.report(
-                    decision.id(), Outcome.BOUND, there, Optional.of(tenant), Timings.NONE, "it is taken over already"));
+                    decision.id(),
+                    Outcome.BOUND,
+                    there,
+                    Optional.of(tenant),
+                    Timings.NONE,
+                    "it is taken over already"));
         }
         return reports;
     }

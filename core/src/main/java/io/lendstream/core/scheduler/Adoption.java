@@ -111,13 +111,20 @@ final class Adoption {
                         .filter(unit -> unit.owner().isForeign())
                         .isPresent())
                 .toList();
-        if (foreign.isEmpty() || (tenant.isJob() && foreign.size() < report.gpus().size())) {
+        if (foreign.isEmpty()
+                || (tenant.isJob() && foreign.size() < report.gpus().size())) {
             return;
         }
         List<AdoptionClaim> claims = new ArrayList<>();
-        for (List<GpuId> units : tenant.isJob() ? List.of(foreign) : foreign.stream().map(List::of).toList()) {
+        for (List<GpuId> units : tenant.isJob()
+                ? List.of(foreign)
+                : foreign.stream().map(List::of).toList()) {
             FoundTenant held = new FoundTenant(
-                    builder.gpu(units.get(0)).nodeId(), "actuator " + report.actuator(), List.of(tenant), Optional.empty(), "");
+                    builder.gpu(units.get(0)).nodeId(),
+                    "actuator " + report.actuator(),
+                    List.of(tenant),
+                    Optional.empty(),
+                    "");
             claims.add(new AdoptionClaim(held, Optional.of(tenant), units, Optional.empty(), Optional.empty()));
         }
         adopt(tenant, claims);

@@ -72,7 +72,8 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
             }
         }
         for (ActuatorDescription actuator : entities.actuators().values()) {
-            if (!looked.contains(actuator.actuator()) && actuator.at().plus(LOOK).isAfter(now)) {
+            if (!looked.contains(actuator.actuator())
+                    && actuator.at().plus(LOOK).isAfter(now)) {
                 return true;
             }
         }
@@ -84,7 +85,8 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         List<Tenant> alone = List.of(new Tenant.Service(service));
         for (NodeState node : entities.nodes().values()) {
             for (Findings.Seen seen : node.findings().map(Findings::seen).orElse(List.of())) {
-                boolean isNew = !seen.since().isAfter(now) && seen.since().plus(LOOK).isAfter(now);
+                boolean isNew =
+                        !seen.since().isAfter(now) && seen.since().plus(LOOK).isAfter(now);
                 if (isNew && !seen.late() && seen.what().claimedBy().equals(alone)) {
                     return true;
                 }
@@ -115,7 +117,10 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         Optional<String> hindrance = against(node);
         for (Findings.Seen seen : findings.seen()) {
             AdoptionClaim claim = claim(seen, byUser.getOrDefault(seen.what().user(), List.of()));
-            claims.add(hindrance.filter(any -> claim.isClear()).map(claim::hindered).orElse(claim));
+            claims.add(hindrance
+                    .filter(any -> claim.isClear())
+                    .map(claim::hindered)
+                    .orElse(claim));
         }
     }
 
@@ -127,7 +132,8 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         return entities.scopes()
                 .dispute(node.node().nodeId())
                 .or(() -> isSilent
-                        ? Optional.of("the agent of %s is silent".formatted(node.node().nodeId()))
+                        ? Optional.of("the agent of %s is silent"
+                                .formatted(node.node().nodeId()))
                         : Optional.empty());
     }
 
@@ -183,7 +189,8 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
 
     private Optional<String> againstHaste(Findings.Seen seen, List<GpuState> units) {
         if (seen.since().isAfter(now)) {
-            return Optional.of("it could not be taken over; it is tried again after %s".formatted(Wording.time(seen.since())));
+            return Optional.of(
+                    "it could not be taken over; it is tried again after %s".formatted(Wording.time(seen.since())));
         }
         Instant since = seen.since();
         for (GpuState unit : units) {
@@ -253,10 +260,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
     }
 
     private AdoptionClaim ofService(
-            AdoptionClaim claim,
-            Optional<ServiceState> known,
-            Findings.Seen seen,
-            List<GpuState> units) {
+            AdoptionClaim claim, Optional<ServiceState> known, Findings.Seen seen, List<GpuState> units) {
         if (known.isEmpty()) {
             return claim.hindered("the service is not declared any more");
         }

@@ -23,9 +23,12 @@ record AdoptionFailure(StepBuilder builder) {
     void undo(GpuState gpu, Owner.Binding binding) {
         builder.invalidatePlan();
         builder.own(gpu.gpuId(), FOREIGN);
-        builder.nodes().get(gpu.nodeId()).ifPresent(node -> node.findings()
-                .map(known -> known.tryingAgain(binding.tenant(), builder.now().plus(TRIED_AGAIN_AFTER)))
-                .ifPresent(next -> builder.put(node.with(next))));
+        builder.nodes()
+                .get(gpu.nodeId())
+                .ifPresent(node -> node.findings()
+                        .map(known -> known.tryingAgain(
+                                binding.tenant(), builder.now().plus(TRIED_AGAIN_AFTER)))
+                        .ifPresent(next -> builder.put(node.with(next))));
         binding.tenant().jobId().flatMap(builder.jobs()::get).ifPresent(this::undo);
     }
 

@@ -69,8 +69,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                     .filter(earlier -> earlier.at().isBefore(report.at()))
                     .isPresent();
             if (isFirst || isNewer || (byNode.containsKey(id) && isOfAnother(before, report))) {
-                builder.put(node.with(
-                        Findings.of(before, report, byNode.getOrDefault(id, List.of()), this::isLate)));
+                builder.put(node.with(Findings.of(before, report, byNode.getOrDefault(id, List.of()), this::isLate)));
             }
         }
     }

@@ -62,7 +62,7 @@ public record SchedulerSettings(
         if (lease.compareTo(notice.multipliedBy(4)) < 0) {
             throw new IllegalArgumentException(
                     ("scheduler.lease is %ds, but must be at least 4 x scheduler.notice, which is %ds, so that a loan"
-                        + " can be renewed or taken back in time. Make the lease longer or the notice shorter.")
+                                    + " can be renewed or taken back in time. Make the lease longer or the notice shorter.")
                             .formatted(lease.toSeconds(), notice.toSeconds()));
         }
     }

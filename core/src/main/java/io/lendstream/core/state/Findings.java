@@ -35,9 +35,8 @@ public record Findings(String actuator, Instant since, Instant at, List<Seen> se
     /** With another try later of what a tenant claims. */
     public Findings tryingAgain(Tenant tenant, Instant later) {
         List<Seen> next = seen.stream()
-                .map(each -> each.what().claimedBy().contains(tenant)
-                        ? new Seen(each.what(), later, each.late())
-                        : each)
+                .map(each ->
+                        each.what().claimedBy().contains(tenant) ? new Seen(each.what(), later, each.late()) : each)
                 .toList();
         return new Findings(actuator, since, at, next);
     }

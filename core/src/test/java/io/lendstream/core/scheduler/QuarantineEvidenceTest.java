@@ -174,6 +174,7 @@ class QuarantineEvidenceTest {
             test.story.tell(test.node(NodeStatus.READY));
         });
 
+        @SuppressWarnings("ImmutableEnumChecker") // a function without state
         private final Consumer<QuarantineEvidenceTest> what;
 
         Contrary(Consumer<QuarantineEvidenceTest> what) {

@@ -43,11 +43,11 @@ import picocli.CommandLine.Parameters;
         description = {
             "Explain why a decision was made and its outcome, why a GPU is not lent, or which advice stands.",
             "Replays the domain's log up to the decision, after the nearest snapshot, and compares the result with the"
-                + " record. For a GPU it replays the log to its end to find what the scheduler would do with the GPU"
-                + " now; for advice, to find what can be approved.",
+                    + " record. For a GPU it replays the log to its end to find what the scheduler would do with the GPU"
+                    + " now; for advice, to find what can be approved.",
             "Reasons name queues with their quotas, kinds, what actuators cannot do, and parts of replicas and of"
-                + " gangs. It needs a deployment or a demo; a replay's decisions have their reasons in report.html and"
-                + " decisions.jsonl."
+                    + " gangs. It needs a deployment or a demo; a replay's decisions have their reasons in report.html and"
+                    + " decisions.jsonl."
         },
         footer = {
             "Example: lendstream explain default/1/17 --bootstrap-server broker:9092",

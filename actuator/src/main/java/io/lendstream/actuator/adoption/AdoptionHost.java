@@ -298,7 +298,7 @@ public final class AdoptionHost implements AutoCloseable {
                 each.process.look();
             }
             boolean isGone = each.process.isGone();
-            if (isGone || each.isLeftBehind() && !each.asked) {
+            if (isGone || (each.isLeftBehind() && !each.asked)) {
                 adopted.remove(each.tenant.process().toString());
                 remember(each);
                 gone.add(new Gone(each.tenant, isGone ? each.end() : AdoptionEnd.OTHERS_RUN_ON));

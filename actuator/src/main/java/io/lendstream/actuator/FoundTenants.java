@@ -4,10 +4,10 @@ import io.lendstream.actuator.adoption.FoundProcess;
 import io.lendstream.actuator.driver.TenantFinder;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
-import io.lendstream.core.event.Selector;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reports what runs already on the nodes of this actuator and is claimed by selectors of declared jobs and services: at
- * the first look, when it changes, half a minute after a change, and once a minute. A domain without selectors is not looked for. The driver looks in
+ * the first look, when it changes, half a minute after a change, and once a minute. A domain without selectors is not
+ * looked for. The driver looks in
  * a thread of its own; all else runs in the actuator's thread.
  */
 final class FoundTenants {
@@ -49,7 +50,7 @@ final class FoundTenants {
     private static final Logger LOG = LoggerFactory.getLogger(FoundTenants.class);
 
     private final ActuatorSettings settings;
-    private final Map<DomainId, Map<Tenant, Selector>> selectors = new TreeMap<>();
+    private final Map<DomainId, Map<Tenant, AdoptionSelector>> selectors = new TreeMap<>();
     private final Map<DomainId, Set<NodeId>> nodes = new HashMap<>();
     private final Map<DomainId, Last> reported = new HashMap<>();
     private final Set<String> warned = new HashSet<>();
@@ -104,7 +105,7 @@ final class FoundTenants {
         know(service.domain(), new Tenant.Service(service.service()), service.adopt());
     }
 
-    private void know(DomainId domain, Tenant tenant, Optional<Selector> selector) {
+    private void know(DomainId domain, Tenant tenant, Optional<AdoptionSelector> selector) {
         if (selector.isEmpty()) {
             forget(domain, tenant);
             return;
@@ -151,7 +152,7 @@ final class FoundTenants {
 
     /** A domain whose last selector has gone is reported once more, with nothing. */
     private void look(TenantFinder with) {
-        Map<DomainId, Map<Tenant, Selector>> wanted = new TreeMap<>();
+        Map<DomainId, Map<Tenant, AdoptionSelector>> wanted = new TreeMap<>();
         selectors.forEach((domain, all) -> {
             boolean hasNode = !nodes.getOrDefault(domain, Set.of()).isEmpty();
             boolean wasFound = Optional.ofNullable(reported.get(domain))
@@ -178,7 +179,7 @@ final class FoundTenants {
         });
     }
 
-    private void warn(TenantFinder with, Tenant tenant, Selector selector) {
+    private void warn(TenantFinder with, Tenant tenant, AdoptionSelector selector) {
         with.complaint(selector)
                 .map(why -> "the selector of %s (%s) claims nothing: %s".formatted(tenant, selector.inWords(), why))
                 .filter(warned::add)

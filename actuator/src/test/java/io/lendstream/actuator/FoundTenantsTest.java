@@ -6,12 +6,12 @@ import io.lendstream.actuator.adoption.FoundProcess;
 import io.lendstream.actuator.driver.TenantFinder;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.Selector;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
@@ -38,9 +38,9 @@ class FoundTenantsTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final Tenant BERT = new Tenant.Job(new JobId("bert"));
     private static final Tenant CHAT = new Tenant.Service(new ServiceId("chat"));
-    private static final Selector SELECTOR = new Selector(Map.of("command", "*train.py*"));
+    private static final AdoptionSelector SELECTOR = new AdoptionSelector(Map.of("command", "*train.py*"));
 
-    private final List<Map<Tenant, Selector>> looks = new ArrayList<>();
+    private final List<Map<Tenant, AdoptionSelector>> looks = new ArrayList<>();
     private final FoundTenants found = of("actuator.nodes=n1");
     private List<FoundProcess> there = List.of(process(1));
 
@@ -49,7 +49,7 @@ class FoundTenantsTest {
                 new FoundTenants(ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, settings)), Runnable::run);
         tenants.use(Optional.of(new TenantFinder() {
             @Override
-            public List<FoundProcess> find(Map<Tenant, Selector> selectors) {
+            public List<FoundProcess> find(Map<Tenant, AdoptionSelector> selectors) {
                 looks.add(selectors);
                 if (there.isEmpty()) {
                     throw new IllegalStateException("cannot look");
@@ -58,7 +58,7 @@ class FoundTenantsTest {
             }
 
             @Override
-            public Optional<String> complaint(Selector selector) {
+            public Optional<String> complaint(AdoptionSelector selector) {
                 return Optional.empty();
             }
         }));

@@ -2,7 +2,7 @@ package io.lendstream.actuator.adoption;
 
 import io.lendstream.actuator.jobs.PrivateFiles;
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.HostProcesses;
@@ -78,7 +78,7 @@ public final class AdoptionHost implements AutoCloseable {
             askedNanos = System.nanoTime();
         }
 
-        /** The root has ended, though nobody asked. */
+        /** The root has ended, though no order asked. */
         void leave() {
             leftNanos = leftNanos.or(() -> Optional.of(System.nanoTime()));
         }
@@ -132,7 +132,8 @@ public final class AdoptionHost implements AutoCloseable {
     }
 
     /**
-     * Opens a host on a directory that only this user may read, and goes on with its processes. It watches them after its {@link #start}.
+     * Opens a host on a directory that only this user may read, and goes on with its processes. It watches them after
+     * its {@link #start}.
      *
      * @throws UncheckedIOException if the directory or its file cannot be used
      */
@@ -151,7 +152,7 @@ public final class AdoptionHost implements AutoCloseable {
     }
 
     /** Learns selectors: a tenant then takes over only what its selector matches. */
-    public void know(Map<Tenant, Selector> selectors) {
+    public void know(Map<Tenant, AdoptionSelector> selectors) {
         rules.know(selectors);
     }
 

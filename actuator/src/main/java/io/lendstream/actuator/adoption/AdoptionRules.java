@@ -1,6 +1,6 @@
 package io.lendstream.actuator.adoption;
 
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.HostProcess;
@@ -18,7 +18,7 @@ final class AdoptionRules {
     private final SignalCheck signals;
     private final long own;
     /** The last known selector of each tenant. */
-    private final Map<Tenant, Selector> selectors = new ConcurrentHashMap<>();
+    private final Map<Tenant, AdoptionSelector> selectors = new ConcurrentHashMap<>();
 
     /** @param own PID of this process */
     AdoptionRules(HostProcesses host, SignalCheck signals, long own) {
@@ -28,7 +28,7 @@ final class AdoptionRules {
     }
 
     /** Learns selectors. Of a tenant without one nothing is checked: its declaration may not have been read yet. */
-    void know(Map<Tenant, Selector> declared) {
+    void know(Map<Tenant, AdoptionSelector> declared) {
         selectors.putAll(declared);
     }
 

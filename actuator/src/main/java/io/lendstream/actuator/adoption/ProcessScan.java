@@ -1,6 +1,6 @@
 package io.lendstream.actuator.adoption;
 
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.HostProcess;
 import io.lendstream.service.host.HostProcesses;
@@ -36,7 +36,7 @@ public final class ProcessScan {
     }
 
     /** Why a selector claims no process, with the way out; empty without a fault. */
-    public static Optional<String> complaint(Selector selector) {
+    public static Optional<String> complaint(AdoptionSelector selector) {
         return ProcessSelector.complaint(selector);
     }
 
@@ -45,7 +45,7 @@ public final class ProcessScan {
      *
      * @param declared the selector of each tenant; one with a {@link #complaint} claims nothing
      */
-    public List<FoundProcess> find(Map<Tenant, Selector> declared) {
+    public List<FoundProcess> find(Map<Tenant, AdoptionSelector> declared) {
         Map<Tenant, ProcessSelector> selectors = new HashMap<>();
         declared.forEach((tenant, selector) -> {
             if (ProcessSelector.complaint(selector).isEmpty()) {

@@ -1,6 +1,6 @@
 package io.lendstream.actuator.adoption;
 
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
@@ -16,7 +16,7 @@ final class ProcessSelector {
     private final Map<String, Glob> variables = new TreeMap<>();
 
     /** @param selector one of which {@link #complaint} has found no fault */
-    ProcessSelector(Selector selector) {
+    ProcessSelector(AdoptionSelector selector) {
         selector.patterns()
                 .forEach((attribute, pattern) -> ProcessAttribute.named(attribute)
                         .ifPresentOrElse(
@@ -25,7 +25,7 @@ final class ProcessSelector {
     }
 
     /** Why a selector matches no process of this driver, with the way out; empty without a fault. */
-    static Optional<String> complaint(Selector selector) {
+    static Optional<String> complaint(AdoptionSelector selector) {
         return selector.patterns().keySet().stream()
                 .filter(attribute -> !isKnown(attribute))
                 .findFirst()

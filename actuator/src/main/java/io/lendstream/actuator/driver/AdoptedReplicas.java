@@ -90,7 +90,8 @@ final class AdoptedReplicas {
     }
 
     /**
-     * Kills the replicas on units; returns the other units. An adoption that is undone by its own decision or one before, without an
+     * Kills the replicas on units; returns the other units. An adoption that is undone by its own decision or one
+     * before, without an
      * order to leave, gives the process up instead.
      */
     List<GpuId> force(Order.Force force) {

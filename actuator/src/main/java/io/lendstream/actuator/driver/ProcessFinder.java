@@ -3,7 +3,7 @@ package io.lendstream.actuator.driver;
 import io.lendstream.actuator.adoption.AdoptionHost;
 import io.lendstream.actuator.adoption.FoundProcess;
 import io.lendstream.actuator.adoption.ProcessScan;
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.id.Tenant;
 import java.util.HashSet;
 import java.util.List;
@@ -30,7 +30,7 @@ final class ProcessFinder implements TenantFinder {
     }
 
     @Override
-    public synchronized List<FoundProcess> find(Map<Tenant, Selector> selectors) {
+    public synchronized List<FoundProcess> find(Map<Tenant, AdoptionSelector> selectors) {
         host.know(selectors);
         return scan.find(selectors).stream()
                 .filter(each -> !host.holds(each.user()))
@@ -66,7 +66,7 @@ final class ProcessFinder implements TenantFinder {
     }
 
     @Override
-    public Optional<String> complaint(Selector selector) {
+    public Optional<String> complaint(AdoptionSelector selector) {
         return ProcessScan.complaint(selector);
     }
 }

@@ -1,7 +1,7 @@
 package io.lendstream.actuator.driver;
 
 import io.lendstream.actuator.adoption.FoundProcess;
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.id.Tenant;
 import java.util.List;
 import java.util.Map;
@@ -13,8 +13,8 @@ public interface TenantFinder {
      * All that the selectors claim and that was not taken over yet. It may take a second, so it is called from a thread
      * of its own.
      */
-    List<FoundProcess> find(Map<Tenant, Selector> selectors);
+    List<FoundProcess> find(Map<Tenant, AdoptionSelector> selectors);
 
     /** Why a selector claims nothing, with the way out; empty without a fault. */
-    Optional<String> complaint(Selector selector);
+    Optional<String> complaint(AdoptionSelector selector);
 }

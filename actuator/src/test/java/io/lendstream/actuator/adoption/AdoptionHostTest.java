@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -274,12 +274,12 @@ class AdoptionHostTest {
     void aProcessThatTheSelectorDoesNotMatchItselfIsRefused() throws Exception {
         Process root = strangers.start("RUN=chat \"$0\" -c 'sleep 300 & wait' & wait", Map.of("RUN", "all"));
         await().atMost(ofSeconds(10)).until(() -> root.descendants().count() == 2);
-        host.know(Map.of(CHAT, new Selector(Map.of("environment.RUN", "chat"))));
+        host.know(Map.of(CHAT, new AdoptionSelector(Map.of("environment.RUN", "chat"))));
 
         assertThat(refused(CHAT, Strangers.user(root), "GPU-a"))
                 .hasValueSatisfying(why -> assertThat(why).contains("the selector of service chat", "does not match"));
 
-        host.know(Map.of(CHAT, new Selector(Map.of("environment.RUN", "all"))));
+        host.know(Map.of(CHAT, new AdoptionSelector(Map.of("environment.RUN", "all"))));
         assertThat(refused(CHAT, Strangers.user(root), "GPU-a")).isEmpty();
     }
 

@@ -4,7 +4,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
@@ -45,19 +45,19 @@ class ProcessScanTest {
     }
 
     private static List<FoundProcess> find(Tenant tenant, Map<String, String> patterns) {
-        return find(Map.of(tenant, new Selector(patterns)));
+        return find(Map.of(tenant, new AdoptionSelector(patterns)));
     }
 
-    private static List<FoundProcess> find(Map<Tenant, Selector> selectors) {
+    private static List<FoundProcess> find(Map<Tenant, AdoptionSelector> selectors) {
         return new ProcessScan(new HostProcesses(), NONE).find(selectors);
     }
 
-    private static List<FoundProcess> find(Tenant tenant, Selector selector) {
+    private static List<FoundProcess> find(Tenant tenant, AdoptionSelector selector) {
         return find(Map.of(tenant, selector));
     }
 
-    private Selector mark(String text) {
-        return new Selector(Map.of("command", "*" + directory + "*" + text + "*"));
+    private AdoptionSelector mark(String text) {
+        return new AdoptionSelector(Map.of("command", "*" + directory + "*" + text + "*"));
     }
 
     private String here() {
@@ -112,8 +112,10 @@ class ProcessScanTest {
     void aRootIsNotFoundBecauseOfAChildAlone() throws Exception {
         Process root = strangers.start(
                 "run() { RUN=$1 \"$0\" -c 'sleep 300 & wait' & }; run bert; run chat; wait", Map.of(), "supervisor");
-        Selector bert = new Selector(Map.of("command", here() + "/trainer*", "environment.RUN", "bert"));
-        Selector chat = new Selector(Map.of("command", here() + "/trainer*", "environment.RUN", "chat"));
+        AdoptionSelector bert =
+                new AdoptionSelector(Map.of("command", here() + "/trainer*", "environment.RUN", "bert"));
+        AdoptionSelector chat =
+                new AdoptionSelector(Map.of("command", here() + "/trainer*", "environment.RUN", "chat"));
         await().atMost(ofSeconds(10)).until(() -> root.descendants().count() == 4);
 
         assertThat(find(BERT, bert)).isEmpty();
@@ -140,7 +142,7 @@ class ProcessScanTest {
 
         assertThat(find(BERT, mark("child"))).hasSize(1);
         assertThat(scan.find(Map.of(BERT, mark("child")))).isEmpty();
-        assertThat(scan.find(Map.of(BERT, new Selector(Map.of("command", "*java*")))))
+        assertThat(scan.find(Map.of(BERT, new AdoptionSelector(Map.of("command", "*java*")))))
                 .extracting(FoundProcess::user)
                 .noneMatch(user -> user.startsWith(
                         "process/%d-".formatted(ProcessHandle.current().pid())));
@@ -158,13 +160,13 @@ class ProcessScanTest {
 
     @Test
     void aSelectorThatNamesAnUnknownAttributeSaysSoAndClaimsNothing() {
-        Selector unknown = new Selector(Map.of("command", "*sleep*", "image", "x"));
+        AdoptionSelector unknown = new AdoptionSelector(Map.of("command", "*sleep*", "image", "x"));
         assertThat(ProcessScan.complaint(unknown))
                 .contains("it names the attribute 'image', which processes do not have; they have command, user, unit, "
                         + "directory, environment.NAME");
-        assertThat(ProcessScan.complaint(new Selector(Map.of("environment.", "x"))))
+        assertThat(ProcessScan.complaint(new AdoptionSelector(Map.of("environment.", "x"))))
                 .isPresent();
-        assertThat(ProcessScan.complaint(new Selector(Map.of("environment.A", "x"))))
+        assertThat(ProcessScan.complaint(new AdoptionSelector(Map.of("environment.A", "x"))))
                 .isEmpty();
         assertThat(find(BERT, unknown)).isEmpty();
     }
@@ -193,7 +195,7 @@ class ProcessScanTest {
     }
 
     private static List<String> users(ProcessScan scan, String unit) {
-        return scan.find(Map.of(BERT, new Selector(Map.of("unit", unit)))).stream()
+        return scan.find(Map.of(BERT, new AdoptionSelector(Map.of("unit", unit)))).stream()
                 .map(FoundProcess::user)
                 .toList();
     }

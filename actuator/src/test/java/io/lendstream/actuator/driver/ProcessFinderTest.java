@@ -6,7 +6,7 @@ import io.lendstream.actuator.adoption.AdoptionHost;
 import io.lendstream.actuator.adoption.FoundProcess;
 import io.lendstream.actuator.adoption.ProcessScan;
 import io.lendstream.actuator.adoption.Strangers;
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.HostProcesses;
 import java.nio.file.Files;
@@ -27,8 +27,8 @@ class ProcessFinderTest {
                 new Strangers(Files.createDirectory(directory.resolve("work")).toRealPath())) {
             String one = Strangers.user(strangers.idle("this"));
             String other = Strangers.user(strangers.idle("that"));
-            Selector all = new Selector(Map.of("command", "*" + directory + "/work/trainer*"));
-            Map<Tenant, Selector> selectors = Map.of(Orders.CHAT, all);
+            AdoptionSelector all = new AdoptionSelector(Map.of("command", "*" + directory + "/work/trainer*"));
+            Map<Tenant, AdoptionSelector> selectors = Map.of(Orders.CHAT, all);
             var scan = new ProcessScan(new HostProcesses(), Long.MAX_VALUE);
             AdoptionHost host = Strangers.host(
                     directory.resolve("state"), user -> user.equals(other) ? Optional.of("no") : Optional.empty());

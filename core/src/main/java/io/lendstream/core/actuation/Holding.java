@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * @param loan the lease by which a job has an inference GPU
  * @param replica the replica of several units that it is a part of
- * @param adopted the name of what runs there, if something else has started it
+ * @param adopted the name of the process that runs there, if something else has started it
  */
 public record Holding(
         GpuId gpu,

@@ -29,7 +29,6 @@ import java.util.OptionalInt;
  *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
  * @param queue the queue whose quota its replicas count in; without one it has no quota
  * @param hardware the kinds of GPU that it may use, and the shapes of replicas of several units
- * @param adopt which replicas that run already it claims; empty if none does
  */
 public record InferenceService(
         ServiceId service,
@@ -43,8 +42,7 @@ public record InferenceService(
         Duration warmUp,
         Optional<Long> sliceMemoryBytes,
         Optional<QueueId> queue,
-        @Flat ServiceShapes hardware,
-        Optional<Selector> adopt)
+        @Flat ServiceShapes hardware)
         implements Event {
     public InferenceService {
         models = List.copyOf(models);
@@ -107,12 +105,16 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 Optional.empty(),
-                ServiceShapes.PLAIN,
-                Optional.empty());
+                ServiceShapes.PLAIN);
+    }
+
+    /** Which replicas that run already it claims; empty if none does. */
+    public Optional<AdoptionSelector> adopt() {
+        return hardware.adopt();
     }
 
     /** The same, which claims what runs already. */
-    public InferenceService adopting(Selector selector) {
+    public InferenceService adopting(AdoptionSelector selector) {
         return new InferenceService(
                 service,
                 domain,
@@ -125,8 +127,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware,
-                Optional.of(selector));
+                hardware.adopting(selector));
     }
 
     /** The same service under another name. */
@@ -143,8 +144,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware,
-                adopt);
+                hardware);
     }
 
     /** The same where a replica needs so much memory. */
@@ -161,8 +161,7 @@ public record InferenceService(
                 warmUp,
                 Optional.of(bytes),
                 queue,
-                hardware,
-                adopt);
+                hardware);
     }
 
     /** The same service in a queue. */
@@ -179,8 +178,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 Optional.of(other),
-                hardware,
-                adopt);
+                hardware);
     }
 
     /** The same service with the kinds of GPU that it may use. */
@@ -197,8 +195,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware.withKinds(kinds),
-                adopt);
+                hardware.withKinds(kinds));
     }
 
     /** The same service with replicas of some shapes. */
@@ -215,8 +212,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware.withShapes(shapes),
-                adopt);
+                hardware.withShapes(shapes));
     }
 
     /** The same service with floors of its roles. */
@@ -233,8 +229,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware.withFloors(floors),
-                adopt);
+                hardware.withFloors(floors));
     }
 
     /** The same service as it is planned: a single shape of one GPU only adds start times to one without shapes. */
@@ -252,8 +247,7 @@ public record InferenceService(
                         shape.starts().cold(),
                         shape.memoryBytes().or(() -> sliceMemoryBytes),
                         queue,
-                        hardware.ofOneGpu(shape),
-                        adopt))
+                        hardware.ofOneGpu(shape)))
                 .orElse(this);
     }
 
@@ -276,8 +270,7 @@ public record InferenceService(
                 other,
                 sliceMemoryBytes,
                 queue,
-                hardware,
-                adopt);
+                hardware);
     }
 
     /**

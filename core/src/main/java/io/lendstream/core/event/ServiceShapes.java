@@ -10,17 +10,27 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The hardware that replicas of a service run on.
+ * The hardware that replicas of a service run on, and those that run already.
  *
  * @param capacities the kinds of GPU that a replica of one GPU may use, preferred ones first, with its capacity on
  *     each; if empty, it uses all kinds and takes them as alike
  * @param shapes the shapes of replicas of several units, preferred ones first; if empty, or a single one of one GPU, a
  *     replica has one GPU
  * @param roleFloors the floors of roles that differ from the floor of the service; only of a service with shapes
+ * @param adopt which replicas that run already the service claims; empty if none does
  */
-public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> shapes, List<RoleFloor> roleFloors) {
+public record ServiceShapes(
+        List<KindCapacity> capacities,
+        List<ReplicaShape> shapes,
+        List<RoleFloor> roleFloors,
+        Optional<AdoptionSelector> adopt) {
     /** Replicas of one GPU of any kind. */
     public static final ServiceShapes PLAIN = new ServiceShapes(List.of(), List.of(), List.of());
+
+    /** Hardware of replicas none of which runs already. */
+    public ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> shapes, List<RoleFloor> roleFloors) {
+        this(capacities, shapes, roleFloors, Optional.empty());
+    }
 
     public ServiceShapes {
         capacities = List.copyOf(capacities);
@@ -163,19 +173,20 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
         return new ServiceShapes(
                 only.capacities().isEmpty() ? capacities : only.capacities(),
                 only.starts().saysMore() ? List.of(only.ofStarts()) : List.of(),
-                List.of());
+                List.of(),
+                adopt);
     }
 
     ServiceShapes withKinds(List<KindCapacity> kinds) {
-        return new ServiceShapes(kinds, shapes, roleFloors);
+        return new ServiceShapes(kinds, shapes, roleFloors, adopt);
     }
 
     ServiceShapes withShapes(List<ReplicaShape> others) {
-        return new ServiceShapes(capacities, others, roleFloors);
+        return new ServiceShapes(capacities, others, roleFloors, adopt);
     }
 
     ServiceShapes withFloors(List<RoleFloor> floors) {
-        return new ServiceShapes(capacities, shapes, floors);
+        return new ServiceShapes(capacities, shapes, floors, adopt);
     }
 
     /** A shape of several nodes that are one node. */
@@ -198,5 +209,10 @@ public record ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> sh
     /** Whether some replicas work on whole requests and others on parts. */
     boolean mixesRoles() {
         return hasRoles() && shapes.stream().anyMatch(shape -> shape.role() == ReplicaRole.ALL);
+    }
+
+    /** The same of a service that claims replicas that run already. */
+    ServiceShapes adopting(AdoptionSelector selector) {
+        return new ServiceShapes(capacities, shapes, roleFloors, Optional.of(selector));
     }
 }

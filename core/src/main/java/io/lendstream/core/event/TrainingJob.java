@@ -19,13 +19,12 @@ import java.util.Optional;
  *
  * @param application what it trains, for people and for profiles that jobs share
  * @param precedence what its owner says about its order among jobs
- * @param driver the actuator's driver that runs it
+ * @param runner what runs it, or runs it already
  * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so,
  *     the job may be lent a MIG instance with as much while it would wait otherwise
  * @param kindNeeds the kinds of GPU that it may use, and its speed on them
  * @param shape the numbers of GPUs that it may have, and how near to each other they are
  * @param hostNeed the CPU and host memory that it needs for each GPU
- * @param adopt what it is if it runs already; empty if Lendstream is to start it
  */
 public record TrainingJob(
         JobId job,
@@ -35,12 +34,11 @@ public record TrainingJob(
         @Flat Scaling scaling,
         @Flat Precedence precedence,
         @Flat Traits traits,
-        String driver,
+        @Flat Runner runner,
         Optional<Long> sliceMemoryBytes,
         @Flat KindNeeds kindNeeds,
         @Flat JobShape shape,
-        @Flat HostNeed hostNeed,
-        Optional<Selector> adopt)
+        @Flat HostNeed hostNeed)
         implements Event {
     /** A job that may use any kind of GPU, and any number in its range, with the usual share of its nodes. */
     public TrainingJob(
@@ -61,16 +59,33 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 traits,
-                driver,
+                new Runner(driver, Optional.empty()),
                 sliceMemoryBytes,
                 KindNeeds.ANY,
                 JobShape.ANY,
-                HostNeed.USUAL,
-                Optional.empty());
+                HostNeed.USUAL);
     }
 
     public TrainingJob {
         sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
+    }
+
+    /**
+     * What runs it.
+     *
+     * @param driver the actuator's driver that runs it
+     * @param adopt what it is if it runs already; empty if Lendstream is to start it
+     */
+    public record Runner(String driver, Optional<AdoptionSelector> adopt) {}
+
+    /** The actuator's driver that runs it. */
+    public String driver() {
+        return runner.driver();
+    }
+
+    /** What it is if it runs already; empty if Lendstream is to start it. */
+    public Optional<AdoptionSelector> adopt() {
+        return runner.adopt();
     }
 
     /**
@@ -148,7 +163,7 @@ public record TrainingJob(
     }
 
     /** The same job, which runs already. */
-    public TrainingJob adopting(Selector selector) {
+    public TrainingJob adopting(AdoptionSelector selector) {
         return new TrainingJob(
                 job,
                 domain,
@@ -157,12 +172,11 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 traits,
-                driver,
+                new Runner(driver(), Optional.of(selector)),
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,
-                hostNeed,
-                Optional.of(selector));
+                hostNeed);
     }
 
     /** The same job under another name. */
@@ -175,12 +189,11 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 traits,
-                driver,
+                runner,
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,
-                hostNeed,
-                adopt);
+                hostNeed);
     }
 
     /** The same job, which also runs on a MIG instance of so much memory. */
@@ -193,12 +206,11 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 traits,
-                driver,
+                runner,
                 Optional.of(memoryBytes),
                 kindNeeds,
                 shape,
-                hostNeed,
-                adopt);
+                hostNeed);
     }
 
     /** The same job with other needs of kinds. */
@@ -211,12 +223,11 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 traits,
-                driver,
+                runner,
                 sliceMemoryBytes,
                 needs,
                 shape,
-                hostNeed,
-                adopt);
+                hostNeed);
     }
 
     /** The same job in another shape. */
@@ -229,12 +240,11 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 traits,
-                driver,
+                runner,
                 sliceMemoryBytes,
                 kindNeeds,
                 other,
-                hostNeed,
-                adopt);
+                hostNeed);
     }
 
     /** The same job with another need of CPU and host memory. */
@@ -247,12 +257,11 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 traits,
-                driver,
+                runner,
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,
-                need,
-                adopt);
+                need);
     }
 
     /** The same job with other costs of a change. */
@@ -265,12 +274,11 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 new Traits(traits.batch(), traits.profile(), costs),
-                driver,
+                runner,
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,
-                hostNeed,
-                adopt);
+                hostNeed);
     }
 
     /** The same job, which names the kinds that count instead of others. */
@@ -324,12 +332,11 @@ public record TrainingJob(
                 scaling,
                 next,
                 traits,
-                driver,
+                runner,
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,
-                hostNeed,
-                adopt);
+                hostNeed);
     }
 
     /** The time by which it must end; empty if its owner only wishes one, or has none. */

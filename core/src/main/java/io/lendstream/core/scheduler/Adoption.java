@@ -135,7 +135,7 @@ final class Adoption {
                 claims.stream().flatMap(claim -> claim.units().stream()).toList();
         Optional<QuotaRefusal> refusal = new QuotaGuard(builder).against(tenant, units);
         if (refusal.isPresent() && asked(builder).isEmpty()) {
-            return; // it would be said at each report
+            return; // each report would repeat it
         }
         builder.binding(true);
         if (refusal.isPresent()) {

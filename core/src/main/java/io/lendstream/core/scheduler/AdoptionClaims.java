@@ -80,7 +80,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         return false;
     }
 
-    /** Whether something that a service alone claims was found a short time ago, so that it is about to be taken over. */
+    /** Whether something was found a short time ago that a service alone claims, and that it is about to get. */
     boolean isComing(ServiceId service) {
         List<Tenant> alone = List.of(new Tenant.Service(service));
         for (NodeState node : entities.nodes().values()) {

@@ -122,26 +122,8 @@ final class Deadlines {
         renewAll(lent(settings.lease().multipliedBy(3).dividedBy(4)));
     }
 
-    /** Renews the loans of jobs that were taken over as they ran, also where decisions are only advice. */
-    void renewTakenOver() {
-        if (builder.mode().lendingStopped()
-                || takenOver(settings.lease().dividedBy(2)).isEmpty()) {
-            return;
-        }
-        builder.binding(true);
-        renewAll(takenOver(settings.lease().multipliedBy(3).dividedBy(4)));
-        builder.binding(!builder.mode().isAdvisory());
-    }
-
-    private List<GpuId> takenOver(Duration within) {
-        TrustGuard trust = new TrustGuard(builder, settings);
-        return lent(within).stream()
-                .filter(id -> trust.isTakenOver(builder.gpu(id)))
-                .toList();
-    }
-
     /** Renews loans of which at least a quarter of the term is over. */
-    private void renewAll(List<GpuId> ending) {
+    void renewAll(List<GpuId> ending) {
         renew(
                 ending,
                 builder.because(
@@ -176,7 +158,7 @@ final class Deadlines {
     }
 
     /** Lent GPUs whose lease ends within a time. */
-    private List<GpuId> lent(Duration within) {
+    List<GpuId> lent(Duration within) {
         return until(builder.clusterIndex().gpus().loans(), builder.now().plus(within)).stream()
                 .sorted()
                 .toList();

@@ -8,7 +8,6 @@ import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
@@ -359,26 +358,14 @@ final class EventApplier implements Event.Cases<Runnable> {
                     boolean mayBeHidden = gpu.isWhole()
                             && node.filter(known -> known.status() != NodeStatus.READY)
                                     .isPresent();
-                    if (mayBeHidden || node.filter(known -> reports(known, gpu)).isPresent()) {
+                    if (mayBeHidden
+                            || node.filter(known -> QuarantineEvidence.reports(known, gpu))
+                                    .isPresent()) {
                         builder.put(gpu.withFailedBinds(0));
                         builder.own(id, inventory.unseen());
                     } else {
                         builder.remove(id);
                     }
                 });
-    }
-
-    /** Whether a node has a unit by its last inventory. */
-    static boolean reports(Node node, GpuState unit) {
-        for (Gpu gpu : node.gpus()) {
-            boolean isThere = unit.isWhole()
-                    ? gpu.gpuId().equals(unit.gpuId()) && !gpu.migEnabled()
-                    : gpu.instances().stream()
-                            .anyMatch(instance -> instance.gpuId().equals(unit.gpuId()));
-            if (isThere) {
-                return true;
-            }
-        }
-        return false;
     }
 }

@@ -2,6 +2,8 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.EmptyReports;
@@ -15,7 +17,7 @@ import java.util.Optional;
 
 /**
  * Ends quarantines by evidence: for some time without a gap the agent says that nothing uses the unit, and the actuator
- * says that no tenant runs there. Whatever says otherwise begins the time anew.
+ * says that no tenant runs there. Whatever says otherwise begins the time again.
  */
 record QuarantineEvidence(StepBuilder builder, UserRules rules) {
     /** Without the setting a quarantine lasts until a reset: after a restart without it. */
@@ -95,7 +97,7 @@ record QuarantineEvidence(StepBuilder builder, UserRules rules) {
                 .filter(any -> builder.nodes()
                         .get(unit.nodeId())
                         .map(NodeState::node)
-                        .filter(node -> EventApplier.reports(node, unit))
+                        .filter(node -> reports(node, unit))
                         .isPresent());
         if (since.flatMap(any -> freeAt(unit, any))
                 .filter(time -> !time.isAfter(builder.now()))
@@ -106,7 +108,7 @@ record QuarantineEvidence(StepBuilder builder, UserRules rules) {
         }
     }
 
-    /** After an error that a reset has to follow, or one after which the unit is looked at anew. */
+    /** After an error that a reset has to follow, or one after which the unit is looked at again. */
     void erred(GpuState unit, int xid, boolean isFatal) {
         unit.owner()
                 .asQuarantined()
@@ -134,5 +136,19 @@ record QuarantineEvidence(StepBuilder builder, UserRules rules) {
                 .filter(known -> known.isFresh(builder.now()))
                 .map(known -> known.since().isAfter(unusedSince) ? known.since() : unusedSince)
                 .map(since -> since.plus(rules.evidenceAfter()));
+    }
+
+    /** Whether a node has a unit by its last inventory. */
+    static boolean reports(Node node, GpuState unit) {
+        for (Gpu gpu : node.gpus()) {
+            boolean isThere = unit.isWhole()
+                    ? gpu.gpuId().equals(unit.gpuId()) && !gpu.migEnabled()
+                    : gpu.instances().stream()
+                            .anyMatch(instance -> instance.gpuId().equals(unit.gpuId()));
+            if (isThere) {
+                return true;
+            }
+        }
+        return false;
     }
 }

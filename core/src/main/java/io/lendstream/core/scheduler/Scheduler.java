@@ -142,7 +142,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         deadlines.expire(false);
         new JobChanges(step, settings).dropLostGpus(false);
         new TrustGuard(step, settings).takeBackOlder();
-        deadlines.renewTakenOver();
+        new AdoptedLeases(step, settings).renew();
         return step.finished();
     }
 

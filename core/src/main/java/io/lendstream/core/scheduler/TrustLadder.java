@@ -151,6 +151,13 @@ final class TrustLadder {
         if (lent == 0 || serving >= needed) {
             return;
         }
+        lower(trust, rate, slo, new Shortage(windows, lent, serving, needed));
+    }
+
+    /** What a service lacks that has missed its SLO in so many windows in a row. */
+    private record Shortage(int windows, int lent, int serving, int needed) {}
+
+    private void lower(Trust trust, RequestRate rate, double slo, Shortage lack) {
         Trust lower = trust.loweredTo(trust.level().below(), builder.now());
         put(lower);
         answer = Optional.of(
@@ -160,12 +167,15 @@ final class TrustLadder {
                                 lower.inWords(),
                                 rate.service(),
                                 slo,
-                                windows,
-                                p99.map("p99 %s s"::formatted).orElse("no request was answered"),
-                                serving,
-                                needed,
-                                Reason.counted(lent, "GPU"),
-                                lent == 1 ? "is" : "are"));
+                                lack.windows(),
+                                rate.latency()
+                                        .p99LatencySeconds()
+                                        .map("p99 %s s"::formatted)
+                                        .orElse("no request was answered"),
+                                lack.serving(),
+                                lack.needed(),
+                                Reason.counted(lack.lent(), "GPU"),
+                                lack.lent() == 1 ? "is" : "are"));
     }
 
     private boolean isJustLowered(Trust trust) {

@@ -13,7 +13,7 @@ public record EmptyReports(Instant since, Instant at) {
     /** A longer time without a report is a gap. */
     private static final Duration LONGEST_GAP = Duration.ofSeconds(150);
 
-    /** With a later one. After a gap they begin anew. */
+    /** With a later one. After a gap they begin again. */
     public EmptyReports then(Instant time) {
         return isFresh(time) ? new EmptyReports(since, time) : new EmptyReports(time, time);
     }

@@ -28,11 +28,11 @@ public record Findings(String actuator, Instant since, Instant at, List<Seen> se
      *
      * @param since since when it is found, claimed by the same jobs and services; when it is tried again, if it could
      *     not be taken over
-     * @param late whether it came so long after the declaration of what claims it that an operator has to ask for it
+     * @param late whether it came so long after its declaration that an operator has to ask for it
      */
     public record Seen(FoundTenant what, Instant since, boolean late) {}
 
-    /** With another try later of what a tenant claims. */
+    /** With a later try for everything that a tenant claims. */
     public Findings tryingAgain(Tenant tenant, Instant later) {
         List<Seen> next = seen.stream()
                 .map(each ->

@@ -267,8 +267,7 @@ enum ClusterBug {
                 service.warmUp(),
                 service.sliceMemoryBytes(),
                 service.queue(),
-                service.hardware(),
-                service.adopt());
+                service.hardware());
     }
 
     private static ClusterState withOneActuator(ClusterState state, DomainEvent event) {

@@ -9,13 +9,13 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.Selector;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
@@ -69,7 +69,7 @@ class AdoptedLoansTest {
     /** A rigid job on two of four GPUs of inference is taken over at a level. */
     private void adopted() {
         story.node("n", Pool.INFERENCE, 4).actuator("actuator", Abilities.USUAL, "n");
-        story.tell(story.jobRecord("bert", 2, false).adopting(new Selector(Map.of("command", "*train.py*"))));
+        story.tell(story.jobRecord("bert", 2, false).adopting(new AdoptionSelector(Map.of("command", "*train.py*"))));
         for (int i = 0; i < 3; i++) {
             rate();
             story.after(ofSeconds(20));

@@ -11,6 +11,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.GpuSample;
@@ -18,7 +19,6 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.ReplicaShape;
-import io.lendstream.core.event.Selector;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
@@ -43,7 +43,7 @@ class AdoptionTest {
     private static final String OTHER = "process/4712-99";
     private static final Tenant BERT = new Tenant.Job(new JobId("bert"));
     private static final Tenant CHAT = new Tenant.Service(new ServiceId("chat"));
-    private static final Selector SELECTOR = new Selector(Map.of("command", "*train.py*"));
+    private static final AdoptionSelector SELECTOR = new AdoptionSelector(Map.of("command", "*train.py*"));
     private static final SchedulerSettings HEEDED = SchedulerSettings.of(Map.of("heed-users", "true"));
 
     private final Scenario story = new Scenario(new Scheduler(Policies.parse("deepboot"), HEEDED));
@@ -413,8 +413,8 @@ class AdoptionTest {
 
     @Test
     void aSelectorMustSelect() {
-        assertThatThrownBy(() -> new Selector(Map.of())).hasMessageContaining("at least 1 attribute");
-        assertThatThrownBy(() -> new Selector(Map.of("command", "**")))
+        assertThatThrownBy(() -> new AdoptionSelector(Map.of())).hasMessageContaining("at least 1 attribute");
+        assertThatThrownBy(() -> new AdoptionSelector(Map.of("command", "**")))
                 .hasMessage(
                         "the pattern of attribute command must have a character that is not *, but is '**': it would claim everything");
     }

@@ -4,13 +4,13 @@ import static io.lendstream.launcher.declare.SharedForms.amounts;
 import static io.lendstream.launcher.declare.SharedForms.wholes;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.DeadlineKind;
 import io.lendstream.core.event.HostNeed;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Limits;
-import io.lendstream.core.event.Selector;
 import io.lendstream.core.event.TopologyWish;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.BatchRange;
@@ -160,7 +160,7 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
             job -> job.hostNeed().memoryBytesPerGpu(),
             "Host memory that it needs for each GPU. Without it: the share of the GPU in its node.");
 
-    private static final SpecField<TrainingJob, Selector> ADOPT = SpecField.optional(
+    private static final SpecField<TrainingJob, AdoptionSelector> ADOPT = SpecField.optional(
             "adopt",
             new SelectorForm(),
             TrainingJob::adopt,
@@ -257,7 +257,7 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
                         values.find(QUEUE),
                         values.find(PRIORITY_CLASS)),
                 traits(values, scaling),
-                before.map(TrainingJob::driver).orElse(DRIVER),
+                new TrainingJob.Runner(before.map(TrainingJob::driver).orElse(DRIVER), values.find(ADOPT)),
                 values.find(SLICE_MEMORY),
                 new KindNeeds(
                         values.get(ALLOWED_KINDS),
@@ -270,8 +270,7 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
                         values.get(WHOLE_NODES),
                         values.find(TOPOLOGY),
                         values.get(GANG)),
-                new HostNeed(values.find(CPU), values.find(HOST_MEMORY)),
-                values.find(ADOPT));
+                new HostNeed(values.find(CPU), values.find(HOST_MEMORY)));
     }
 
     private static TrainingJob.Scaling scaling(SpecValues values) {

@@ -5,11 +5,11 @@ import static io.lendstream.launcher.declare.SharedForms.length;
 import static io.lendstream.launcher.declare.SharedForms.wholes;
 
 import io.lendstream.core.decision.ReplicaRole;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.RoleFloor;
-import io.lendstream.core.event.Selector;
 import io.lendstream.core.event.ServiceShapes;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
@@ -76,7 +76,7 @@ final class DeclaredService implements DeclaredKind<InferenceService> {
             service -> service.hardware().roleFloors(),
             "Floors of roles that differ from floor. Only of a service with shapes.");
 
-    private static final SpecField<InferenceService, Selector> ADOPT = SpecField.optional(
+    private static final SpecField<InferenceService, AdoptionSelector> ADOPT = SpecField.optional(
             "adopt",
             new SelectorForm(),
             InferenceService::adopt,
@@ -153,8 +153,8 @@ final class DeclaredService implements DeclaredKind<InferenceService> {
                 values.get(WARM_UP),
                 values.find(SLICE_MEMORY),
                 values.find(QUEUE),
-                new ServiceShapes(values.get(CAPACITIES), values.get(SHAPES), values.get(ROLE_FLOORS)),
-                values.find(ADOPT));
+                new ServiceShapes(
+                        values.get(CAPACITIES), values.get(SHAPES), values.get(ROLE_FLOORS), values.find(ADOPT)));
     }
 
     @Override

@@ -2,11 +2,11 @@ package io.lendstream.launcher.declare;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.lendstream.core.event.Selector;
+import io.lendstream.core.event.AdoptionSelector;
 import java.util.Map;
 
 /** A selector: a pattern for each attribute. */
-final class SelectorForm implements ValueForm<Selector> {
+final class SelectorForm implements ValueForm<AdoptionSelector> {
     private static final MapForm<String> PATTERNS = new MapForm<>(ScalarForms.text());
 
     @Override
@@ -15,17 +15,17 @@ final class SelectorForm implements ValueForm<Selector> {
     }
 
     @Override
-    public Selector read(SourceValue value, ValuePlace place) {
+    public AdoptionSelector read(SourceValue value, ValuePlace place) {
         Map<String, String> patterns = PATTERNS.read(value, place);
         try {
-            return new Selector(patterns);
+            return new AdoptionSelector(patterns);
         } catch (IllegalArgumentException e) {
             throw place.bad("%s: %s. Add one that others do not match.".formatted(place.path(), e.getMessage()));
         }
     }
 
     @Override
-    public JsonNode write(Selector selector) {
+    public JsonNode write(AdoptionSelector selector) {
         return PATTERNS.write(selector.patterns());
     }
 

@@ -56,7 +56,7 @@ import picocli.CommandLine.Parameters;
             "         lendstream explain gpu/node-3/5 --bootstrap-server broker:9092",
             "         lendstream explain gpu --json --bootstrap-server broker:9092",
             "         lendstream explain advice --bootstrap-server broker:9092",
-            "         lendstream explain default/1/17 --from-beginning --bootstrap-server broker:9092"
+            "         lendstream explain 17 --from-beginning --bootstrap-server broker:9092"
         })
 public final class ExplainCommand extends ClusterCommand {
     /** Reports on a decision are looked for from this long before it was written, for clocks may differ. */
@@ -207,6 +207,14 @@ public final class ExplainCommand extends ClusterCommand {
         return search.wanted();
     }
 
+    private static void readReports(TopicScan reading, Optional<Instant> written, FoundDecision decisions) {
+        reading.written(
+                TopicCatalogue.ACTUATION_REPORTS,
+                written.map(at -> at.minus(REPORTED_BEFORE)).orElse(Instant.EPOCH),
+                written.map(at -> at.plus(REPORTED_AFTER)).orElse(Instant.MAX),
+                decisions::take);
+    }
+
     private void decision(DecisionId wanted) {
         Cluster cluster = cluster();
         Connection.check(cluster.kafka(), cluster.topics(), OF_DECISIONS, cluster.patience());
@@ -227,11 +235,7 @@ public final class ExplainCommand extends ClusterCommand {
                 remark("the plan that the decision follows is older than the replay; its alternatives are shown with"
                         + " --from-beginning");
             }
-            reading.written(
-                    TopicCatalogue.ACTUATION_REPORTS,
-                    written.map(at -> at.minus(REPORTED_BEFORE)).orElse(Instant.EPOCH),
-                    written.map(at -> at.plus(REPORTED_AFTER)).orElse(Instant.MAX),
-                    decisions::take);
+            readReports(reading, written, decisions);
             explained = new Explained(
                     replay.explanation(),
                     DecisionOutcome.of(decision, decisions.reports, decisions.latest),

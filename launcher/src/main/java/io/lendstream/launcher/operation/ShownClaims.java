@@ -60,17 +60,7 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
         List<String> clear = new ArrayList<>();
         List<String> foreign = new ArrayList<>();
         for (AdoptionClaim claim : claims) {
-            String what = "    %s%s: %s"
-                    .formatted(
-                            claim.inWords(),
-                            claim.units().isEmpty() ? "" : " on " + gpus(claim.units()),
-                            claim.obstacle()
-                                    .map(why -> claim.tenant()
-                                            .map(tenant -> tenant + ": " + why)
-                                            .orElse(why))
-                                    .or(() -> claim.tenant().map(Tenant::toString))
-                                    .orElse(""));
-            (claim.isClear() ? clear : foreign).add(what);
+            (claim.isClear() ? clear : foreign).add(line(claim));
         }
         unclaimed(claims)
                 .forEach((gpu, use) -> foreign.add("    %s: %s"
@@ -83,6 +73,19 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
             lines.add("  no GPU is foreign, and nothing is found that could be taken over");
         }
         return lines;
+    }
+
+    private String line(AdoptionClaim claim) {
+        return "    %s%s: %s"
+                .formatted(
+                        claim.inWords(),
+                        claim.units().isEmpty() ? "" : " on " + gpus(claim.units()),
+                        claim.obstacle()
+                                .map(why -> claim.tenant()
+                                        .map(tenant -> tenant + ": " + why)
+                                        .orElse(why))
+                                .or(() -> claim.tenant().map(Tenant::toString))
+                                .orElse(""));
     }
 
     private static void add(List<String> lines, String title, List<String> of) {

@@ -86,8 +86,7 @@ class ObjectChangeTest {
                 plain.warmUp(),
                 plain.sliceMemoryBytes(),
                 plain.queue(),
-                plain.hardware(),
-                plain.adopt());
+                plain.hardware());
 
         ObjectChange<InferenceService> same =
                 ObjectChange.of(service(CHAT), Optional.of(written(withModels)), TOPIC, NOW);

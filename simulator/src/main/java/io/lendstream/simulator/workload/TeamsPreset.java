@@ -120,11 +120,10 @@ final class TeamsPreset {
                 scaling,
                 precedence,
                 job.traits(),
-                job.driver(),
+                job.runner(),
                 job.sliceMemoryBytes(),
                 job.kindNeeds(),
                 job.shape(),
-                job.hostNeed(),
-                job.adopt());
+                job.hostNeed());
     }
 }

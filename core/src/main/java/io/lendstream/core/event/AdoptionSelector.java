@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
  * @param patterns the pattern of each attribute, such as {@code command} of driver {@code process}; in a pattern
  *     {@code *} stands for any text. All of them must match; at least one
  */
-public record Selector(Map<String, String> patterns) {
-    public Selector {
+public record AdoptionSelector(Map<String, String> patterns) {
+    public AdoptionSelector {
         patterns = Collections.unmodifiableSortedMap(new TreeMap<>(patterns));
         if (patterns.isEmpty()) {
             throw new IllegalArgumentException(

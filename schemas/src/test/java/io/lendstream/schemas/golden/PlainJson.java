@@ -6,8 +6,10 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.DecisionId;
+import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -75,6 +77,12 @@ final class PlainJson {
             case FLOAT, DOUBLE -> JSON.numberNode(((Number) value).doubleValue());
             case BOOLEAN -> JSON.booleanNode((Boolean) value);
             case STRING, ENUM -> JSON.textNode(value.toString());
+            case BYTES -> {
+                ByteBuffer bytes = ((ByteBuffer) value).duplicate();
+                byte[] all = new byte[bytes.remaining()];
+                bytes.get(all);
+                yield JSON.binaryNode(all);
+            }
             default -> throw new IllegalArgumentException("no record of ours has a field of type " + schema.getType());
         };
     }
@@ -161,6 +169,10 @@ final class PlainJson {
             case STRING -> {
                 require(json.isTextual(), "a text", json, path);
                 yield json.asText();
+            }
+            case BYTES -> {
+                require(json.isTextual() || json.isBinary(), "bytes in base64", json, path);
+                yield ByteBuffer.wrap(Base64.getDecoder().decode(json.asText()));
             }
             case ENUM -> {
                 require(

@@ -211,8 +211,12 @@ final class PlainJson {
             return record;
         }
         Schema.Field first = schema.getFields().get(0);
-        boolean bare = !json.isObject() && !json.isMissingNode();
-        requireKnownFields(schema, json, path);
+        boolean isOnlyMap =
+                schema.getFields().size() == 1 && first.schema().getType() == Schema.Type.MAP && json.isObject();
+        boolean bare = isOnlyMap || (!json.isObject() && !json.isMissingNode());
+        if (!isOnlyMap) {
+            requireKnownFields(schema, json, path);
+        }
         Map<String, JsonNode> inside = new TreeMap<>(around);
         for (Schema.Field field : schema.getFields()) {
             String name = field.name();

@@ -132,8 +132,10 @@ class FoundTenantsTest {
         assertThat(looks).hasSize(2);
         there = List.of(process(1), process(2));
         assertThat(lookedAt(found, 20)).hasSize(1);
-        assertThat(lookedAt(found, 60)).isEmpty();
-        assertThat(lookedAt(found, 70)).hasSize(1);
+        assertThat(lookedAt(found, 40)).as("not settled yet").isEmpty();
+        assertThat(lookedAt(found, 60)).as("it may be taken over now").hasSize(1);
+        assertThat(lookedAt(found, 100)).isEmpty();
+        assertThat(lookedAt(found, 110)).hasSize(1);
     }
 
     @Test

@@ -274,6 +274,7 @@ final class OperationIT {
                         "ok   domains",
                         "ok   dead-letters",
                         "warn commands",
+                        "ok   trust",
                         "ok   agents",
                         "ok   nodes",
                         "ok   inventory",

@@ -35,8 +35,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Reports what runs already on the nodes of this actuator and is claimed by selectors of declared jobs and services: at
  * the first look, when it changes, half a minute after a change, and once a minute. A domain without selectors is not
- * looked for. The driver looks in
- * a thread of its own; all else runs in the actuator's thread.
+ * looked for. The driver looks in a thread of its own; all else runs in the actuator's thread.
  */
 final class FoundTenants {
     static final Duration BETWEEN_LOOKS = Duration.ofSeconds(10);

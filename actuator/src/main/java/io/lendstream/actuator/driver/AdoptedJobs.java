@@ -129,8 +129,7 @@ final class AdoptedJobs {
 
     /**
      * Kills the process with all that it has started. An adoption that is undone by its own decision or one before,
-     * without an order
-     * to leave, gives the process up instead.
+     * without an order to leave, gives the process up instead.
      */
     synchronized void force(JobId id, Order.Force force) {
         Optional<AdoptedTenant> there = held(id).filter(each -> each.isOnAnyOf(force.units()));

@@ -91,8 +91,7 @@ final class AdoptedReplicas {
 
     /**
      * Kills the replicas on units; returns the other units. An adoption that is undone by its own decision or one
-     * before, without an
-     * order to leave, gives the process up instead.
+     * before, without an order to leave, gives the process up instead.
      */
     List<GpuId> force(Order.Force force) {
         List<GpuId> others = others(force.tenant(), force.units());

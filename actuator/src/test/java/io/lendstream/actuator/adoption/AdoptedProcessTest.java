@@ -19,8 +19,8 @@ class AdoptedProcessTest {
 
     @Test
     void aPidThatCameAgainAfterTheListingIsNotNoted() throws Exception {
-        try (var strangers =
-                new Strangers(Files.createDirectory(directory.resolve("work")).toRealPath())) {
+        try (var strangers = new Strangers(
+                Files.createDirectory(directory.resolve("strangers")).toRealPath())) {
             Process process = strangers.start("sleep 300 & sleep 300 & wait", Map.of());
             await().atMost(ofSeconds(10)).until(() -> process.children().count() == 2);
             HostProcess root = new HostProcesses().of(process.pid()).orElseThrow();

@@ -1,5 +1,6 @@
 package io.lendstream.actuator.adoption;
 
+import static io.lendstream.actuator.adoption.Strangers.stays;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,8 +45,8 @@ class AdoptionHostTest {
 
     @BeforeEach
     void start() throws IOException {
-        strangers =
-                new Strangers(Files.createDirectory(directory.resolve("work")).toRealPath());
+        strangers = new Strangers(
+                Files.createDirectory(directory.resolve("strangers")).toRealPath());
         host = opened();
     }
 
@@ -127,9 +128,10 @@ class AdoptionHostTest {
     void withoutAGraceItRunsUntilItIsKilled() throws Exception {
         AdoptedTenant chat = adopted(CHAT, started(IGNORES_SIGTERM), "GPU-a");
         host.end(chat, Optional.empty());
-        Thread.sleep(400);
-        assertThat(heard).isEmpty();
-        assertThat(strangers.running()).isNotEmpty();
+        stays(() -> {
+            assertThat(heard).isEmpty();
+            assertThat(strangers.running()).isNotEmpty();
+        });
 
         host.kill(chat);
 
@@ -236,9 +238,10 @@ class AdoptionHostTest {
         assertThat(host.of(BERT)).isEmpty();
         host.end(bert, Optional.empty());
         host.kill(bert);
-        Thread.sleep(300);
-        assertThat(strangers.running()).hasSize(2);
-        assertThat(heard).isEmpty();
+        stays(() -> {
+            assertThat(strangers.running()).hasSize(2);
+            assertThat(heard).isEmpty();
+        });
         assertThat(adopted(BERT, strangers.idle(), "GPU-a").units()).hasSize(1);
     }
 

@@ -35,8 +35,8 @@ class ProcessScanTest {
 
     @BeforeEach
     void start() throws IOException {
-        strangers =
-                new Strangers(Files.createDirectory(directory.resolve("work")).toRealPath());
+        strangers = new Strangers(
+                Files.createDirectory(directory.resolve("strangers")).toRealPath());
     }
 
     @AfterEach
@@ -61,7 +61,7 @@ class ProcessScanTest {
     }
 
     private String here() {
-        return directory.resolve("work").toAbsolutePath().toString();
+        return directory.resolve("strangers").toAbsolutePath().toString();
     }
 
     @Test

@@ -1,16 +1,20 @@
 package io.lendstream.actuator.adoption;
 
+import static org.awaitility.Awaitility.await;
+
 import io.lendstream.service.host.HostProcesses;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import org.awaitility.core.ThrowingRunnable;
 
 /** Real processes that something else than Lendstream has started. All are killed at the end. */
 public final class Strangers implements AutoCloseable {
@@ -80,5 +84,10 @@ public final class Strangers implements AutoCloseable {
             process.destroyForcibly();
         }
         running().forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
+    }
+
+    /** Asserts that something is so, and stays so for a while in which it could change. */
+    public static void stays(ThrowingRunnable what) {
+        await().during(Duration.ofMillis(300)).atMost(Duration.ofSeconds(10)).untilAsserted(what);
     }
 }

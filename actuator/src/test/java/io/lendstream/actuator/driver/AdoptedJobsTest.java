@@ -1,5 +1,6 @@
 package io.lendstream.actuator.driver;
 
+import static io.lendstream.actuator.adoption.Strangers.stays;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -90,7 +91,7 @@ class AdoptedJobsTest extends AdoptionFixture {
         hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-b"), false, ""));
         await().atMost(ofSeconds(10)).until(() -> started().size() == 3);
         assertThat(started()).containsExactly("GPU-a of 3", "GPU-c of 3", "GPU-d of 3");
-        assertThat(folder.resolve("work/checkpoint")).hasContent("saved\n");
+        assertThat(folder.resolve("strangers/checkpoint")).hasContent("saved\n");
         assertThat(strangers.running()).isEmpty();
         assertThat(heard.progress()).isEmpty();
 
@@ -118,13 +119,12 @@ class AdoptedJobsTest extends AdoptionFixture {
 
         assertThat(failure())
                 .contains(adopted.user(), "runs on as it is", "jobs/train.json cannot be read", "create it");
-        Thread.sleep(300);
-        assertThat(strangers.running()).hasSize(2);
+        stays(() -> assertThat(strangers.running()).hasSize(2));
 
         driver.take(place(3, Orders.JOB, List.of(), Orders.gpus("GPU-a", "GPU-b")));
         hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-a", "GPU-b"), false, ""));
         hears(new DriverEvent.InForce(Orders.JOB, Orders.decision(3)));
-        assertThat(folder.resolve("work/checkpoint")).exists();
+        assertThat(folder.resolve("strangers/checkpoint")).exists();
         assertThat(heard.progress()).as("it is not over").isEmpty();
 
         writeProgram();
@@ -244,10 +244,11 @@ class AdoptedJobsTest extends AdoptionFixture {
 
         assertThat(failure()).isEqualTo(other.user() + " is not taken over: Lendstream runs job job already");
         hears(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("GPU-b"), false, failure()));
-        Thread.sleep(300);
-        assertThat(started()).containsExactly("GPU-a of 1");
-        assertThat(own()).isNotEmpty();
-        assertThat(strangers.running()).hasSize(2);
+        stays(() -> {
+            assertThat(started()).containsExactly("GPU-a of 1");
+            assertThat(own()).isNotEmpty();
+            assertThat(strangers.running()).hasSize(2);
+        });
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.lendstream.actuator.driver;
 
+import static io.lendstream.actuator.adoption.Strangers.stays;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -68,8 +69,7 @@ class AdoptedReplicasTest extends AdoptionFixture {
     void aReplicaThatIgnoresSigtermIsKilledAtTheDeadline() throws Exception {
         takenOver(1, stranger(IGNORES_SIGTERM), "GPU-a");
         driver.take(place(2, Orders.CHAT, List.of(), Orders.gpus("GPU-a")));
-        Thread.sleep(300);
-        assertThat(strangers.running()).isNotEmpty();
+        stays(() -> assertThat(strangers.running()).isNotEmpty());
 
         driver.take(new Order.Force(Orders.decision(2), Orders.CHAT, Orders.gpus("GPU-a")));
 

@@ -46,7 +46,8 @@ abstract class AdoptionFixture {
     void open() throws IOException {
         Files.createDirectories(folder.resolve("programs/services"));
         Files.createDirectories(folder.resolve("programs/jobs"));
-        strangers = new Strangers(Files.createDirectory(folder.resolve("work")).toRealPath());
+        strangers =
+                new Strangers(Files.createDirectory(folder.resolve("strangers")).toRealPath());
         driver = opened();
     }
 

@@ -23,11 +23,11 @@ class ProcessFinderTest {
 
     @Test
     void whatMayNotBeSignalledIsLeftOut() throws Exception {
-        try (var strangers =
-                new Strangers(Files.createDirectory(directory.resolve("work")).toRealPath())) {
+        try (var strangers = new Strangers(
+                Files.createDirectory(directory.resolve("strangers")).toRealPath())) {
             String one = Strangers.user(strangers.idle("this"));
             String other = Strangers.user(strangers.idle("that"));
-            AdoptionSelector all = new AdoptionSelector(Map.of("command", "*" + directory + "/work/trainer*"));
+            AdoptionSelector all = new AdoptionSelector(Map.of("command", "*" + directory + "/strangers/trainer*"));
             Map<Tenant, AdoptionSelector> selectors = Map.of(Orders.CHAT, all);
             var scan = new ProcessScan(new HostProcesses(), Long.MAX_VALUE);
             AdoptionHost host = Strangers.host(

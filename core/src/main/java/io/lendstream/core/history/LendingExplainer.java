@@ -1,22 +1,30 @@
 package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.scheduler.AdoptionClaim;
 import io.lendstream.core.scheduler.AdoptionClaims;
 import io.lendstream.core.scheduler.LendingReview;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.StepListener;
 import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.LogPosition;
+import io.lendstream.core.state.ServiceState;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -120,6 +128,30 @@ public final class LendingExplainer {
     public List<AdoptionClaim> claims(Instant at) {
         Instant now = at.isAfter(lastEventAt()) ? at : lastEventAt();
         return new AdoptionClaims(log.state().entities(), now, true).all();
+    }
+
+    /** The jobs and services that claim what runs already, have nothing yet, and wait; with their selectors. */
+    public Map<Tenant, AdoptionSelector> waiting() {
+        Map<Tenant, AdoptionSelector> waiting = new LinkedHashMap<>();
+        ClusterEntities entities = log.state().entities();
+        for (JobState job : entities.jobs().values()) {
+            job.spec()
+                    .adopt()
+                    .filter(any -> job.awaitsAdoption() && !job.isOver())
+                    .ifPresent(selector -> waiting.put(new Tenant.Job(job.spec().job()), selector));
+        }
+        for (ServiceState service : entities.services().values()) {
+            ServiceId name = service.spec().service();
+            service.spec()
+                    .adopt()
+                    .filter(any -> !entities.clusterIndex()
+                            .gpus()
+                            .replicasOf(name)
+                            .iterator()
+                            .hasNext())
+                    .ifPresent(selector -> waiting.put(new Tenant.Service(name), selector));
+        }
+        return waiting;
     }
 
     /** The units that others use, or of which that is not known, by name. */

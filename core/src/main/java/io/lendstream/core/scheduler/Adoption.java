@@ -234,7 +234,7 @@ final class Adoption {
                 claim -> claim.units().forEach(unit -> all.add(builder.gpu(unit).changedBy())));
         return builder.because(
                 ReasonCode.ADOPTED,
-                "%s has what runs already on %s and matches its selector: %s"
+                "%s takes over what runs already on %s and matches its selector: %s"
                         .formatted(tenant, Reason.counted(gpus, "GPU"), inWords(claims)),
                 Map.of("found", (double) claims.size(), "gpus", (double) gpus),
                 all);

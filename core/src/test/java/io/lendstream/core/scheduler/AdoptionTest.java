@@ -150,7 +150,7 @@ class AdoptionTest {
         assertThat(adopt.allocation().orElseThrow().gpus()).isEqualTo(List.of(gpu(0), gpu(1)));
         assertThat(decision.reason().text())
                 .isEqualTo(
-                        "job bert has what runs already on 2 GPUs and matches its selector: process/4711-99 on n (train.py)");
+                        "job bert takes over what runs already on 2 GPUs and matches its selector: process/4711-99 on n (train.py)");
         assertThat(label(0)).isEqualTo("binding");
 
         report(Outcome.BOUND, decision, BERT);

@@ -145,7 +145,7 @@ class QuarantineEvidenceTest {
         assertThat(story.verdict().violations()).isEmpty();
     }
 
-    /** What begins the ten minutes anew. */
+    /** Statements after which the ten minutes begin again. */
     enum Contrary {
         A_USER(test -> test.sample(GpuSample.of(GPU).build().withUsers(List.of("process/1")))),
         UNKNOWN_USE(test -> test.sample(GpuSample.of(GPU).build())),

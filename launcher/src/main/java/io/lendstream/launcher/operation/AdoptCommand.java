@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.ControlCommand.Kind;
 import io.lendstream.core.history.LendingExplainer;
-import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
@@ -22,7 +21,6 @@ import io.lendstream.service.time.TimeMode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import picocli.CommandLine.Command;
@@ -132,9 +130,7 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
     private LendingExplainer replayed(Cluster cluster, TopicScan reading, DomainId domain) {
         LendingExplainer log = new LendingExplainer(domain);
         try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
-            Optional<Snapshot> start = history.snapshot(domain, Long.MAX_VALUE);
-            start.ifPresent(log::after);
-            history.replay(domain, start.map(Snapshot::sequence).orElse(0L), log::take, () -> false);
+            history.replayToTheEnd(List.of(domain), log::after, log::take);
         }
         return log;
     }

@@ -9,21 +9,17 @@ import io.lendstream.core.history.LendingExplainer;
 import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.launcher.cli.GpuNames;
-import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.text.Times;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /** The advice that stands, for people and for tools, from the logs of its domains. */
 final class ExplainedAdvice {
-    private final Optional<DomainId> wanted;
     private final GpuNames names;
-    private final SortedMap<DomainId, LendingExplainer> logs = new TreeMap<>();
+    private final ReplayedLogs logs;
 
     /**
      * The advice of one domain or of all.
@@ -32,28 +28,18 @@ final class ExplainedAdvice {
      * @param names short names of GPUs
      */
     ExplainedAdvice(Optional<DomainId> wanted, GpuNames names) {
-        this.wanted = wanted;
+        this.logs = new ReplayedLogs(wanted);
         this.names = names;
     }
 
     /** Takes the snapshot of a domain after which its log is replayed. */
     void begin(Snapshot snapshot) {
-        logs.computeIfAbsent(snapshot.domain(), LendingExplainer::new).after(snapshot);
+        logs.begin(snapshot);
     }
 
     /** Takes the next event of a log. */
     void take(DomainEvent event) {
-        if (wanted.map(event.domain()::equals).orElse(true)) {
-            logs.computeIfAbsent(event.domain(), LendingExplainer::new).take(event);
-        }
-    }
-
-    private SortedMap<DomainId, LendingExplainer> known() {
-        if (logs.isEmpty()) {
-            throw UserError.failed(wanted.map(domain -> "domain '%s' has no log; check its name.".formatted(domain))
-                    .orElse("no domain has a log yet: no scheduler has started."));
-        }
-        return logs;
+        logs.take(event);
     }
 
     /** The age of a decision. Virtual time is behind the last event, so that counts then. */
@@ -65,7 +51,7 @@ final class ExplainedAdvice {
     /** The advice for people: a line for each decision, oldest first. */
     List<String> lines(Instant at) {
         List<String> lines = new ArrayList<>();
-        known().forEach((domain, log) -> {
+        logs.byDomain().forEach((domain, log) -> {
             Optional<String> obstacle = log.obstacle();
             if (obstacle.isPresent()) {
                 lines.add("domain %s: its advice is unknown: %s; 'lendstream top' shows the newest decisions"
@@ -105,7 +91,7 @@ final class ExplainedAdvice {
     ObjectNode json(Instant at) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         ArrayNode all = json.putArray("domains");
-        known().forEach((domain, log) -> {
+        logs.byDomain().forEach((domain, log) -> {
             ObjectNode one = all.addObject().put("domain", domain.value());
             Optional<String> obstacle = log.obstacle();
             if (obstacle.isPresent()) {

@@ -2,6 +2,7 @@ package io.lendstream.launcher.operation;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.event.AdoptionSelector;
 import io.lendstream.core.history.LendingExplainer;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
@@ -14,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.stream.Collectors;
@@ -69,10 +71,20 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
                                 use.users().isEmpty() ? use.inWords() : use.inWords() + "; " + UNCLAIMED)));
         add(lines, "  would be taken over, as it is:", clear);
         add(lines, "  stays foreign:", foreign);
+        List<String> waiting = new ArrayList<>();
+        unfound(claims).forEach((tenant, selector) -> waiting.add("    %s: %s".formatted(tenant, selector.inWords())));
+        add(lines, "  declared, but nothing is found that matches:", waiting);
         if (clear.isEmpty() && foreign.isEmpty()) {
             lines.add("  no GPU is foreign, and nothing is found that could be taken over");
         }
         return lines;
+    }
+
+    /** The jobs and services that wait for something that no actuator finds. */
+    private Map<Tenant, AdoptionSelector> unfound(List<AdoptionClaim> claims) {
+        Map<Tenant, AdoptionSelector> unfound = log.waiting();
+        claims.forEach(claim -> claim.found().claimedBy().forEach(unfound::remove));
+        return unfound;
     }
 
     private String line(AdoptionClaim claim) {
@@ -122,6 +134,8 @@ record ShownClaims(LendingExplainer log, Instant at, GpuNames names) {
             one.put("clear", claim.isClear());
             claim.obstacle().ifPresent(why -> one.put("obstacle", why));
         }
+        ArrayNode waiting = json.putArray("unfound");
+        unfound(claims).keySet().forEach(tenant -> waiting.add(name(tenant)));
         ArrayNode foreign = json.putArray("foreign");
         unclaimed(claims).forEach((gpu, use) -> {
             ObjectNode one = foreign.addObject().put("gpu", gpu.value());

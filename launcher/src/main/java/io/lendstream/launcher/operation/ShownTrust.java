@@ -11,50 +11,36 @@ import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.scheduler.TrustRules;
 import io.lendstream.core.state.Trust;
-import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.text.Times;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /** The levels of trust, for people and for tools, from the logs of their domains. */
 final class ShownTrust {
-    private final Optional<DomainId> wanted;
-    private final SortedMap<DomainId, LendingExplainer> logs = new TreeMap<>();
+    private final ReplayedLogs logs;
 
     /** @param wanted the domain; empty for all */
     ShownTrust(Optional<DomainId> wanted) {
-        this.wanted = wanted;
+        this.logs = new ReplayedLogs(wanted);
     }
 
     /** Takes the snapshot of a domain after which its log is replayed. */
     void begin(Snapshot snapshot) {
-        logs.computeIfAbsent(snapshot.domain(), LendingExplainer::new).after(snapshot);
+        logs.begin(snapshot);
     }
 
     /** Takes the next event of a log. */
     void take(DomainEvent event) {
-        if (wanted.map(event.domain()::equals).orElse(true)) {
-            logs.computeIfAbsent(event.domain(), LendingExplainer::new).take(event);
-        }
-    }
-
-    private SortedMap<DomainId, LendingExplainer> known() {
-        if (logs.isEmpty()) {
-            throw UserError.failed(wanted.map(domain -> "domain '%s' has no log; check its name.".formatted(domain))
-                    .orElse("no domain has a log yet: no scheduler has started."));
-        }
-        return logs;
+        logs.take(event);
     }
 
     /** The levels for people. */
     List<String> lines(Instant at) {
         List<String> lines = new ArrayList<>();
-        known().forEach((domain, log) -> {
+        logs.byDomain().forEach((domain, log) -> {
             Optional<String> obstacle = log.obstacle();
             Optional<Trust> trust = log.mode().trust();
             if (obstacle.isPresent()) {
@@ -133,7 +119,7 @@ final class ShownTrust {
     ObjectNode json(Instant at) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         ArrayNode all = json.putArray("domains");
-        known().forEach((domain, log) -> {
+        logs.byDomain().forEach((domain, log) -> {
             ObjectNode one = all.addObject().put("domain", domain.value());
             Optional<String> obstacle = log.obstacle();
             if (obstacle.isPresent()) {

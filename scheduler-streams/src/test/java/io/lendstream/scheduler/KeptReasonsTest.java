@@ -6,16 +6,14 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.fixtures.Stories;
 import io.lendstream.core.history.KeptInput;
 import io.lendstream.core.history.KeptReason;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -32,26 +30,7 @@ class KeptReasonsTest {
 
     @BeforeEach
     void play() {
-        Scenario story = Scenario.of("deepboot")
-                .node("train", Pool.TRAINING, 2)
-                .node("infer", Pool.INFERENCE, 6)
-                .service("chat", 1)
-                .settled()
-                .job("bert", 4)
-                .settled()
-                .job("gpt", 2)
-                .settled();
-        for (int i = 0; i < 60; i++) {
-            story.rate("chat", i == 50 ? 45 : 1)
-                    .settled()
-                    .after(Duration.ofSeconds(15))
-                    .settled();
-            for (String job : List.of("bert", "gpt")) {
-                if (story.job(job).gpus() > 0) {
-                    story.progress(job, JobPhase.RUNNING).settled();
-                }
-            }
-        }
+        Scenario story = Stories.lending(60, 50);
         story.log().stream()
                 .filter(event -> !(event.event() instanceof Tick) && !(event.event() instanceof SchedulerStarted))
                 .forEach(event -> loop.tell(event.event()));

@@ -4,16 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.fixtures.Stories;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.ClusterState;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
@@ -24,33 +22,9 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class DecisionReplayTest {
-    private final Scenario story = story();
+    private final Scenario story = Stories.lending(40, 30);
     private final NavigableMap<Long, Snapshot> snapshots = snapshots(story);
     private final KeptLog log = new KeptLog(story.log());
-
-    private static Scenario story() {
-        Scenario story = Scenario.of("deepboot")
-                .node("train", Pool.TRAINING, 2)
-                .node("infer", Pool.INFERENCE, 6)
-                .service("chat", 1)
-                .settled()
-                .job("bert", 4)
-                .settled()
-                .job("gpt", 2)
-                .settled();
-        for (int i = 0; i < 40; i++) {
-            story.rate("chat", i == 30 ? 45 : 1)
-                    .settled()
-                    .after(Duration.ofSeconds(15))
-                    .settled();
-            for (String job : List.of("bert", "gpt")) {
-                if (story.job(job).gpus() > 0) {
-                    story.progress(job, JobPhase.RUNNING).settled();
-                }
-            }
-        }
-        return story;
-    }
 
     /** A snapshot after each event. */
     private static NavigableMap<Long, Snapshot> snapshots(Scenario story) {

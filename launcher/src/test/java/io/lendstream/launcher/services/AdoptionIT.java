@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
-import io.lendstream.core.state.Lease;
-import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.services.Deployment.Printed;
 import io.lendstream.launcher.services.Deployment.Running;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -19,16 +17,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Replicas, a job and a process that nobody knows run before Lendstream comes: the way of docs/adoption.md. Three GPUs of
- * training and three of inference.
+ * The steps of docs/adoption.md. Two replicas, a job, and a process that is not declared run before Lendstream is
+ * installed, on three GPUs of training and three of inference.
  */
 @Timeout(value = 8, unit = TimeUnit.MINUTES)
 final class AdoptionIT {
@@ -71,38 +67,40 @@ final class AdoptionIT {
         assumeTrue(Files.isDirectory(Path.of("/proc/self")), "processes are read from /proc, which is not there");
         try (Deployment deployment = new Deployment(1)) {
             prepare();
-            Running scheduler = scheduler(deployment);
-            Running actuator = actuator(deployment);
-            agent(deployment);
-            awaitLabels(deployment, Pool.TRAINING, "free", "free", "free");
-            awaitLabels(deployment, Pool.INFERENCE, "free", "free", "free");
-            List<GpuId> training = gpus(deployment, Pool.TRAINING);
-            List<GpuId> inference = gpus(deployment, Pool.INFERENCE);
+            SharedMachine machine = new SharedMachine(deployment, directory, "lab");
+            Running scheduler = scheduler(machine);
+            Running actuator = actuator(machine);
+            machine.startAgent(3);
+            machine.awaitOwners(Pool.TRAINING, FOUND, "free", "free", "free");
+            machine.awaitOwners(Pool.INFERENCE, FOUND, "free", "free", "free");
+            List<GpuId> training = List.copyOf(machine.leases(Pool.TRAINING).keySet());
+            List<GpuId> inference = List.copyOf(machine.leases(Pool.INFERENCE).keySet());
             Process job = started("it-old-job", training.subList(0, 2));
             Process unknown = started("it-unknown", training.subList(2, 3));
             started("it-replica", inference.subList(0, 1));
             started("it-replica", inference.subList(1, 2));
-            awaitLabels(deployment, Pool.TRAINING, "foreign", "foreign", "foreign");
+            machine.awaitOwners(Pool.TRAINING, FOUND, "foreign", "foreign", "foreign");
 
-            isTakenOver(deployment);
+            isTakenOver(machine);
             actuator.process().destroyForcibly().waitFor();
-            actuator(deployment);
+            actuator(machine);
             scheduler.process().destroyForcibly().waitFor();
-            scheduler(deployment);
-            isInForce(deployment);
+            scheduler(machine);
+            isInForce(machine);
             areAllAlive();
-            goesWhenItIsDeleted(deployment, job, unknown);
+            goesWhenItIsDeleted(machine, job, unknown);
         } finally {
             strangers.forEach(Process::destroyForcibly);
         }
     }
 
     /** In the advisory mode of a first start, so that nothing else can have moved. */
-    private void isTakenOver(Deployment deployment) throws Exception {
+    private void isTakenOver(SharedMachine machine) throws Exception {
+        Deployment deployment = machine.deployment();
         Path file = Files.writeString(directory.resolve("lab.yaml"), DECLARED);
         succeeded(deployment.command(directory, "apply", "-f", file.toString()));
-        awaitLabels(deployment, Pool.TRAINING, "foreign", "training", "training");
-        awaitLabels(deployment, Pool.INFERENCE, "free", "serving", "serving");
+        machine.awaitOwners(Pool.TRAINING, FOUND, "foreign", "training", "training");
+        machine.awaitOwners(Pool.INFERENCE, FOUND, "free", "serving", "serving");
 
         Printed shown = succeeded(deployment.command(directory, "adopt", "--dry-run", "--domain", "lab"));
         assertThat(shown.out()).contains("stays foreign:", "no selector matches it");
@@ -116,23 +114,23 @@ final class AdoptionIT {
     }
 
     /** Switching advice off moves nothing that runs. */
-    private void isInForce(Deployment deployment) throws Exception {
-        succeeded(deployment.command(
-                directory, "trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab"));
+    private void isInForce(SharedMachine machine) throws Exception {
+        succeeded(machine.deployment()
+                .command(directory, "trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab"));
         await().during(Duration.ofSeconds(12))
                 .atMost(Deployment.PATIENCE)
-                .untilAsserted(() -> assertThat(labels(deployment, Pool.TRAINING))
+                .untilAsserted(() -> assertThat(machine.owners(Pool.TRAINING))
                         .containsExactlyInAnyOrder("foreign", "training", "training"));
-        awaitLabels(deployment, Pool.INFERENCE, "free", "serving", "serving");
+        machine.awaitOwners(Pool.INFERENCE, FOUND, "free", "serving", "serving");
     }
 
     /** From now on the job is one like any other. */
-    private void goesWhenItIsDeleted(Deployment deployment, Process job, Process unknown) throws Exception {
-        succeeded(deployment.command(directory, "delete", "job", "bert"));
+    private void goesWhenItIsDeleted(SharedMachine machine, Process job, Process unknown) throws Exception {
+        succeeded(machine.deployment().command(directory, "delete", "job", "bert"));
         assertThat(job.waitFor(60, TimeUnit.SECONDS))
                 .as("the job's process has ended")
                 .isTrue();
-        awaitLabels(deployment, Pool.TRAINING, "foreign", "free", "free");
+        machine.awaitOwners(Pool.TRAINING, FOUND, "foreign", "free", "free");
         assertThat(unknown.isAlive()).isTrue();
     }
 
@@ -156,9 +154,8 @@ final class AdoptionIT {
                 """);
     }
 
-    private Running scheduler(Deployment deployment) {
-        return start(
-                deployment,
+    private Running scheduler(SharedMachine machine) {
+        return machine.start(
                 ServiceKind.SCHEDULER,
                 "--set",
                 "scheduler.policy=lendstream:plan-every=5s",
@@ -170,9 +167,8 @@ final class AdoptionIT {
                 "kafka.state.dir=" + directory.resolve("scheduler-state"));
     }
 
-    private Running actuator(Deployment deployment) {
-        return start(
-                deployment,
+    private Running actuator(SharedMachine machine) {
+        return machine.start(
                 ServiceKind.ACTUATOR,
                 "--state-dir",
                 directory.resolve("actuator").toString(),
@@ -186,69 +182,9 @@ final class AdoptionIT {
                 "actuator.process.programs=" + directory.resolve("programs"));
     }
 
-    private void agent(Deployment deployment) {
-        start(
-                deployment,
-                ServiceKind.AGENT,
-                "--backend",
-                "simulated",
-                "--nodes",
-                "2",
-                "--gpus-per-node",
-                "3",
-                "--training-nodes",
-                "1",
-                "--set",
-                "agent.domain=lab",
-                "--set",
-                "agent.simulated.processes=true",
-                "--set",
-                "agent.period=1s");
-    }
-
-    /** A process that something else has started on GPUs. */
     private Process started(String role, List<GpuId> gpus) throws IOException {
-        ProcessBuilder sleep = new ProcessBuilder("sleep", "600");
-        sleep.environment()
-                .put(
-                        "CUDA_VISIBLE_DEVICES",
-                        String.join(",", gpus.stream().map(GpuId::value).toList()));
-        sleep.environment().put("ROLE", role);
-        Process started = sleep.start();
+        Process started = SharedMachine.started(role, gpus);
         strangers.add(started);
         return started;
-    }
-
-    private static void awaitLabels(Deployment deployment, Pool pool, String... labels) {
-        await().atMost(FOUND)
-                .untilAsserted(() -> assertThat(labels(deployment, pool)).containsExactlyInAnyOrder(labels));
-    }
-
-    private static List<String> labels(Deployment deployment, Pool pool) {
-        return leases(deployment, pool).values().stream()
-                .map(Lease::owner)
-                .map(Owner::label)
-                .toList();
-    }
-
-    private static List<GpuId> gpus(Deployment deployment, Pool pool) {
-        return List.copyOf(leases(deployment, pool).keySet());
-    }
-
-    private static SortedMap<GpuId, Lease> leases(Deployment deployment, Pool pool) {
-        SortedMap<GpuId, Lease> latest = new TreeMap<>();
-        for (Lease lease : deployment.read(TopicCatalogue.LEASES)) {
-            if (lease.pool() == pool) {
-                latest.put(lease.gpuId(), lease);
-            }
-        }
-        return latest;
-    }
-
-    private Running start(Deployment deployment, ServiceKind kind, String... more) {
-        List<String> arguments = deployment.with(more);
-        arguments.addAll(List.of("--set", "health.port=0"));
-        String log = "%s-%d.log".formatted(kind.command(), System.nanoTime());
-        return deployment.start(kind, directory.resolve(log), arguments).ready();
     }
 }

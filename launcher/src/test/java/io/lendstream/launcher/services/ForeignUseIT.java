@@ -1,24 +1,16 @@
 package io.lendstream.launcher.services;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.ForeignUse;
-import io.lendstream.core.state.Lease;
-import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.services.Deployment.Printed;
-import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.stack.ServiceKind;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,25 +37,28 @@ final class ForeignUseIT {
     void aGpuThatAnotherProcessUsesIsGivenToNobodyUntilThatHasGone() throws Exception {
         assumeTrue(Files.isDirectory(Path.of("/proc/self")), "processes are read from /proc, which is not there");
         try (Deployment deployment = new Deployment(1)) {
-            startAll(deployment);
-            awaitOwners(deployment, "free", "free", "free");
-            Process other = started(training(deployment).get(1).gpuId());
+            SharedMachine machine = new SharedMachine(deployment, directory, "beside");
+            startAll(machine);
+            awaitOwners(machine, "free", "free", "free");
+            List<GpuId> gpus = List.copyOf(machine.leases(Pool.TRAINING).keySet());
+            Process other = SharedMachine.started("other", gpus.subList(1, 2));
             try {
-                isGivenToNobodyBeside(other, deployment);
+                isGivenToNobodyBeside(other, machine);
             } finally {
                 other.destroyForcibly();
             }
         }
     }
 
-    private void isGivenToNobodyBeside(Process other, Deployment deployment) throws Exception {
-        awaitOwners(deployment, "foreign", "free", "free");
+    private void isGivenToNobodyBeside(Process other, SharedMachine machine) throws Exception {
+        Deployment deployment = machine.deployment();
+        awaitOwners(machine, "foreign", "free", "free");
         Path file = Files.writeString(directory.resolve("job.yaml"), JOB);
         Printed applied = deployment.command(directory, "apply", "-f", file.toString());
         assertThat(applied.exit()).as(applied.out() + applied.err()).isZero();
-        awaitOwners(deployment, "foreign", "training", "training");
+        awaitOwners(machine, "foreign", "training", "training");
 
-        ForeignUse use = training(deployment).stream()
+        ForeignUse use = machine.leases(Pool.TRAINING).values().stream()
                 .flatMap(lease -> lease.owner().asForeign().stream())
                 .findFirst()
                 .orElseThrow();
@@ -73,12 +68,15 @@ final class ForeignUseIT {
         assertThat(other.isAlive()).isTrue();
 
         other.destroy();
-        awaitOwners(deployment, "free", "training", "training");
+        awaitOwners(machine, "free", "training", "training");
     }
 
-    private void startAll(Deployment deployment) {
-        start(
-                deployment,
+    private static void awaitOwners(SharedMachine machine, String... labels) {
+        machine.awaitOwners(Pool.TRAINING, Deployment.PATIENCE, labels);
+    }
+
+    private void startAll(SharedMachine machine) {
+        machine.start(
                 ServiceKind.SCHEDULER,
                 "--set",
                 "scheduler.policy=lendstream:plan-every=5s",
@@ -88,63 +86,8 @@ final class ForeignUseIT {
                 "scheduler.foreign-gone-after=4s",
                 "--set",
                 "kafka.state.dir=" + directory.resolve("scheduler-state"));
-        start(
-                deployment,
-                ServiceKind.ACTUATOR,
-                "--state-dir",
-                directory.resolve("done").toString());
-        // In a domain of their own, GPUs have names that no process of another test has. With two nodes, names of
-        // devices by index count for none.
-        start(
-                deployment,
-                ServiceKind.AGENT,
-                "--backend",
-                "simulated",
-                "--nodes",
-                "2",
-                "--gpus-per-node",
-                "3",
-                "--training-nodes",
-                "1",
-                "--set",
-                "agent.domain=beside",
-                "--set",
-                "agent.simulated.processes=true",
-                "--set",
-                "agent.period=1s");
-    }
-
-    /** A process that a user starts on a GPU past Lendstream. */
-    private static Process started(GpuId gpu) throws IOException {
-        ProcessBuilder sleep = new ProcessBuilder("sleep", "600");
-        sleep.environment().put("CUDA_VISIBLE_DEVICES", gpu.value());
-        return sleep.start();
-    }
-
-    private static void awaitOwners(Deployment deployment, String... labels) {
-        await().atMost(Deployment.PATIENCE)
-                .untilAsserted(() -> assertThat(training(deployment))
-                        .map(Lease::owner)
-                        .map(Owner::label)
-                        .containsExactlyInAnyOrder(labels));
-    }
-
-    /** The leases of the GPUs of the training pool. */
-    private static List<Lease> training(Deployment deployment) {
-        SortedMap<String, Lease> latest = new TreeMap<>();
-        for (Lease lease : deployment.read(TopicCatalogue.LEASES)) {
-            if (lease.pool() == Pool.TRAINING) {
-                latest.put(lease.gpuId().value(), lease);
-            }
-        }
-        return new ArrayList<>(latest.values());
-    }
-
-    private void start(Deployment deployment, ServiceKind kind, String... more) {
-        List<String> arguments = deployment.with(more);
-        arguments.addAll(List.of("--set", "health.port=0"));
-        deployment
-                .start(kind, directory.resolve(kind.command() + ".log"), arguments)
-                .ready();
+        machine.start(
+                ServiceKind.ACTUATOR, "--state-dir", directory.resolve("done").toString());
+        machine.startAgent(3);
     }
 }

@@ -1,6 +1,7 @@
 package io.lendstream.launcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -10,8 +11,10 @@ import io.lendstream.stack.StackSettings;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -82,6 +85,21 @@ class ClusterCommandsIT {
         assertThat(run("four.", "schemas", "check")).isZero();
         assertThat(out.toString()).contains("present      four.decisions-value, id ");
         assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void withoutTheTopicsOfThisVersionTheLogIsReadAllTheSame() throws Exception {
+        run("five.", "topics", "create");
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", stack.bootstrapServers()))) {
+            admin.deleteTopics(List.of("five.snapshots", "five.reasons")).all().get();
+            await().until(() -> !admin.listTopics().names().get().contains("five.snapshots"));
+        }
+
+        assertThat(run("five.", "explain", "advice/east")).isEqualTo(1);
+
+        assertThat(err.toString())
+                .contains("topic five.snapshots is not there", "lendstream topics create")
+                .endsWith("domain 'east' has no log; check its name.\n");
     }
 
     @Test

@@ -100,7 +100,7 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
         Connection.check(
                 cluster.kafka(),
                 cluster.topics(),
-                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.SNAPSHOTS),
+                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
                 cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
         GpuNames gpus = reading.gpuNames();

@@ -50,6 +50,13 @@ final class DomainHistory implements DomainLog, AutoCloseable {
         this.snapshots = new DomainTopic<>(reading, topics, TopicCatalogue.SNAPSHOTS);
         this.reasons = new DomainTopic<>(reading, topics, TopicCatalogue.REASONS);
         this.remarks = remarks;
+        for (DomainTopic<?> newer : List.of(snapshots, reasons)) {
+            if (!newer.isThere()) {
+                remarks.accept(
+                        "topic %s is not there, so more of the log is read, and less is known of old decisions; make it with: lendstream topics create"
+                                .formatted(newer.name()));
+            }
+        }
     }
 
     @Override

@@ -15,7 +15,10 @@ import java.util.List;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.utils.Utils;
 
-/** A topic whose keys are domains, on the broker; read from any offset of a domain's partition. */
+/**
+ * A topic whose keys are domains, on the broker; read from any offset of a domain's partition. One that is not there,
+ * because a version before made the topics, has no records.
+ */
 final class DomainTopic<T> implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(200);
 
@@ -32,17 +35,47 @@ final class DomainTopic<T> implements AutoCloseable {
                         .ifPresent(value ->
                                 batch.add(new Placed<>(received.origin().offset(), value, received.written()))));
         name = topics.name(topic);
-        partitions = reader.client().partitionsFor(name).size();
+        // To ask for the partitions of one topic could create it.
+        partitions = reader.client().listTopics().getOrDefault(name, List.of()).size();
+    }
+
+    boolean isThere() {
+        return partitions > 0;
+    }
+
+    String name() {
+        return name;
     }
 
     /** The partition of a domain, by Kafka's default partitioner, with its present bounds. */
     Partition<T> of(DomainId domain) {
+        if (!isThere()) {
+            return new NotThere<>();
+        }
         int number = Utils.toPositive(Utils.murmur2(domain.value().getBytes(UTF_8))) % partitions;
         TopicPartition partition = new TopicPartition(name, number);
         List<TopicPartition> one = List.of(partition);
         long beginning = reader.client().beginningOffsets(one).getOrDefault(partition, 0L);
         return new OnBroker(
                 partition, beginning, reader.client().endOffsets(one).getOrDefault(partition, beginning));
+    }
+
+    /** The partition of a topic that is not there. */
+    private record NotThere<T>() implements Partition<T> {
+        @Override
+        public long beginning() {
+            return 0;
+        }
+
+        @Override
+        public long end() {
+            return 0;
+        }
+
+        @Override
+        public Batch<T> read(long offset) {
+            return new Batch<>(List.of(), 0);
+        }
     }
 
     private final class OnBroker implements Partition<T> {

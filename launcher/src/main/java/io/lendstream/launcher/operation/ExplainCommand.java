@@ -75,8 +75,6 @@ public final class ExplainCommand extends ClusterCommand {
             TopicCatalogue.DECISIONS,
             TopicCatalogue.NODES,
             TopicCatalogue.DOMAIN_EVENTS,
-            TopicCatalogue.SNAPSHOTS,
-            TopicCatalogue.REASONS,
             TopicCatalogue.CONTROL,
             TopicCatalogue.ACTUATION_REPORTS);
     private static final Pattern SEQUENCE = Pattern.compile("\\d{1,18}");
@@ -128,11 +126,7 @@ public final class ExplainCommand extends ClusterCommand {
         Connection.check(
                 cluster.kafka(),
                 cluster.topics(),
-                List.of(
-                        TopicCatalogue.LEASES,
-                        TopicCatalogue.NODES,
-                        TopicCatalogue.DOMAIN_EVENTS,
-                        TopicCatalogue.SNAPSHOTS),
+                List.of(TopicCatalogue.LEASES, TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
                 cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
         GpuNames names = reading.gpuNames();
@@ -300,7 +294,7 @@ public final class ExplainCommand extends ClusterCommand {
         Connection.check(
                 cluster.kafka(),
                 cluster.topics(),
-                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.SNAPSHOTS),
+                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
                 cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
         var explained = new ExplainedAdvice(domain.map(DomainId::new), reading.gpuNames());

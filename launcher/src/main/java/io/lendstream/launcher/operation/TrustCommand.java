@@ -114,7 +114,7 @@ public final class TrustCommand extends ControlCommands.OfDomains {
         Connection.check(
                 cluster.kafka(),
                 cluster.topics(),
-                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.SNAPSHOTS),
+                List.of(TopicCatalogue.NODES, TopicCatalogue.DOMAIN_EVENTS),
                 cluster.patience());
         var shown = new ShownTrust(domain().map(DomainId::new));
         var reading = new TopicScan(cluster, this::remark);

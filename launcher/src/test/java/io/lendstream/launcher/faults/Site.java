@@ -145,10 +145,7 @@ final class Site implements AutoCloseable {
                 "scheduler.notice=10s",
                 "scheduler.bind-deadline=20s",
                 "scheduler.lease=40s"));
-        boolean isOlder = schedulerProgram.isPresent() && !upgraded;
-        if (!isOlder) {
-            settings.addAll(SimulatedCluster.SCHEDULER);
-        }
+        settings.addAll(SimulatedCluster.SCHEDULER);
         settings.addAll(schedulerSettings);
         List<String> arguments = arguments(bootstrapServers, settings);
         Instance scheduler = schedulerProgram

@@ -10,6 +10,7 @@ import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.scheduler.SloRules;
 import io.lendstream.core.scheduler.TrustRules;
 import io.lendstream.core.scheduler.UserRules;
 import io.lendstream.service.settings.CommonKeys;
@@ -100,6 +101,12 @@ public final class SchedulerKeys {
             "scheduler.trust-step-after",
             "3d",
             "Time at a level of trust without a late reclaim, after which the level may be raised.");
+    static final Key<Double> SLO_EXTRA = Key.decimal(
+            "scheduler.slo-extra",
+            0,
+            10,
+            0.5,
+            "Most replicas that a service gets beyond its load while it misses its SLO with those for its load, as a share of them; one is always allowed. Nothing that it left is lent for 10 minutes after a miss. 0: missed SLOs have neither effect.");
     static final Key<Boolean> REPARTITION = Key.flag(
             "scheduler.repartition",
             DEFAULTS.repartition(),
@@ -220,6 +227,7 @@ public final class SchedulerKeys {
             FIRST_TRUST,
             TRUST_SHARE,
             TRUST_STEP_AFTER,
+            SLO_EXTRA,
             REPARTITION,
             REPARTITION_EVERY,
             KINDS,
@@ -303,7 +311,8 @@ public final class SchedulerKeys {
                                     new TrustRules(
                                             settings.get(FIRST_TRUST).level,
                                             settings.get(TRUST_SHARE),
-                                            settings.get(TRUST_STEP_AFTER))),
+                                            settings.get(TRUST_STEP_AFTER)),
+                                    new SloRules(settings.get(SLO_EXTRA))),
                             settings.get(REPARTITION),
                             settings.get(REPARTITION_EVERY),
                             DEFAULTS.planPhase(),

@@ -5,6 +5,7 @@ import io.lendstream.core.decision.Wording;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SloFeedback;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import java.util.TreeMap;
  * @param floor replicas that the service always keeps
  * @param peakAt the time of the forecast peak, if the forecast decides the need
  * @param besideInstances whether the service also runs on MIG instances, so that this counts only the load beyond them
+ * @param more replicas beyond these, because the service missed its SLO with those for its load
  * @param roles the needs of the roles that this is the sum of, in the order of roles; else empty
  */
 public record ReplicaNeed(
@@ -31,6 +33,7 @@ public record ReplicaNeed(
         int floor,
         Optional<Instant> peakAt,
         boolean besideInstances,
+        int more,
         SortedMap<ReplicaRole, ReplicaNeed> roles) {
     private static final SortedMap<ReplicaRole, ReplicaNeed> NO_ROLES =
             Collections.unmodifiableSortedMap(new TreeMap<>());
@@ -41,7 +44,7 @@ public record ReplicaNeed(
 
     /** A need of one role. */
     public ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakAt, boolean besideInstances) {
-        this(now, ahead, floor, peakAt, besideInstances, NO_ROLES);
+        this(now, ahead, floor, peakAt, besideInstances, 0, NO_ROLES);
     }
 
     /** A need on whole GPUs that no forecast decides. */
@@ -57,15 +60,20 @@ public record ReplicaNeed(
         int now = 0;
         int ahead = 0;
         int floor = 0;
+        int more = 0;
         for (ReplicaNeed role : roles.values()) {
             now += role.now;
             ahead += role.ahead;
             floor += role.floor;
+            more += role.more;
         }
-        return new ReplicaNeed(now, ahead, floor, Optional.empty(), false, roles);
+        return new ReplicaNeed(now, ahead, floor, Optional.empty(), false, more, roles);
     }
 
-    /** The replicas needed: the greatest of the three numbers, or the sum of roles. A forecast can only raise them. */
+    /**
+     * The replicas needed: the greatest of the three numbers with those beyond, or the sum of roles. A forecast can only
+     * raise them.
+     */
     public int replicas() {
         if (!roles.isEmpty()) {
             int sum = 0;
@@ -74,7 +82,7 @@ public record ReplicaNeed(
             }
             return sum;
         }
-        return Math.max(floor, Math.max(now, ahead));
+        return Math.max(floor, Math.max(now, ahead)) + more;
     }
 
     /** Whether the expected load decides the need, and not the current load or the floor. */
@@ -92,6 +100,10 @@ public record ReplicaNeed(
             roles.forEach((role, need) -> parts.add(role.inWords() + ": " + need.explained()));
             return String.join("; ", parts);
         }
+        return more == 0 ? byLoad() : byLoad() + ", and " + more + " more, as it missed its SLO with them";
+    }
+
+    private String byLoad() {
         if (isAhead()) {
             return ahead + " needed (" + now + " for the current load, " + ahead + " by "
                     + peakAt.map(at -> "the forecast for " + Wording.timeOfDay(at))
@@ -127,6 +139,11 @@ public record ReplicaNeed(
     /** The same with another floor than that of the service. */
     public static ReplicaNeed of(
             ServiceState service, Instant now, Duration lead, boolean looksAhead, ReplicaCounting counting, int floor) {
+        return byLoad(service, now, lead, looksAhead, counting, floor).with(service.feedback());
+    }
+
+    private static ReplicaNeed byLoad(
+            ServiceState service, Instant now, Duration lead, boolean looksAhead, ReplicaCounting counting, int floor) {
         int present = present(service, counting);
         if (!looksAhead) {
             return new ReplicaNeed(present, 0, floor);
@@ -141,6 +158,20 @@ public record ReplicaNeed(
         Optional<Instant> peakAt =
                 ahead > Math.max(present, floor) ? Optional.of(forecast.peakP99At(within)) : Optional.empty();
         return new ReplicaNeed(present, ahead, floor, peakAt, false);
+    }
+
+    /** With the replicas beyond, of a need without any. */
+    private ReplicaNeed with(Optional<SloFeedback> feedback) {
+        return feedback.isEmpty()
+                ? this
+                : new ReplicaNeed(
+                        now,
+                        ahead,
+                        floor,
+                        peakAt,
+                        besideInstances,
+                        feedback.get().added(replicas()),
+                        roles);
     }
 
     /**
@@ -160,7 +191,8 @@ public record ReplicaNeed(
                 counting.replicasFor(Math.max(0, expected - answered)),
                 0,
                 Optional.empty(),
-                true);
+                true)
+                .with(service.feedback());
     }
 
     private static int present(ServiceState service, ReplicaCounting counting) {

@@ -123,9 +123,7 @@ final class Approval {
                     .or(() -> settings.lending() ? Optional.empty() : Optional.of("lending is off"))
                     .or(() -> safety.againstLoans(builder))
                     .or(() -> builder.jobs().get(lend.job()).flatMap(job -> safety.againstLoansTo(job, builder.now())))
-                    .or(() -> new TrustGuard(builder, settings).forbids(lend.gpus())
-                            ? new TrustGuard(builder, settings).limit()
-                            : Optional.empty())
+                    .or(() -> new LoanGuard(builder, settings).againstAny(lend.gpus()))
                     .or(() -> change(lend.job(), lend.gpus(), lend.allocation()));
         }
 

@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param minHold for how long no plan changes a job that was changed
  * @param quietWindows when no plans are made
  * @param trust what counts for the levels of trust
+ * @param slo what a service gets that misses its SLO
  */
 public record ChangeLimits(
         double maxShareLent,
@@ -21,13 +22,25 @@ public record ChangeLimits(
         int maxTransfers,
         Duration minHold,
         QuietWindows quietWindows,
-        TrustRules trust) {
+        TrustRules trust,
+        SloRules slo) {
     public static final ChangeLimits DEFAULTS = new ChangeLimits(1.0, 1000, 1000, Duration.ZERO, QuietWindows.NONE);
 
     /** Limits of domains that begin at the highest level of trust. */
     public ChangeLimits(
             double maxShareLent, int maxLoansPerMinute, int maxTransfers, Duration minHold, QuietWindows quietWindows) {
         this(maxShareLent, maxLoansPerMinute, maxTransfers, minHold, quietWindows, TrustRules.DEFAULTS);
+    }
+
+    /** Limits of domains in which a missed SLO has no effect on replicas. */
+    public ChangeLimits(
+            double maxShareLent,
+            int maxLoansPerMinute,
+            int maxTransfers,
+            Duration minHold,
+            QuietWindows quietWindows,
+            TrustRules trust) {
+        this(maxShareLent, maxLoansPerMinute, maxTransfers, minHold, quietWindows, trust, SloRules.OFF);
     }
 
     public ChangeLimits {

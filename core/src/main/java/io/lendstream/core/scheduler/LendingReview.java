@@ -134,6 +134,9 @@ public final class LendingReview {
         }
         return unplanned(unit)
                 .or(() -> trust.against(unit).map(why -> lasting(id, Cause.TRUST, why)))
+                .or(() -> new LoanGuard(rehearsal.before(), scheduler.settings())
+                        .bySlo(unit)
+                        .map(why -> lasting(id, Cause.NEEDED, why)))
                 .orElseGet(
                         () -> unit.isWhole()
                                 ? planned(unit, notes.plan(id).orElseThrow())

@@ -37,7 +37,7 @@ record LoanLimit(long most, String rule) {
     static boolean keepsShare(StepBuilder builder, SchedulerSettings settings, List<GpuId> target) {
         TrustGuard trust = new TrustGuard(builder, settings);
         double share = trust.share();
-        if (trust.forbids(target)) {
+        if (new LoanGuard(builder, settings).againstAny(target).isPresent()) {
             return false;
         }
         if (share >= 1 || target.stream().noneMatch(unit -> isInference(builder, unit))) {

@@ -122,6 +122,9 @@ final class ReplicaReasons {
         numbers.put("neededNow", (double) need.now());
         numbers.put("neededAhead", (double) need.ahead());
         numbers.put("floor", (double) need.floor());
+        if (need.more() > 0) {
+            numbers.put("neededForSlo", (double) need.more());
+        }
         numbers.put("replicas", (double) mine.size());
         numbers.put("requestsPerSecond", service.arrivalsPerSecond());
         List<Long> inputs = new ArrayList<>(service.rateEvents());

@@ -28,6 +28,14 @@ record RunningReplicas(List<GpuState> units) {
                 .toList());
     }
 
+    /** The number of replicas of a service that answer. */
+    static int serving(StepBuilder builder, ServiceId service) {
+        return replicas(builder.gpus().stream()
+                .filter(unit -> unit.owner().isServing()
+                        && unit.owner().replicaOf().filter(service::equals).isPresent())
+                .toList());
+    }
+
     /**
      * Their numbers, such as {@code 2 running, 1 starting}. The need of a service is a number of whole GPUs, so MIG
      * instances are counted apart: {@code 2 GPUs and 3 MIG instances running}. GPUs of several kinds are named:

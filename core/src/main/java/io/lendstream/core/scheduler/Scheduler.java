@@ -114,6 +114,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         }
         StepBuilder step = new StepBuilder(state, event, listener);
         new EventApplier(step, settings.model()).take(event.event());
+        new SloWatch(step, policy, settings).follow();
         LoweredLimits.mark(step);
         step.promises().end(step);
         return step;

@@ -173,6 +173,7 @@ public record SchedulerSettings(
         map.put("min-hold", changeLimits.minHold().toString());
         map.put("quiet-windows", changeLimits.quietWindows().toString());
         changeLimits.trust().putInto(map);
+        changeLimits.slo().putInto(map);
         map.put("repartition", Boolean.toString(repartition));
         map.put("repartition-every", repartitionEvery.toString());
         if (!planPhase.isZero()) {
@@ -207,7 +208,9 @@ public record SchedulerSettings(
                 "topology.nvlink-domain",
                 "topology.rack",
                 "heed-users",
-                "foreign-gone-after"));
+                "foreign-gone-after",
+                "quarantine-evidence",
+                SloRules.key()));
         return keys;
     }
 
@@ -228,7 +231,8 @@ public record SchedulerSettings(
                         Integer.parseInt(all.get("max-transfers")),
                         Duration.parse(all.get("min-hold")),
                         QuietWindows.parse(all.getOrDefault("quiet-windows", "")),
-                        TrustRules.of(all)),
+                        TrustRules.of(all),
+                        SloRules.of(all)),
                 Boolean.parseBoolean(all.get("repartition")),
                 Duration.parse(all.get("repartition-every")),
                 Duration.parse(all.getOrDefault("plan-phase", "PT0S")),

@@ -85,7 +85,7 @@ final class SliceLoans {
     private boolean isPossible(AbilityGuard guard, GpuState unit) {
         Optional<String> refusal = guard.againstSlice(unit)
                 .map(AbilityRefusal::text)
-                .or(() -> new TrustGuard(builder, settings).against(unit));
+                .or(() -> new LoanGuard(builder, settings).against(unit));
         refusal.ifPresent(why -> builder.listener().unlent(unit.gpuId(), why));
         return refusal.isEmpty();
     }

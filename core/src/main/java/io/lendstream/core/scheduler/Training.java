@@ -303,7 +303,7 @@ final class Training {
 
     /** Whether GPUs would be lent that must not be, or promised ones while no new loan is allowed. */
     private boolean isForbiddenLoan(JobState job, List<GpuId> gained) {
-        if (new TrustGuard(builder, settings).forbids(gained)) {
+        if (new LoanGuard(builder, settings).againstAny(gained).isPresent()) {
             return true;
         }
         return builder.promises().has(job.spec().job())

@@ -105,7 +105,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
                 || !capacity.away().isEmpty()
                 || !builder.promises().isEmpty()
                 || new AbilityGuard(builder).isOn()
-                || trust().namesUnits()) {
+                || new LoanGuard(builder, settings).limitsUnits()) {
             return UsableGpus.of(listed(capacity));
         }
         int kept = Math.max(0, capacity.idle() - Math.max(0, most(capacity.inference()) - capacity.lent()));
@@ -120,7 +120,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
     private List<GpuState> listed(TrainingCapacity capacity) {
         List<GpuState> usable = offered(capacity);
         hide(usable);
-        trust().hide(usable);
+        new LoanGuard(builder, settings).hide(usable);
         Set<GpuId> idle = reserve(usable, inference(capacity));
         if (!idle.isEmpty()) {
             usable.removeIf(gpu -> idle.contains(gpu.gpuId()));

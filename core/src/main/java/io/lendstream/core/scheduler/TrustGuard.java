@@ -12,13 +12,10 @@ import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Trust;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 
@@ -53,32 +50,6 @@ record TrustGuard(StepBuilder builder, SchedulerSettings settings) {
     /** Whether a service has left a unit idle, as far as the log shows: its replica was the last one there. */
     static boolean isLeftBy(GpuState unit, ServiceId service) {
         return unit.lastService().filter(service::equals).isPresent();
-    }
-
-    /** Whether some of these units must not be lent. */
-    boolean forbids(Collection<GpuId> units) {
-        return namesUnits()
-                && units.stream()
-                        .flatMap(id -> builder.gpus().get(id).stream())
-                        .anyMatch(unit -> against(unit).isPresent());
-    }
-
-    /** Removes the idle units that must not be lent. Nodes that are lent whole are lent if all their units may be. */
-    void hide(List<GpuState> usable) {
-        if (!namesUnits()) {
-            return;
-        }
-        Bundles bundles = new Bundles(builder);
-        Set<String> closed = new HashSet<>();
-        for (GpuState unit : builder.gpus().values()) {
-            if (against(unit).isPresent()) {
-                bundles.of(unit).ifPresent(closed::add);
-            }
-        }
-        usable.removeIf(unit -> unit.pool() == Pool.INFERENCE
-                && !unit.isTraining()
-                && (against(unit).isPresent()
-                        || bundles.of(unit).filter(closed::contains).isPresent()));
     }
 
     /** The greatest share of inference GPUs that may be lent, by the level and the settings. */

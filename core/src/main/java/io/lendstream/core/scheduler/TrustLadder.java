@@ -145,7 +145,7 @@ final class TrustLadder {
             return;
         }
         int lent = lent();
-        int serving = serving(service.get());
+        int serving = RunningReplicas.serving(builder, rate.service());
         int needed =
                 Inference.need(policy, settings, service.get(), builder.now()).replicas();
         if (lent == 0 || serving >= needed) {
@@ -192,17 +192,6 @@ final class TrustLadder {
             lent += unit.pool() == Pool.INFERENCE && unit.owner().isHeldByJob() ? 1 : 0;
         }
         return lent;
-    }
-
-    private int serving(ServiceState service) {
-        RunningReplicas running = new RunningReplicas(builder.gpus().stream()
-                .filter(unit -> unit.owner().isServing()
-                        && unit.owner()
-                                .replicaOf()
-                                .filter(service.spec().service()::equals)
-                                .isPresent())
-                .toList());
-        return RunningReplicas.replicas(running.units());
     }
 
     private void put(Trust next) {

@@ -25,6 +25,7 @@ import java.util.TreeMap;
  * @param forecastEvent the event that brought {@code forecast}; 0 before the first
  * @param batches the learned batch times of its servers; empty until a server reports batches
  * @param otherBatches the same on other kinds of GPU, if it runs on several; by their model
+ * @param feedback replicas beyond its load, because it missed its SLO; empty while it meets it
  * @param demand the total of its sources
  */
 public record ServiceState(
@@ -35,6 +36,7 @@ public record ServiceState(
         long forecastEvent,
         Optional<ServiceBatches> batches,
         List<ServiceBatches> otherBatches,
+        Optional<SloFeedback> feedback,
         @Derived Demand demand) {
     private static final Duration PEAK_MEMORY = Duration.ofMinutes(10);
     /** Silence after which demand is unknown; longer where windows are. */
@@ -58,8 +60,9 @@ public record ServiceState(
             Optional<DemandForecast> forecast,
             long forecastEvent,
             Optional<ServiceBatches> batches,
-            List<ServiceBatches> otherBatches) {
-        this(spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, Demand.of(sources));
+            List<ServiceBatches> otherBatches,
+            Optional<SloFeedback> feedback) {
+        this(spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, feedback, Demand.of(sources));
     }
 
     /** The state of a service whose servers report batches of one kind of GPU only, if any. */
@@ -70,7 +73,7 @@ public record ServiceState(
             Optional<DemandForecast> forecast,
             long forecastEvent,
             Optional<ServiceBatches> batches) {
-        this(spec, sources, peaks, forecast, forecastEvent, batches, List.of());
+        this(spec, sources, peaks, forecast, forecastEvent, batches, List.of(), Optional.empty());
     }
 
     /**
@@ -124,7 +127,7 @@ public record ServiceState(
     }
 
     public ServiceState describedBy(InferenceService next) {
-        return new ServiceState(next, sources, peaks, forecast, forecastEvent, batches, otherBatches, demand);
+        return new ServiceState(next, sources, peaks, forecast, forecastEvent, batches, otherBatches, feedback, demand);
     }
 
     public boolean hasSeen(RequestRate rate) {
@@ -156,16 +159,22 @@ public record ServiceState(
                 otherBatches.isEmpty()
                         ? otherBatches
                         : otherBatches.stream().map(known -> known.heard(rate)).toList(),
+                feedback,
                 now);
     }
 
     public ServiceState expecting(DemandForecast next, long event) {
-        return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, otherBatches, demand);
+        return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, otherBatches, feedback, demand);
     }
 
     /** The same with other rates of its sources. */
     public ServiceState with(Map<String, SourceRate> other) {
-        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches, otherBatches);
+        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches, otherBatches, feedback);
+    }
+
+    /** With other replicas beyond its load. */
+    public ServiceState with(Optional<SloFeedback> next) {
+        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, next, demand);
     }
 
     /** With newly learned batch times, which replace those of the same kind of GPU, else the first ones. */
@@ -175,7 +184,7 @@ public record ServiceState(
                 return withOther(next);
             }
         }
-        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), otherBatches, demand);
+        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), otherBatches, feedback, demand);
     }
 
     /** The same in which two units stand for each other. */
@@ -188,6 +197,7 @@ public record ServiceState(
                 forecastEvent,
                 batches.map(known -> known.exchanging(one, other)),
                 otherBatches.stream().map(known -> known.exchanging(one, other)).toList(),
+                feedback,
                 demand);
     }
 
@@ -197,7 +207,7 @@ public record ServiceState(
         others.removeIf(other -> other.gpu().equals(next.gpu()));
         others.add(next);
         others.sort(Comparator.comparing(ServiceBatches::gpu));
-        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, batches, others, demand);
+        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, batches, others, feedback, demand);
     }
 
     /** The batch times on a kind of GPU, by its model. */

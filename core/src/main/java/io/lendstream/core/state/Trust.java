@@ -3,10 +3,7 @@ package io.lendstream.core.state;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.id.ServiceId;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -31,15 +28,8 @@ public record Trust(
         Optional<Instant> lastLateAt,
         Optional<Instant> loweredAt,
         List<SloMisses> misses) {
-    /** A source that reports nothing for so long is forgotten. */
-    private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
     /** The sources that are kept: the state must stay small. */
     private static final int MOST_MISSES = 200;
-    /** The longest rows first. */
-    private static final Comparator<SloMisses> LONGEST = Comparator.comparingInt(SloMisses::windows)
-            .reversed()
-            .thenComparing(SloMisses::service)
-            .thenComparing(SloMisses::source);
 
     public Trust {
         misses = List.copyOf(misses);
@@ -72,47 +62,25 @@ public record Trust(
                 : new Trust(level, service, since, by, lateReclaims + gpus, Optional.of(at), loweredAt, misses);
     }
 
-    /**
-     * After a window in which a service met or missed its SLO. A window that came before counts once. Windows are in a
-     * row if less than one is missing between them.
-     */
+    /** After a window in which a service met or missed its SLO. */
     public Trust measured(RequestRate rate, boolean isMissed) {
-        Optional<SloMisses> known = misses(rate);
-        if (known.filter(before -> !rate.windowEnd().isAfter(before.lastEnd())).isPresent()
-                || (known.isEmpty() && !isMissed)) {
-            return this;
-        }
-        List<SloMisses> next = new ArrayList<>();
-        for (SloMisses other : misses) {
-            boolean isOld = other.lastEnd().plus(FORGOTTEN_AFTER).isBefore(rate.windowEnd());
-            if (!isOld && !isOf(other, rate)) {
-                next.add(other);
-            }
-        }
-        if (isMissed) {
-            Duration window = Duration.between(rate.windowStart(), rate.windowEnd());
-            int before = known.filter(
-                            last -> rate.windowStart().isBefore(last.lastEnd().plus(window)))
-                    .map(SloMisses::windows)
-                    .orElse(0);
-            next.add(new SloMisses(rate.service(), rate.source(), before + 1, rate.windowEnd()));
-        }
-        return new Trust(level, service, since, by, lateReclaims, lastLateAt, loweredAt, longest(next));
-    }
-
-    private static List<SloMisses> longest(List<SloMisses> all) {
-        return all.size() <= MOST_MISSES
-                ? all
-                : all.stream().sorted(LONGEST).limit(MOST_MISSES).toList();
+        List<SloMisses> next = SloMisses.after(misses, rate, isMissed);
+        return next.equals(misses)
+                ? this
+                : new Trust(
+                        level,
+                        service,
+                        since,
+                        by,
+                        lateReclaims,
+                        lastLateAt,
+                        loweredAt,
+                        SloMisses.longest(next, MOST_MISSES));
     }
 
     /** The windows in a row in which a service missed its SLO, by the source of a rate. */
     public Optional<SloMisses> misses(RequestRate rate) {
-        return misses.stream().filter(each -> isOf(each, rate)).findFirst();
-    }
-
-    private static boolean isOf(SloMisses misses, RequestRate rate) {
-        return misses.service().equals(rate.service()) && misses.source().equals(rate.source());
+        return SloMisses.of(misses, rate);
     }
 
     /** The level with its service, such as {@code one (service chat)}. */

@@ -1,0 +1,70 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SloFeedback;
+import io.lendstream.core.state.SloMisses;
+import io.lendstream.core.state.SourceRate;
+import java.util.Optional;
+
+/**
+ * Gives a service more replicas that misses its SLO although it has those for its load, within a bound, and takes them
+ * back when it meets its SLO for long enough. It changes what the service needs; the phases act on that.
+ */
+record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) {
+    /** Follows a rate that is applied already. */
+    void follow() {
+        if (settings.changeLimits().slo().isOn()) {
+            builder.event()
+                    .asRate()
+                    .ifPresent(rate -> builder.services().get(rate.service()).ifPresent(service -> follow(service, rate)));
+        }
+    }
+
+    private void follow(ServiceState service, RequestRate rate) {
+        boolean isMissed = isMissed(service, rate);
+        if (service.feedback().isEmpty() && !isMissed) {
+            return;
+        }
+        SloFeedback known = service.feedback().orElseGet(() -> SloFeedback.of(builder.now()));
+        SloFeedback next = known.measured(rate, isMissed);
+        int windows = SloMisses.of(next.misses(), rate).map(SloMisses::windows).orElse(0);
+        if (isMissed && windows >= TrustLadder.SUSTAINED_WINDOWS) {
+            next = raised(service, next.missed(rate.windowEnd()));
+        } else if (!isMissed) {
+            next = next.rested(builder.now());
+        }
+        Optional<SloFeedback> kept = next.isOver(builder.now()) ? Optional.empty() : Optional.of(next);
+        if (!kept.equals(service.feedback())) {
+            builder.put(service.with(kept));
+        }
+    }
+
+    /** One step more, unless the replicas that the service needs already are still to come. */
+    private SloFeedback raised(ServiceState service, SloFeedback feedback) {
+        ReplicaNeed need = Inference.need(policy, settings, service, builder.now());
+        return RunningReplicas.serving(builder, service.spec().service()) < need.replicas()
+                ? feedback
+                : feedback.raised(
+                        need.replicas() - need.more(), settings.changeLimits().slo().extra(), builder.now());
+    }
+
+    /** Whether requests wait for longer than the SLO by their latency, or by a queue that grows (Little's law). */
+    private boolean isMissed(ServiceState service, RequestRate rate) {
+        double slo = service.spec().slo().toMillis() / 1000.0;
+        if (rate.latency().p99LatencySeconds().filter(p99 -> p99 > slo).isPresent()) {
+            return true;
+        }
+        int waiting = rate.requests().queueDepth();
+        int before = builder.before()
+                .services()
+                .get(rate.service())
+                .map(ServiceState::sources)
+                .map(sources -> sources.get(rate.source()))
+                .map(SourceRate::queueDepth)
+                .orElse(0);
+        return waiting > before && waiting > rate.arrivalsPerSecond() * slo;
+    }
+}

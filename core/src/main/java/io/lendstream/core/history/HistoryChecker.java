@@ -75,6 +75,7 @@ public final class HistoryChecker {
                 new QuotaRule(violations),
                 new LoweredQuotaRule(violations),
                 new ShapeRule(violations),
+                new SloRule(violations),
                 new TrustRule(violations),
                 new ReplayRule(violations),
                 new LeaseRule(domain, violations),

@@ -29,6 +29,7 @@ enum Rule {
     REPORTS("reports"),
     ROLE_FLOOR("role floor"),
     SHAPE("shape"),
+    SLO("slo"),
     SNAPSHOT("snapshot"),
     TRUST("trust");
 

@@ -17,7 +17,6 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.event.KindNeeds;
-import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -315,35 +314,6 @@ class FaultySchedulerTest extends FaultyStepFixture {
         assertThat(rules(checker.verdict(whole.decisions(), whole.leases()))).contains("bundle");
     }
 
-    @Test
-    @Breaks("trust")
-    void noticesALoanBeyondTheLevelOfTrust() {
-        story.trust(TrustLevel.SHARE, false).job("a", 2).rate("chat", 1);
-        String idle = story.state().gpus().stream()
-                .filter(unit -> unit.isFree() && unit.pool() == Pool.INFERENCE && unit.isWhole())
-                .findFirst()
-                .orElseThrow()
-                .gpuId()
-                .value();
-        Instant until = story.now().plusSeconds(600);
-        Owner lent = new Owner.Binding(
-                new Tenant.Job(new JobId("a")), DECISION, story.now().plusSeconds(45), Optional.of(until), 1);
-        Allocation allocation = new Allocation(List.of(new GpuId(idle)), 32, 0, 1, Mechanism.RESTART);
-        Decision lend = new Decision(
-                DECISION,
-                story.now(),
-                story.now().plusSeconds(45),
-                false,
-                new Reason("test", "", Map.of(), List.of()),
-                new Action.Lend(new JobId("a"), List.of(new GpuId(idle)), until, allocation));
-
-        assertThat(broken(step -> {
-                    Step bound = owned(step, idle, lent);
-                    return new Step(bound.state(), List.of(lend), bound.changed());
-                }))
-                .contains("trust");
-    }
-
     private static Scheduler scheduler(double share) {
         ChangeLimits usual = ChangeLimits.DEFAULTS;
         ChangeLimits limits = new ChangeLimits(
@@ -377,6 +347,7 @@ class FaultySchedulerTest extends FaultyStepFixture {
                         HistoryCheckerTest.class,
                         FaultySchedulerTest.class,
                         FaultyGroupsTest.class,
+                        FaultyLoansTest.class,
                         FaultyQuotasTest.class,
                         SnapshotReplayTest.class)
                 .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))

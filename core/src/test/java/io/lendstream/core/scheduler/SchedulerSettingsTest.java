@@ -87,7 +87,11 @@ class SchedulerSettingsTest {
                 Map.entry("kinds", "true"),
                 Map.entry("kind-aliases", "A=B"),
                 Map.entry("topology.nvlink-domain", "nvidia.com/gpu.clique"),
-                Map.entry("topology.rack", "topology.k8s.io/rack"));
+                Map.entry("topology.rack", "topology.k8s.io/rack"),
+                Map.entry("heed-users", "true"),
+                Map.entry("foreign-gone-after", "PT3M"),
+                Map.entry("quarantine-evidence", "PT8M"),
+                Map.entry("slo-extra", "0.75"));
         assertThat(SchedulerSettings.of(other).toMap()).isEqualTo(other);
         assertThat(SchedulerSettings.keys()).containsAll(other.keySet());
     }

@@ -1,0 +1,39 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.ServiceState;
+
+/** Nothing is lent of what a service left that missed its SLO a short time ago. */
+final class SloRule implements HistoryRule {
+    private final Violations violations;
+
+    SloRule(Violations violations) {
+        this.violations = violations;
+    }
+
+    @Override
+    public void decided(Decision decision, ReplayedEvent replayed) {
+        if (decision.action().asLend().isPresent()) {
+            decision.action().gpus().stream()
+                    .flatMap(id -> replayed.state().gpus().get(id).stream())
+                    .filter(unit -> unit.pool() == Pool.INFERENCE && isWithheld(unit, replayed))
+                    .forEach(unit -> violations.add(
+                            Rule.SLO,
+                            "decision %s lends %s, which %s left: this service missed its SLO a short time ago"
+                                    .formatted(
+                                            decision.id(),
+                                            unit.gpuId(),
+                                            unit.lastService().orElseThrow())));
+        }
+    }
+
+    private static boolean isWithheld(GpuState unit, ReplayedEvent replayed) {
+        return unit.lastService()
+                .flatMap(replayed.state().services()::get)
+                .flatMap(ServiceState::feedback)
+                .filter(feedback -> feedback.withholds(replayed.state().now()))
+                .isPresent();
+    }
+}

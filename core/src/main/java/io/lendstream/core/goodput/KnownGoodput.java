@@ -1,5 +1,6 @@
 package io.lendstream.core.goodput;
 
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,10 +12,30 @@ public final class KnownGoodput {
 
     private final GoodputModel model;
     private @Nullable Entry @Nullable [] entries;
+    private @Nullable Packed packed;
 
     private record Entry(int nodes, int replicas, GoodputModel.Best best, double goodput) {
         Entry(int nodes, int replicas, GoodputModel.Best best) {
             this(nodes, replicas, best, best.goodput());
+        }
+    }
+
+    /**
+     * Goodput on the fewest nodes that hold some GPUs, close together in memory. Threads may write it at the same time:
+     * each number follows from its place, and 0 is one that is not known.
+     */
+    private static final class Packed {
+        private static final int USUAL = 17;
+
+        private final int gpusPerNode;
+        /** Those of other sizes of nodes. */
+        private final @Nullable Packed others;
+
+        private double[] goodput = new double[USUAL];
+
+        Packed(int gpusPerNode, @Nullable Packed others) {
+            this.gpusPerNode = gpusPerNode;
+            this.others = others;
         }
     }
 
@@ -29,6 +50,31 @@ public final class KnownGoodput {
     /** Goodput on {@code replicas} GPUs over {@code nodes}, in samples of the initial batch per second. */
     public double on(int nodes, int replicas) {
         return entry(nodes, replicas).goodput;
+    }
+
+    /** Goodput on {@code replicas} GPUs, at least 1, over the fewest nodes of {@code gpusPerNode} GPUs. */
+    public double packed(int gpusPerNode, int replicas) {
+        Packed known = packed;
+        while (known != null && known.gpusPerNode != gpusPerNode) {
+            known = known.others;
+        }
+        if (known == null) {
+            known = new Packed(gpusPerNode, packed);
+            packed = known;
+        }
+        double[] kept = known.goodput;
+        if (replicas < kept.length && kept[replicas] != 0) {
+            return kept[replicas];
+        }
+        double goodput = on((replicas + gpusPerNode - 1) / gpusPerNode, replicas);
+        if (replicas <= KEPT) {
+            if (replicas >= kept.length) {
+                kept = Arrays.copyOf(kept, KEPT + 1);
+                known.goodput = kept;
+            }
+            kept[replicas] = goodput;
+        }
+        return goodput;
     }
 
     /** The best batch on {@code replicas} GPUs over {@code nodes}. */

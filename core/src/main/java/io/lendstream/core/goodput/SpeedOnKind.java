@@ -11,4 +11,9 @@ public record SpeedOnKind(KnownGoodput known, double factor) {
     public double on(int nodes, int replicas) {
         return factor * known.on(nodes, replicas);
     }
+
+    /** Goodput on {@code replicas} GPUs, at least 1, over the fewest nodes of {@code gpusPerNode} GPUs. */
+    public double packed(int gpusPerNode, int replicas) {
+        return factor * known.packed(gpusPerNode, replicas);
+    }
 }

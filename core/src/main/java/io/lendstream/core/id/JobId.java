@@ -11,7 +11,7 @@ public record JobId(String value) implements Comparable<JobId> {
     /** Written out: it is asked very often, and the generated one is slow before a long warm-up. */
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof JobId id && value.equals(id.value);
+        return this == other || (other instanceof JobId id && value.equals(id.value));
     }
 
     @Override

@@ -10,6 +10,11 @@ public interface Goodput {
      */
     double on(int nodes, int gpus);
 
+    /** Goodput on {@code gpus}, at least 1, over the fewest nodes of {@code gpusPerNode} GPUs that hold them. */
+    default double packed(int gpusPerNode, int gpus) {
+        return on((gpus + gpusPerNode - 1) / gpusPerNode, gpus);
+    }
+
     /**
      * How many times another goodput it is, on any GPUs; empty if that is not known. What scales need not be worked out
      * again for another kind of GPU.

@@ -11,6 +11,11 @@ public record ModelGoodput(SpeedOnKind speed) implements Goodput {
     }
 
     @Override
+    public double packed(int gpusPerNode, int gpus) {
+        return speed.packed(gpusPerNode, gpus);
+    }
+
+    @Override
     public OptionalDouble ratioTo(Goodput other) {
         return other instanceof ModelGoodput model && model.speed.known().equals(speed.known())
                 ? OptionalDouble.of(speed.factor() / model.speed.factor())

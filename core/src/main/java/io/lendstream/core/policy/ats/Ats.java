@@ -187,18 +187,23 @@ public final class Ats {
         int most = Math.min(capacity, largest(job));
         double[] values = new double[most + 1];
         Optional<Goodput> goodput = job.goodput();
-        double base = goodput.map(known -> fairGoodput(job, known)).orElse(1.0);
+        double base = goodput.isPresent() ? fairGoodput(job, goodput.get()) : 1;
+        int perNode = Math.max(1, cluster.gpusPerNode());
         int held = job.gpus().size();
         for (int w = 1; w <= most; w++) {
-            values[w] = !isAllowed(job, w)
-                    ? Double.NEGATIVE_INFINITY
-                    : speedup(goodput, base, fewestNodes(w), w) * (w == held ? 1 : changed);
+            if (!isAllowed(job, w)) {
+                values[w] = Double.NEGATIVE_INFINITY;
+            } else if (goodput.isEmpty()) {
+                values[w] = (double) w / fairShare * (w == held ? 1 : changed);
+            } else if (base > 0) {
+                values[w] = goodput.get().packed(perNode, w) / base * (w == held ? 1 : changed);
+            }
         }
         return values;
     }
 
     /** Whether a job may have a number of GPUs, up to {@link #largest}. */
-    static boolean isAllowed(JobView job, int gpus) {
+    private static boolean isAllowed(JobView job, int gpus) {
         boolean isInRange = job.elastic() ? gpus >= job.minGpus() : gpus == job.requestedGpus();
         return isInRange && job.allows(gpus);
     }
@@ -208,15 +213,29 @@ public final class Ats {
     }
 
     /** The share of a job's speedup that is left after a change of its size. */
-    static double changed(JobView job, Instant now) {
-        return restartFactor(job, now, RESTART);
+    private static double changed(JobView job, Instant now) {
+        return changed(Limits.millis(job.age(now)), job.changes());
+    }
+
+    /**
+     * The same, from the age of a job.
+     *
+     * @param age in milliseconds
+     * @param changes how often its GPUs were changed
+     */
+    static double changed(long age, int changes) {
+        return restartFactor(age, changes, RESTART);
     }
 
     /** The share of a job's speedup that is left after a change now: little for a young or often changed job. */
     public static double restartFactor(JobView job, Instant now, Duration restart) {
-        double age = Limits.millis(job.age(now)) / 1000.0;
+        return restartFactor(Limits.millis(job.age(now)), job.changes(), restart);
+    }
+
+    private static double restartFactor(long ageMillis, int changes, Duration restart) {
+        double age = ageMillis / 1000.0;
         double each = restart.toMillis() / 1000.0;
-        return Math.max(age - each * job.changes(), 0) / (age + each);
+        return Math.max(age - each * changes, 0) / (age + each);
     }
 
     /** The sentence about the doubling rule, if that rule alone keeps a job from more GPUs. */

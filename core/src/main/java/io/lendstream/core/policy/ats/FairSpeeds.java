@@ -5,8 +5,10 @@ import io.lendstream.core.policy.Goodput;
 import io.lendstream.core.policy.JobView;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Speedups of jobs on several kinds of GPU: their goodput over the usual one with a fair share of all GPUs. Where the
@@ -41,16 +43,13 @@ final class FairSpeeds {
         /** The usual goodput with a fair share. */
         private final double fair;
 
-        private Optional<Goodput> source = Optional.empty();
+        private @Nullable Goodput source;
         private int perNode;
         /** The speedups by the source, by the number of GPUs; 0 if it is not worked out. */
         private double[] known = {};
 
         private OfJob(JobView job) {
-            this.fair = job.usualGoodput()
-                    .or(job::goodput)
-                    .map(usual -> usual.on(fairNodes, Math.max(fairShare, fairNodes)))
-                    .orElse(0.0);
+            this.fair = fair(job);
         }
 
         /**
@@ -63,9 +62,11 @@ final class FairSpeeds {
             Optional<Goodput> goodput = job.goodput();
             double factor = goodput.isEmpty() ? 1 : factor(goodput.get(), gpusPerNode[kind]);
             double[] values = new double[Math.min(capacities[kind], Ats.largest(job)) + 1];
+            boolean elastic = job.elastic();
+            int least = job.least();
             int held = job.gpus().size();
             for (int w = 1; w < values.length; w++) {
-                if (Ats.isAllowed(job, w)) {
+                if ((elastic ? w >= least : w == least) && job.allows(w)) {
                     double speedup = goodput.isEmpty() ? (double) w / fairShare : factor * known(w);
                     values[w] = speedup * (w == held ? 1 : left);
                 } else {
@@ -77,11 +78,10 @@ final class FairSpeeds {
 
         /** How many times the source a goodput is. It becomes the source if that is not known. */
         private double factor(Goodput goodput, int gpusOfNode) {
-            OptionalDouble ratio = source.isPresent() && perNode == gpusOfNode
-                    ? goodput.ratioTo(source.get())
-                    : OptionalDouble.empty();
+            OptionalDouble ratio =
+                    source != null && perNode == gpusOfNode ? goodput.ratioTo(source) : OptionalDouble.empty();
             if (ratio.isEmpty()) {
-                source = Optional.of(goodput);
+                source = goodput;
                 perNode = gpusOfNode;
                 known = new double[0];
             }
@@ -93,9 +93,16 @@ final class FairSpeeds {
                 known = Arrays.copyOf(known, Math.max(gpus + 1, 2 * known.length));
             }
             if (known[gpus] == 0 && fair > 0) {
-                known[gpus] = source.orElseThrow().on(Ats.ceilDiv(gpus, perNode), gpus) / fair;
+                known[gpus] = Objects.requireNonNull(source).packed(perNode, gpus) / fair;
             }
             return known[gpus];
         }
+    }
+
+    /** The usual goodput of a job with a fair share; 0 if it is not known. */
+    private double fair(JobView job) {
+        Optional<Goodput> usual = job.usualGoodput();
+        Optional<Goodput> base = usual.isPresent() ? usual : job.goodput();
+        return base.isPresent() ? base.get().on(fairNodes, Math.max(fairShare, fairNodes)) : 0;
     }
 }

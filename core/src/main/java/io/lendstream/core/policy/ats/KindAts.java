@@ -1,5 +1,6 @@
 package io.lendstream.core.policy.ats;
 
+import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.KindId;
@@ -7,12 +8,14 @@ import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.KindChooser;
 import io.lendstream.core.policy.placement.PooledKnapsack;
+import io.lendstream.core.policy.placement.Ranks;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -27,9 +30,16 @@ final class KindAts implements KindChooser {
 
     private static final int NOWHERE = -1;
 
+    /** What a job is worth on a kind that it may not use. */
+    private static final double[] NOTHING = {0};
+
+    private static final Comparator<Candidate> BY_SUBMISSION =
+            Comparator.comparing(job -> job.any, ClusterView.BY_SUBMISSION);
+
     /** A job on each kind that it may use. */
     private static final class Candidate {
         private final JobView any;
+        private final JobId name;
         private final double attained;
         /** The shares of its speedup that are left after a change, and after a restart on another kind. */
         private final double changed;
@@ -39,24 +49,109 @@ final class KindAts implements KindChooser {
         /** The kind on which it has GPUs. */
         private int home = NOWHERE;
 
-        Candidate(JobView any, Instant now, int kinds) {
+        private boolean isOpen;
+
+        Candidate(JobView any, JobId name, Instant now, int kinds) {
             this.any = any;
+            this.name = name;
             this.attained = any.attainedGpuSeconds();
-            this.changed = Ats.changed(any, now);
-            this.restarted = changed * restarted(any, now);
+            long age = Limits.millis(any.age(now));
+            this.changed = Ats.changed(age, any.changes());
+            this.restarted = changed * restarted(age, any.costs());
             this.on = new @Nullable JobView[kinds];
+        }
+
+        void add(int kind, JobView here) {
+            isOpen = true;
+            on[kind] = here;
+            if (!runs() && !here.gpus().isEmpty()) {
+                home = kind;
+            }
         }
 
         boolean runs() {
             return home != NOWHERE;
         }
 
-        /** The share of its speedup that is left after a change to some GPUs of a kind. */
-        double left(JobView here) {
+        /** The share of its speedup that is left after a change to GPUs of a kind, of which it has some or none. */
+        double left(int held) {
             if (!runs()) {
                 return Math.max(LEAST_LEFT, changed);
             }
-            return here.gpus().isEmpty() ? restarted : changed;
+            return held == 0 ? restarted : changed;
+        }
+    }
+
+    /**
+     * The jobs of all kinds, each once. The jobs of a kind usually come in the order of those before: only those that
+     * do not are looked up by name.
+     */
+    private static final class Candidates {
+        private final List<Candidate> all;
+        private final Map<JobId, Integer> places = new HashMap<>();
+
+        Candidates(List<ClusterView> pools) {
+            this.all = new ArrayList<>(pools.get(0).jobCount());
+            for (int k = 0; k < pools.size(); k++) {
+                ClusterView pool = pools.get(k);
+                Set<JobId> fixed = pool.fixed();
+                int next = 0;
+                for (JobView job : pool.jobs()) {
+                    JobId name = job.job();
+                    int place = k == 0 || isAt(next, name) ? next : place(name);
+                    if (place == all.size()) {
+                        all.add(new Candidate(job, name, pools.get(0).now(), pools.size()));
+                    }
+                    next = place + 1;
+                    if (fixed.isEmpty() || !fixed.contains(name)) {
+                        all.get(place).add(k, job);
+                    }
+                }
+            }
+        }
+
+        private boolean isAt(int place, JobId name) {
+            return place < all.size() && all.get(place).name.equals(name);
+        }
+
+        /** The place of a job, or the next one. */
+        private int place(JobId name) {
+            for (int i = places.size(); i < all.size(); i++) {
+                places.put(all.get(i).name, i);
+            }
+            return places.getOrDefault(name, all.size());
+        }
+
+        /** Those that may be changed, by GPU time given so far, least first; then by submission and name. */
+        List<Candidate> leastServedFirst() {
+            List<Candidate> open = new ArrayList<>(all.size());
+            for (Candidate job : all) {
+                if (job.isOpen) {
+                    open.add(job);
+                }
+            }
+            double[] attained = new double[open.size()];
+            for (int i = 0; i < attained.length; i++) {
+                attained[i] = open.get(i).attained;
+            }
+            List<Candidate> order = new ArrayList<>(attained.length);
+            int alike = 0;
+            for (int i : Ranks.ascending(attained)) {
+                Candidate job = open.get(i);
+                if (Double.compare(order.isEmpty() ? job.attained : order.get(alike).attained, job.attained) != 0) {
+                    bySubmission(order.subList(alike, order.size()));
+                    alike = order.size();
+                }
+                order.add(job);
+            }
+            bySubmission(order.subList(alike, order.size()));
+            return order;
+        }
+
+        private static void bySubmission(List<Candidate> jobs) {
+            if (jobs.size() > 1) {
+                jobs.sort(BY_SUBMISSION);
+            }
         }
     }
 
@@ -66,61 +161,38 @@ final class KindAts implements KindChooser {
             return Map.of();
         }
         List<ClusterView> pools = List.copyOf(kinds.values());
-        Map<JobId, Candidate> all = new HashMap<>(2 * pools.get(0).jobCount());
-        for (int k = 0; k < pools.size(); k++) {
-            for (JobView job : pools.get(k).jobs()) {
-                Candidate candidate = all.computeIfAbsent(
-                        job.job(), any -> new Candidate(job, pools.get(0).now(), pools.size()));
-                if (!pools.get(k).fixed().contains(job.job())) {
-                    candidate.on[k] = job;
-                    candidate.home = candidate.runs() || job.gpus().isEmpty() ? candidate.home : k;
-                }
-            }
-        }
-        List<Candidate> order = new ArrayList<>();
-        for (Candidate job : all.values()) {
-            if (isOpen(job)) {
-                order.add(job);
-            }
-        }
-        order.sort(Comparator.comparingDouble((Candidate job) -> job.attained)
-                .thenComparing(job -> job.any.submittedAt())
-                .thenComparing(job -> job.any.job()));
-        return chosen(List.copyOf(kinds.keySet()), order, choices(pools, order, all.size()));
-    }
-
-    private static boolean isOpen(Candidate job) {
-        for (JobView here : job.on) {
-            if (here != null) {
-                return true;
-            }
-        }
-        return false;
+        Candidates candidates = new Candidates(pools);
+        List<Candidate> order = candidates.leastServedFirst();
+        return chosen(List.copyOf(kinds.keySet()), order, choices(pools, order, candidates.all.size()));
     }
 
     private static List<PooledKnapsack.PoolChoice> choices(List<ClusterView> pools, List<Candidate> order, int jobs) {
         FairSpeeds speeds = new FairSpeeds(pools, jobs);
-        List<List<double[]>> values = new ArrayList<>();
-        for (int k = 0; k < pools.size(); k++) {
-            values.add(new ArrayList<>(order.size()));
-        }
+        List<FairSpeeds.OfJob> ofJobs = new ArrayList<>(order.size());
         for (Candidate job : order) {
-            FairSpeeds.OfJob own = speeds.of(job.any);
-            for (int k = 0; k < pools.size(); k++) {
+            ofJobs.add(speeds.of(job.any));
+        }
+        double[][][] values = new double[pools.size()][order.size()][];
+        int[] homes = new int[order.size()];
+        for (int j = 0; j < homes.length; j++) {
+            Candidate job = order.get(j);
+            homes[j] = job.home;
+            FairSpeeds.OfJob own = ofJobs.get(j);
+            for (int k = 0; k < values.length; k++) {
                 JobView here = job.on[k];
-                values.get(k).add(here == null ? new double[1] : own.values(here, k, job.left(here)));
+                values[k][j] = here == null
+                        ? NOTHING
+                        : own.values(here, k, job.left(here.gpus().size()));
             }
         }
         return PooledKnapsack.choose(
-                values,
-                pools.stream().mapToInt(ClusterView::capacity).toArray(),
-                order.stream().mapToInt(job -> job.home).toArray());
+                values, pools.stream().mapToInt(ClusterView::capacity).toArray(), homes);
     }
 
     /** The share of a job's speedup that is left after a restart on another kind: little for a young job. */
-    private static double restarted(JobView job, Instant now) {
-        double age = Limits.millis(job.age(now));
-        return age / Math.max(1, age + Limits.millis(job.costs().first()));
+    private static double restarted(long ageMillis, RescaleCosts costs) {
+        double age = ageMillis;
+        return age / Math.max(1, age + Limits.millis(costs.first()));
     }
 
     private static Map<JobId, KindId> chosen(
@@ -130,7 +202,7 @@ final class KindAts implements KindChooser {
             Candidate job = order.get(j);
             PooledKnapsack.PoolChoice choice = choices.get(j);
             if ((choice.size() > 0 || !job.runs()) && choice.pool() >= 0) {
-                chosen.put(job.any.job(), kinds.get(choice.pool()));
+                chosen.put(job.name, kinds.get(choice.pool()));
             }
         }
         return chosen;

@@ -138,21 +138,34 @@ public final class GroupKnapsack {
         double[] slopes = new double[first[jobs]];
         int[] widths = new int[first[jobs]];
         int count = 0;
-        int[] hull = new int[capacity + 2];
+        int[] hull = new int[longest()];
         for (int i = 0; i < jobs; i++) {
-            int corners = 0;
-            for (int k = first[i]; k < first[i + 1]; k++) {
-                while (corners > 1 && slope(hull[corners - 2], hull[corners - 1]) <= slope(hull[corners - 1], k)) {
-                    corners--;
+            hull[0] = first[i];
+            int last = count - 1;
+            for (int k = first[i] + 1; k < first[i + 1]; k++) {
+                double slope = slope(hull[last - count + 1], k);
+                while (last >= count && slopes[last] <= slope) {
+                    last--;
+                    slope = slope(hull[last - count + 1], k);
                 }
-                hull[corners++] = k;
+                last++;
+                slopes[last] = slope;
+                hull[last - count + 1] = k;
             }
-            for (int c = 1; c < corners; c++) {
-                slopes[count] = slope(hull[c - 1], hull[c]);
+            for (int c = 1; count <= last; c++) {
                 widths[count++] = size[hull[c]] - size[hull[c - 1]];
             }
         }
         return halved(slopes, widths, count);
+    }
+
+    /** The most choices of a job. */
+    private int longest() {
+        int longest = 1;
+        for (int i = 0; i < jobs; i++) {
+            longest = Math.max(longest, first[i + 1] - first[i]);
+        }
+        return longest;
     }
 
     /** The price, from the GPUs more and what each of them is worth, from corner to corner of all jobs. */

@@ -1,8 +1,6 @@
 package io.lendstream.core.policy.placement;
 
 import java.util.Arrays;
-import java.util.Comparator;
-import java.util.stream.IntStream;
 
 /**
  * Prices of GPUs in several pools. The price of a pool rises while jobs that buy what suits them best want more than
@@ -24,6 +22,8 @@ final class PoolPrices {
 
     private final PooledValues values;
     private final double[] prices;
+    /** By place: what the job is worth in the pool beyond the price. */
+    private final double[] surplus;
 
     PoolPrices(PooledValues values) {
         this.values = values;
@@ -42,6 +42,7 @@ final class PoolPrices {
         }
         Arrays.fill(prices, worth / Math.max(1, room));
         settle();
+        this.surplus = surpluses();
     }
 
     /** Changes each price faster while it has to go on in one direction, and more slowly once it has gone too far. */
@@ -71,14 +72,12 @@ final class PoolPrices {
      */
     private final class Demand {
         private final int pools = values.pools();
-        /** By job and pool: the end of the corners, in ascending order, that are worth their price. */
+        /** By place: the end of the corners, in ascending order, that are worth their price. */
         private final int[] ends = new int[values.jobs() * pools];
 
         Demand() {
-            for (int j = 0; j < values.jobs(); j++) {
-                for (int k = 0; k < pools; k++) {
-                    ends[j * pools + k] = values.firstCorner(k, j);
-                }
+            for (int place = 0; place < ends.length; place++) {
+                ends[place] = values.firstCorner(place);
             }
         }
 
@@ -89,16 +88,14 @@ final class PoolPrices {
                 double most = 0;
                 int from = 0;
                 int takes = 0;
-                for (int k = 0; k < pools; k++) {
-                    int end = end(j, k, prices[k]);
-                    if (end > values.firstCorner(k, j)) {
-                        int size = values.size(end - 1);
-                        double surplus = values.worth(end - 1) - prices[k] * size;
-                        if (surplus > most) {
-                            most = surplus;
-                            from = k;
-                            takes = size;
-                        }
+                int place = j * pools;
+                for (int k = 0; k < pools; k++, place++) {
+                    int last = end(place, prices[k]) - 1;
+                    double surplus = values.worth(last) - prices[k] * values.size(last);
+                    if (surplus > most) {
+                        most = surplus;
+                        from = k;
+                        takes = values.size(last);
                     }
                 }
                 wanted[from] += takes;
@@ -106,17 +103,18 @@ final class PoolPrices {
             return wanted;
         }
 
-        private int end(int job, int pool, double price) {
-            int first = values.firstCorner(pool, job);
-            int last = values.endOfCorners(pool, job);
-            int end = ends[job * pools + pool];
-            while (end < last && values.gain(end) > price) {
+        private int end(int place, double price) {
+            int before = ends[place];
+            int end = before;
+            while (values.gain(end) > price) {
                 end++;
             }
-            while (end > first && values.gain(end - 1) <= price) {
+            while (values.gain(end - 1) <= price) {
                 end--;
             }
-            ends[job * pools + pool] = end;
+            if (end != before) {
+                ends[place] = end;
+            }
             return end;
         }
     }
@@ -135,12 +133,9 @@ final class PoolPrices {
         for (int j = 0; j < regrets.length; j++) {
             regrets[j] = regret(j);
         }
-        IntStream.range(0, pools.length)
-                .boxed()
-                .sorted(Comparator.comparingDouble((Integer j) -> regrets[j])
-                        .reversed()
-                        .thenComparing(Comparator.naturalOrder()))
-                .forEachOrdered(j -> pools[j] = pool(j, left));
+        for (int j : Ranks.descending(regrets)) {
+            pools[j] = pool(j, left);
+        }
         return pools;
     }
 
@@ -173,11 +168,23 @@ final class PoolPrices {
 
     /** The most that a job is worth in a pool beyond the price; 0 if it is never worth more. */
     private double surplus(int pool, int job) {
-        double most = 0;
-        for (int c = values.firstCorner(pool, job); c < values.endOfCorners(pool, job); c++) {
-            most = Math.max(most, values.worth(c) - prices[pool] * values.size(c));
+        return surplus[values.place(pool, job)];
+    }
+
+    /** What each place is worth beyond the price. */
+    private double[] surpluses() {
+        double[] found = new double[values.jobs() * prices.length];
+        int place = 0;
+        for (int j = 0; j < values.jobs(); j++) {
+            for (double price : prices) {
+                double most = 0;
+                for (int c = values.firstCorner(place); c < values.endOfCorners(place); c++) {
+                    most = Math.max(most, values.worth(c) - price * values.size(c));
+                }
+                found[place++] = most;
+            }
         }
-        return most;
+        return found;
     }
 
     /**
@@ -214,7 +221,8 @@ final class PoolPrices {
 
     /** Whether a job is worth nearly the price of its GPUs in a pool, or more. */
     boolean suits(int pool, int job) {
-        for (int c = values.firstCorner(pool, job); c < values.endOfCorners(pool, job); c++) {
+        int place = values.place(pool, job);
+        for (int c = values.firstCorner(place); c < values.endOfCorners(place); c++) {
             if (values.worth(c) >= NEARLY * prices[pool] * values.size(c)) {
                 return true;
             }

@@ -1,6 +1,7 @@
 package io.lendstream.core.policy.placement;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -51,14 +52,14 @@ public final class PooledKnapsack {
     /**
      * A choice for each job, in their order.
      *
-     * @param values by pool and job: {@code values.get(pool).get(job)[w]} is what the job is worth with {@code w} GPUs
+     * @param values by pool and job: {@code values[pool][job][w]} is what the job is worth with {@code w} GPUs
      *     of the pool, and nothing is worth 0. A size that is not allowed is negative infinity; a pool that is not
      *     allowed has no sizes
      * @param capacities GPUs of each pool
      * @param now the pool in which each job is; -1 for none
      */
-    public static List<PoolChoice> choose(List<List<double[]>> values, int[] capacities, int[] now) {
-        return values.isEmpty() ? List.of() : new PooledKnapsack(new PooledValues(values, capacities)).best(now);
+    public static List<PoolChoice> choose(double[][][] values, int[] capacities, int[] now) {
+        return values.length == 0 ? List.of() : new PooledKnapsack(new PooledValues(values, capacities)).best(now);
     }
 
     private List<PoolChoice> best(int[] now) {
@@ -216,10 +217,11 @@ public final class PooledKnapsack {
         double[] worth = new double[1 << movable.length];
         int[] sizes = new int[jobs];
         for (int set = allowed; set > 0; set = (set - 1) & allowed) {
-            List<Integer> those = new ArrayList<>();
+            int[] those = new int[Integer.bitCount(set)];
+            int count = 0;
             for (int i = 0; i < movable.length; i++) {
                 if (has(set, i)) {
-                    those.add(movable[i]);
+                    those[count++] = movable[i];
                 }
             }
             worth[set] = values.solve(pool, those, sizes);
@@ -241,14 +243,15 @@ public final class PooledKnapsack {
             }
         }
 
-        private List<Integer> in(int pool, int[] of) {
-            List<Integer> those = new ArrayList<>();
+        private int[] in(int pool, int[] of) {
+            int[] those = new int[jobs];
+            int count = 0;
             for (int j = 0; j < jobs; j++) {
                 if (of[j] == pool) {
-                    those.add(j);
+                    those[count++] = j;
                 }
             }
-            return those;
+            return Arrays.copyOf(those, count);
         }
 
         private double sum() {
@@ -260,9 +263,11 @@ public final class PooledKnapsack {
         }
 
         private List<PoolChoice> choices() {
-            return IntStream.range(0, jobs)
-                    .mapToObj(j -> new PoolChoice(poolOf[j], sizes[j]))
-                    .toList();
+            List<PoolChoice> choices = new ArrayList<>(jobs);
+            for (int j = 0; j < jobs; j++) {
+                choices.add(new PoolChoice(poolOf[j], sizes[j]));
+            }
+            return choices;
         }
 
         /** Moves jobs while that is worth more; returns the trials that are left. */

@@ -20,7 +20,13 @@ class PooledKnapsackTest {
     private static List<PoolChoice> choose(List<List<double[]>> values, int[] capacities) {
         int[] nowhere = values.isEmpty() ? new int[0] : new int[values.get(0).size()];
         Arrays.fill(nowhere, -1);
-        return PooledKnapsack.choose(values, capacities, nowhere);
+        return choose(values, capacities, nowhere);
+    }
+
+    private static List<PoolChoice> choose(List<List<double[]>> values, int[] capacities, int[] now) {
+        double[][][] own =
+                values.stream().map(pool -> pool.toArray(double[][]::new)).toArray(double[][][]::new);
+        return PooledKnapsack.choose(own, capacities, now);
     }
 
     @Test
@@ -80,7 +86,7 @@ class PooledKnapsackTest {
         List<double[]> alike = Collections.nCopies(jobs, job);
         int[] now = IntStream.range(0, jobs).map(j -> 1 - j % 2).toArray();
 
-        List<PoolChoice> choices = PooledKnapsack.choose(List.of(alike, alike), new int[] {jobs, jobs}, now);
+        List<PoolChoice> choices = choose(List.of(alike, alike), new int[] {jobs, jobs}, now);
 
         assertThat(choices.stream().mapToInt(PoolChoice::pool).toArray()).isEqualTo(now);
     }
@@ -89,7 +95,7 @@ class PooledKnapsackTest {
     void aJobThatIsWhereItMayNotBeLeaves() {
         double[] job = {0, 1, 2};
 
-        assertThat(PooledKnapsack.choose(List.of(List.of(NOWHERE), List.of(job)), new int[] {4, 4}, new int[] {0}))
+        assertThat(choose(List.of(List.of(NOWHERE), List.of(job)), new int[] {4, 4}, new int[] {0}))
                 .containsExactly(new PoolChoice(1, 2));
     }
 

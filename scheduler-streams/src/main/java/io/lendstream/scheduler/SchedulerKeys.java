@@ -143,6 +143,10 @@ public final class SchedulerKeys {
             "scheduler.quarantine-evidence",
             "10m",
             "With heed-users: time for which agent and actuator have to report that nothing runs on a quarantined GPU until it is free. 0s: only a reset frees it.");
+    static final Key<Boolean> LEARN = Key.flag(
+            "scheduler.learn",
+            true,
+            "Reckon with start-up times that actuators measured instead of declared ones, and give jobs without a profile that of earlier jobs of their application; see docs/declarations.md.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
@@ -237,6 +241,7 @@ public final class SchedulerKeys {
             HEED_USERS,
             FOREIGN_GONE_AFTER,
             QUARANTINE_EVIDENCE,
+            LEARN,
             APPLICATION_ID,
             FORECASTER,
             FORECAST_STEP,
@@ -323,7 +328,8 @@ public final class SchedulerKeys {
                                     new UserRules(
                                             settings.get(HEED_USERS),
                                             settings.get(FOREIGN_GONE_AFTER),
-                                            settings.get(QUARANTINE_EVIDENCE)))));
+                                            settings.get(QUARANTINE_EVIDENCE))),
+                            settings.get(LEARN)));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }

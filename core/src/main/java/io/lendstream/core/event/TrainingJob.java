@@ -3,8 +3,6 @@ package io.lendstream.core.event;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
-import io.lendstream.core.goodput.GradientNoise;
-import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
@@ -124,7 +122,7 @@ public record TrainingJob(
         public static Traits ofFixedSize(int gpus) {
             return new Traits(
                     new BatchRange(gpus, gpus, 1, 1, Optional.of(gpus)),
-                    new GoodputProfile(new ThroughputParameters(1, 0, 0, 0, 0, 0, 1), GradientNoise.NONE),
+                    GoodputProfile.UNKNOWN,
                     RescaleCosts.UNMEASURED);
         }
     }

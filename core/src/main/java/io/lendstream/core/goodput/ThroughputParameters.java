@@ -10,6 +10,9 @@ package io.lendstream.core.goodput;
  */
 public record ThroughputParameters(
         double alphaC, double betaC, double alphaN, double betaN, double alphaR, double betaR, double gamma) {
+    /** Of a job whose owner declares no profile: a step of a second, whatever the batch and the GPUs. */
+    public static final ThroughputParameters UNKNOWN = new ThroughputParameters(1, 0, 0, 0, 0, 0, 1);
+
     private static final double ROUNDING = 1e-8;
     /** Seconds that a single replica needs for its network; not 0, for its logarithm is taken. */
     static final double NO_NETWORK_SECONDS = ROUNDING * (1 + ROUNDING);

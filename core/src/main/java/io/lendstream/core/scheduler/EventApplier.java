@@ -23,6 +23,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.state.ApplicationPrior;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -44,11 +45,13 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     private final StepBuilder builder;
     private final InventoryApplier inventory;
+    private final SchedulerSettings settings;
     private final ClusterModel model;
 
-    EventApplier(StepBuilder builder, ClusterModel model) {
+    EventApplier(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
-        this.model = model;
+        this.settings = settings;
+        this.model = settings.model();
         this.inventory = new InventoryApplier(builder, model);
     }
 
@@ -149,8 +152,12 @@ final class EventApplier implements Event.Cases<Runnable> {
         TrainingJob counted = model.kinds() ? job.countedBy(model.gpuKinds()) : job;
         return () -> {
             Optional<JobState> known = builder.jobs().get(job.job());
-            builder.put(known.map(before -> before.described(counted, builder.eventSequence()))
-                    .orElseGet(() -> JobState.of(counted, builder.eventSequence())));
+            JobState described = known.map(before -> before.described(counted, builder.eventSequence()))
+                    .orElseGet(() -> JobState.of(counted, builder.eventSequence()));
+            builder.put(
+                    settings.learn()
+                            ? ApplicationPrior.given(described, builder.jobs().values())
+                            : described);
             boolean comesToQueue = known.filter(before -> before.spec().queue().equals(job.queue()))
                     .isEmpty();
             if (comesToQueue) {
@@ -203,7 +210,7 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable report(ActuationReport report) {
-        return () -> new ReportApplier(builder, inventory).take(report);
+        return () -> new ReportApplier(builder, inventory, settings).take(report);
     }
 
     @Override

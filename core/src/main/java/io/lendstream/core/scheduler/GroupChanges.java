@@ -30,11 +30,12 @@ import java.util.stream.Collectors;
 record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
     /** Starts replicas on units that are free. All units of a replica have to be bound by one deadline. */
     void start(ServiceState service, List<UnitSet> sets, Reason reason) {
-        Duration cold = sets.stream()
-                .map(set -> set.shape().coldOn(set.kind()))
+        BindTime times = new BindTime(settings);
+        Duration longest = sets.stream()
+                .map(set -> times.of(service, Optional.of(set.shape().name()), set.kind()))
                 .max(Comparator.naturalOrder())
-                .orElse(Duration.ZERO);
-        Instant deadline = builder.now().plus(ReplicaChanges.bindTime(cold));
+                .orElse(BindTime.of(Duration.ZERO));
+        Instant deadline = builder.now().plus(longest);
         DecisionId id = builder.nextId();
         List<ReplicaUnits> replicas = new ArrayList<>();
         for (UnitSet set : sets) {

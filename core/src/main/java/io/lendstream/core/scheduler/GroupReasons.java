@@ -57,6 +57,7 @@ record GroupReasons(StepBuilder builder, Policy policy, ServiceState service, Re
         numbers.put("neededAhead", (double) need.ahead());
         numbers.put("floor", (double) need.floor());
         numbers.put("requestsPerSecond", service.arrivalsPerSecond());
+        ReplicaReasons.startUps(service, numbers);
         List<Long> inputs = new ArrayList<>(service.rateEvents());
         if (policy.info().looksAhead()) {
             inputs.add(service.forecastEvent());

@@ -121,8 +121,9 @@ final class Inference {
     private KindNeed kindNeed(ServiceState service) {
         PersistentMap<KindId, Integer> kinds =
                 builder.clusterIndex().trainingCapacity().kinds();
-        Duration warmUp = KindNeed.warmUp(service.spec(), kinds::contains);
-        Duration lead = new StartLead(settings).ofSingle(builder, service.spec(), warmUp);
+        InferenceService timed = settings.timed(service);
+        Duration warmUp = KindNeed.warmUp(timed, kinds::contains);
+        Duration lead = new StartLead(settings).ofSingle(builder, timed, warmUp);
         boolean looksAhead = policy.info().looksAhead();
         return new KindNeed(
                 service.spec(), kinds::contains, mix -> ReplicaNeed.of(service, builder.now(), lead, looksAhead, mix));
@@ -136,8 +137,8 @@ final class Inference {
     }
 
     private ReplicaNeed need(ServiceState service) {
-        InferenceService spec = service.spec();
-        Duration lead = new StartLead(settings).ofSingle(builder, spec, spec.warmUp());
+        InferenceService timed = settings.timed(service);
+        Duration lead = new StartLead(settings).ofSingle(builder, timed, timed.warmUp());
         return ReplicaNeed.of(service, builder.now(), lead, policy.info().looksAhead());
     }
 
@@ -146,8 +147,8 @@ final class Inference {
         if (service.spec().hasGroups()) {
             return GroupNeed.preferred(policy, settings, service, now);
         }
-        Duration lead =
-                new StartLead(settings).ofSingle(service.spec(), service.spec().warmUp());
+        InferenceService timed = settings.timed(service);
+        Duration lead = new StartLead(settings).ofSingle(timed, timed.warmUp());
         return ReplicaNeed.of(service, now, lead, policy.info().looksAhead());
     }
 

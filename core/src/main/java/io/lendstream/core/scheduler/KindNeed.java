@@ -79,7 +79,8 @@ final class KindNeed {
             Collection<KindId> ofDomain,
             List<Optional<KindId>> ofReplicas) {
         InferenceService spec = service.spec();
-        Duration lead = new StartLead(scheduler.settings()).ofSingle(spec, warmUp(spec, ofDomain::contains));
+        InferenceService timed = scheduler.settings().timed(service);
+        Duration lead = new StartLead(scheduler.settings()).ofSingle(timed, warmUp(timed, ofDomain::contains));
         boolean looksAhead = scheduler.policy().info().looksAhead();
         KindNeed byKind =
                 new KindNeed(spec, ofDomain::contains, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix));

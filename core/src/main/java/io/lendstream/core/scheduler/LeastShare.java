@@ -35,6 +35,7 @@ final class LeastShare {
     private static final int FINEST_STEPS = 32;
 
     private final StepBuilder builder;
+    private final SchedulerSettings settings;
     private final TrainingView training;
     private final QueueLedger unused;
     private final List<KindRoom> rooms;
@@ -63,6 +64,7 @@ final class LeastShare {
 
     LeastShare(StepBuilder builder, SchedulerSettings settings, List<KindRoom> rooms) {
         this.builder = builder;
+        this.settings = settings;
         this.training = new TrainingView(builder, settings);
         this.unused = new QueueLedger(
                 builder.entities().queues().stream().map(QueueState::spec).toList());
@@ -188,6 +190,12 @@ final class LeastShare {
         if (job.work().totalProgress().isEmpty()) {
             return AdmissionAnswer.yes(
                     "its total work is not known, so it may end before or after its deadline %s, and no GPUs are reserved for it"
+                            .formatted(Wording.time(deadline)),
+                    numbers);
+        }
+        if (settings.learn() && job.isSpeedUnknown()) {
+            return AdmissionAnswer.yes(
+                    "its speed is not known yet, so it may end before or after its deadline %s, and no GPUs are reserved for it"
                             .formatted(Wording.time(deadline)),
                     numbers);
         }

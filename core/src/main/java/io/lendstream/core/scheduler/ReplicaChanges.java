@@ -22,8 +22,6 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
     /** Time to drain a sleeping replica before it is stopped by force. */
     static final Duration DRAIN = Duration.ofSeconds(30);
 
-    private static final Duration SHORTEST_BIND = Duration.ofSeconds(10);
-
     /** The end of a new promise: its unit is out of service by then if its release was not reported. */
     Instant promisedUntil() {
         return builder.now().plus(settings.notice().multipliedBy(2)).plus(DRAIN);
@@ -51,22 +49,17 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
         }
     }
 
-    /** Twice the warm-up, on the kind where it takes longest. */
+    /** The time that a start gets on the kind where it takes longest. */
     private Duration bindTime(ServiceState service, List<GpuId> gpus) {
-        Duration warmUp = service.spec().warmUp();
-        if (!service.spec().takesKindsAsAlike()) {
-            warmUp = gpus.stream()
-                    .map(gpu -> service.spec().warmUpOn(builder.gpu(gpu).kind()))
-                    .max(Comparator.naturalOrder())
-                    .orElse(warmUp);
+        BindTime times = new BindTime(settings);
+        if (service.spec().takesKindsAsAlike()) {
+            return times.of(service, Optional.empty(), Optional.empty());
         }
-        return bindTime(warmUp);
-    }
-
-    /** Twice the time that a replica takes to start, and at least ten seconds. */
-    static Duration bindTime(Duration start) {
-        Duration twice = start.multipliedBy(2);
-        return twice.compareTo(SHORTEST_BIND) < 0 ? SHORTEST_BIND : twice;
+        return gpus.stream()
+                .map(gpu -> times.of(
+                        service, Optional.empty(), builder.gpu(gpu).kind()))
+                .max(Comparator.naturalOrder())
+                .orElseGet(() -> times.of(service, Optional.empty(), Optional.empty()));
     }
 
     /** Puts warm replicas to work. */

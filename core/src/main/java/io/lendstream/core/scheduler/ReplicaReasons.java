@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
@@ -73,6 +74,17 @@ final class ReplicaReasons {
         return of(service, need, shortage, text, Map.of());
     }
 
+    /** The start-up time that counts, and how many starts it rests on, if any was measured. */
+    static void startUps(ServiceState service, Map<String, Double> numbers) {
+        int measured = service.startUps().stream()
+                .mapToInt(each -> each.millis().size())
+                .sum();
+        if (measured > 0) {
+            numbers.put("startUpsMeasured", (double) measured);
+            numbers.put("startUpSeconds", Limits.millis(service.timed().longestStart()) / 1000.0);
+        }
+    }
+
     Shortage shortage(ServiceState service, ReplicaNeed need) {
         int serving = 0;
         int starting = started.getOrDefault(service.spec().service(), 0);
@@ -127,6 +139,7 @@ final class ReplicaReasons {
         }
         numbers.put("replicas", (double) mine.size());
         numbers.put("requestsPerSecond", service.arrivalsPerSecond());
+        startUps(service, numbers);
         List<Long> inputs = new ArrayList<>(service.rateEvents());
         if (policy.info().looksAhead()) {
             inputs.add(service.forecastEvent());

@@ -2,15 +2,12 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.GroupPart;
-import io.lendstream.core.event.InferenceService;
-import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ReplicaGroup;
 import io.lendstream.core.state.ServiceState;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +16,7 @@ import java.util.Optional;
  * Replicas that a controller left when it stopped others, although they are not up yet. They are binding until they are
  * reported as bound, with the time of a new start. That they were late before counts no more: they go on to start.
  */
-record ReplicaRestarts(StepBuilder builder) {
+record ReplicaRestarts(StepBuilder builder, SchedulerSettings settings) {
     /** Whether the tenant of a unit that is to leave it was reported as bound there, or on a unit like it. */
     static boolean wasBound(GpuState leaving) {
         return leaving.part().map(GroupPart::here).orElse(leaving.slot().isPresent());
@@ -36,13 +33,14 @@ record ReplicaRestarts(StepBuilder builder) {
         if (service.isEmpty()) {
             return;
         }
-        InferenceService spec = service.get().spec();
-        Instant deadline = builder.now().plus(startTime(spec, unit));
+        Instant deadline = builder.now()
+                .plus(new BindTime(settings)
+                        .of(service.get(), unit.part().map(GroupPart::shape), unit.kind()));
         builder.put(unit.in(unit.part().map(GroupPart::missing))
                 .placed(Optional.empty())
                 .withFailedBinds(0));
         for (GpuState each : together(unit)) {
-            bind(builder.gpu(each.gpuId()), spec.service(), release, deadline);
+            bind(builder.gpu(each.gpuId()), service.get().spec().service(), release, deadline);
         }
     }
 
@@ -57,12 +55,5 @@ record ReplicaRestarts(StepBuilder builder) {
         Owner.Binding binding = new Owner.Binding(
                 new Tenant.Service(service), release, deadline, Optional.empty(), unit.failedBinds() + 1);
         builder.describe(unit.with(binding, builder.now(), builder.eventSequence()));
-    }
-
-    private static Duration startTime(InferenceService service, GpuState unit) {
-        Optional<ReplicaShape> shape =
-                unit.part().flatMap(part -> service.hardware().named(part.shape()));
-        return ReplicaChanges.bindTime(
-                shape.map(known -> known.coldOn(unit.kind())).orElseGet(() -> service.warmUpOn(unit.kind())));
     }
 }

@@ -27,7 +27,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** Applies an actuator's report on a decision or a GPU to the state. It makes no decisions. */
-record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
+record ReportApplier(StepBuilder builder, InventoryApplier inventory, SchedulerSettings settings) {
     /** How long no GPU is cut after one could not be. */
     private static final Duration PAUSE = Duration.ofMinutes(1);
 
@@ -37,6 +37,8 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
             return;
         }
         inventory.evidence().take(report);
+        StartReports starts = new StartReports(builder, settings);
+        StartReports.Before before = starts.before(report);
         if (SlotReports.mayBeAbout(builder, report)) {
             new SlotReports(builder, inventory, this).take(report);
         } else {
@@ -47,6 +49,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         if (report.outcome() == Outcome.REJECTED || report.outcome() == Outcome.FAILED) {
             notRecut(report);
         }
+        starts.learn(report, before);
         report.tenant().flatMap(Tenant::jobId).ifPresent(job -> settle(report, job));
     }
 

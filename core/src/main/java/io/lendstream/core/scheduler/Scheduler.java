@@ -113,7 +113,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
                             .formatted(event.sequence(), state.domain(), state.eventSequence()));
         }
         StepBuilder step = new StepBuilder(state, event, listener);
-        new EventApplier(step, settings.model()).take(event.event());
+        new EventApplier(step, settings).take(event.event());
         new SloWatch(step, policy, settings).follow();
         LoweredLimits.mark(step);
         step.promises().end(step);

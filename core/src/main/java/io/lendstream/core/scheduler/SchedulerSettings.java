@@ -1,8 +1,10 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.TopologyLabels;
 import io.lendstream.core.policy.Policy;
+import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +27,8 @@ import java.util.TreeSet;
  * @param planPhase how long after the multiples of a policy's {@link Policy#planEvery} training is planned, so that the
  *     domains of one process do not all plan at once
  * @param model what the scheduler tells apart in a cluster
+ * @param learn whether measured start-up times and fits of earlier jobs count instead of declarations. Logs of older
+ *     versions lack this setting
  */
 public record SchedulerSettings(
         boolean lending,
@@ -37,7 +41,8 @@ public record SchedulerSettings(
         boolean repartition,
         Duration repartitionEvery,
         Duration planPhase,
-        ClusterModel model) {
+        ClusterModel model,
+        boolean learn) {
     public static final SchedulerSettings DEFAULTS = new SchedulerSettings(
             true,
             true,
@@ -49,7 +54,8 @@ public record SchedulerSettings(
             false,
             Duration.ofMinutes(5),
             Duration.ZERO,
-            ClusterModel.ALIKE);
+            ClusterModel.ALIKE,
+            false);
 
     public SchedulerSettings {
         atLeastOneSecond("notice", notice);
@@ -79,7 +85,8 @@ public record SchedulerSettings(
                 repartition,
                 repartitionEvery,
                 planPhase,
-                model);
+                model,
+                learn);
     }
 
     public SchedulerSettings withAfe(boolean on) {
@@ -94,7 +101,8 @@ public record SchedulerSettings(
                 repartition,
                 repartitionEvery,
                 planPhase,
-                model);
+                model,
+                learn);
     }
 
     public SchedulerSettings withChangeLimits(ChangeLimits other) {
@@ -109,7 +117,8 @@ public record SchedulerSettings(
                 repartition,
                 repartitionEvery,
                 planPhase,
-                model);
+                model,
+                learn);
     }
 
     public SchedulerSettings withRepartition(boolean on) {
@@ -124,7 +133,8 @@ public record SchedulerSettings(
                 on,
                 repartitionEvery,
                 planPhase,
-                model);
+                model,
+                learn);
     }
 
     /** With plans so long after the multiples of a period; not negative. */
@@ -140,7 +150,8 @@ public record SchedulerSettings(
                 repartition,
                 repartitionEvery,
                 phase,
-                model);
+                model,
+                learn);
     }
 
     public SchedulerSettings withModel(ClusterModel other) {
@@ -155,7 +166,29 @@ public record SchedulerSettings(
                 repartition,
                 repartitionEvery,
                 planPhase,
-                other);
+                other,
+                learn);
+    }
+
+    public SchedulerSettings withLearn(boolean on) {
+        return new SchedulerSettings(
+                lending,
+                afe,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                changeLimits,
+                repartition,
+                repartitionEvery,
+                planPhase,
+                model,
+                on);
+    }
+
+    /** A service with the start-up times to reckon with: the measured ones if they are learned, else as declared. */
+    InferenceService timed(ServiceState service) {
+        return learn ? service.timed() : service.spec();
     }
 
     /** The settings by configuration key, as the log of a domain carries them. */
@@ -194,6 +227,9 @@ public record SchedulerSettings(
         if (model.users().countsEvidence()) {
             map.put("quarantine-evidence", model.users().evidenceAfter().toString());
         }
+        if (learn) {
+            map.put("learn", "true");
+        }
         return map;
     }
 
@@ -210,7 +246,8 @@ public record SchedulerSettings(
                 "heed-users",
                 "foreign-gone-after",
                 "quarantine-evidence",
-                SloRules.key()));
+                SloRules.key(),
+                "learn"));
         return keys;
     }
 
@@ -246,7 +283,8 @@ public record SchedulerSettings(
                                 Duration.parse(all.getOrDefault(
                                         "foreign-gone-after",
                                         UserRules.SHOWN.goneAfter().toString())),
-                                Duration.parse(all.getOrDefault("quarantine-evidence", "PT0S")))));
+                                Duration.parse(all.getOrDefault("quarantine-evidence", "PT0S")))),
+                Boolean.parseBoolean(all.getOrDefault("learn", "false")));
     }
 
     private static void atLeastOneSecond(String key, Duration value) {

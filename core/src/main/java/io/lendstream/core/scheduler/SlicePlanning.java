@@ -82,7 +82,7 @@ final class SlicePlanning {
             boolean planned = plan.demand(name).isPresent();
             Duration lead = settings.repartitionEvery()
                     .plus(settings.notice())
-                    .plus(service.spec().warmUp());
+                    .plus(settings.timed(service).warmUp());
             double needed = rate(service, LEAST, lead, 0);
             boolean learned = planned
                     || (needed > 0 && kind.flatMap(gpu -> learned(service, gpu)).isPresent());

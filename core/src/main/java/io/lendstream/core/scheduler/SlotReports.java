@@ -303,7 +303,7 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
     private void awaitIfNotUp(GpuState kept) {
         if (!ReplicaRestarts.wasBound(kept)) {
             DecisionId release = kept.owner().asReleasing().orElseThrow().decision();
-            new ReplicaRestarts(builder).await(builder.gpu(kept.gpuId()), release);
+            new ReplicaRestarts(builder, byName.settings()).await(builder.gpu(kept.gpuId()), release);
         }
     }
 

@@ -62,7 +62,7 @@ record StartLead(SchedulerSettings settings) {
 
     private Duration lead(ServiceState service, ReplicaRole role, boolean isCached) {
         Duration longest = Duration.ZERO;
-        for (ReplicaShape shape : service.spec().hardware().planned(role)) {
+        for (ReplicaShape shape : settings.timed(service).hardware().planned(role)) {
             Duration start = shape.longestStart(isCached);
             longest = start.compareTo(longest) > 0 ? start : longest;
         }

@@ -19,6 +19,7 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
@@ -203,6 +204,7 @@ class WorkDue {
     boolean concernsServices(Situation it) {
         boolean mayBeLeftOut = it.step().event().asReport().isPresent()
                 && !isLook(it)
+                && !learnsStarts(it)
                 && it.step().entities().queues().isEmpty()
                 && !it.step().entities().scopes().restricts()
                 && !it.scheduler().settings().repartition()
@@ -228,6 +230,19 @@ class WorkDue {
                 .asReport()
                 .filter(report -> report.outcome() == Outcome.FOUND)
                 .isPresent();
+    }
+
+    /** Whether a report changes the start-up time of a service, and with it what the service needs ahead. */
+    private static boolean learnsStarts(Situation it) {
+        Optional<ServiceId> service = it.scheduler().settings().learn()
+                ? it.step().event().asReport().flatMap(ActuationReport::tenant).flatMap(Tenant::serviceId)
+                : Optional.empty();
+        return service.isPresent() && !timed(it.step().before().services().get(service.get()))
+                .equals(timed(it.step().services().get(service.get())));
+    }
+
+    private static Optional<InferenceService> timed(Optional<ServiceState> service) {
+        return service.map(ServiceState::timed);
     }
 
     private static boolean doSomeWait(Situation it) {
@@ -314,7 +329,7 @@ class WorkDue {
 
         @Override
         public Boolean report(ActuationReport report) {
-            return it.step().matters() || isLook(it);
+            return it.step().matters() || isLook(it) || learnsStarts(it);
         }
 
         @Override

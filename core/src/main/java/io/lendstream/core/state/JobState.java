@@ -88,6 +88,27 @@ public record JobState(
         return work.progress();
     }
 
+    /** Whether its speed is not known: no profile is declared, no earlier job has one, and no step is measured. */
+    public boolean isSpeedUnknown() {
+        return ApplicationPrior.isUnknown(spec, learned);
+    }
+
+    /** The same with other known traits. */
+    JobState with(LearnedTraits traits) {
+        return new JobState(
+                spec,
+                work,
+                traits,
+                grant,
+                change,
+                usage,
+                lastProgressAt,
+                standing,
+                admission,
+                lastEvent,
+                goodput.with(spec, traits));
+    }
+
     public RescaleCosts costs() {
         return learned.costs();
     }
@@ -357,7 +378,9 @@ public record JobState(
         LearnedTraits traits = learned;
         if (said.phase() == JobPhase.RUNNING && !mayBeOfSlice()) {
             traits = measured(said)
-                    .map(step -> learned.with(step, said.kind(), spec.kindNeeds()))
+                    .map(step -> ApplicationPrior.rebased(spec, learned, step)
+                            .orElse(learned)
+                            .with(step, said.kind(), spec.kindNeeds()))
                     .orElse(learned);
         }
         TrainingProgress.GradientStatistics gradient = said.gradient();

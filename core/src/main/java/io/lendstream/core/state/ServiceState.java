@@ -5,6 +5,7 @@ import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.persistent.Derived;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,8 +26,10 @@ import java.util.TreeMap;
  * @param forecastEvent the event that brought {@code forecast}; 0 before the first
  * @param batches the learned batch times of its servers; empty until a server reports batches
  * @param otherBatches the same on other kinds of GPU, if it runs on several; by their model
+ * @param startUps how long its replicas took to start; empty unless that is learned
  * @param feedback replicas beyond its load, because it missed its SLO; empty while it meets it
  * @param demand the total of its sources
+ * @param timed its spec with measured start-up times instead of declared ones
  */
 public record ServiceState(
         InferenceService spec,
@@ -36,8 +39,10 @@ public record ServiceState(
         long forecastEvent,
         Optional<ServiceBatches> batches,
         List<ServiceBatches> otherBatches,
+        List<StartUp> startUps,
         Optional<SloFeedback> feedback,
-        @Derived Demand demand) {
+        @Derived Demand demand,
+        @Derived InferenceService timed) {
     private static final Duration PEAK_MEMORY = Duration.ofMinutes(10);
     /** Silence after which demand is unknown; longer where windows are. */
     private static final Duration UNKNOWN_AFTER = Duration.ofSeconds(60);
@@ -50,6 +55,7 @@ public record ServiceState(
         sources = Collections.unmodifiableSortedMap(new TreeMap<>(sources));
         peaks = List.copyOf(peaks);
         otherBatches = List.copyOf(otherBatches);
+        startUps = List.copyOf(startUps);
     }
 
     /** A state whose demand is summed up from its sources. */
@@ -61,8 +67,20 @@ public record ServiceState(
             long forecastEvent,
             Optional<ServiceBatches> batches,
             List<ServiceBatches> otherBatches,
+            List<StartUp> startUps,
             Optional<SloFeedback> feedback) {
-        this(spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, feedback, Demand.of(sources));
+        this(
+                spec,
+                sources,
+                peaks,
+                forecast,
+                forecastEvent,
+                batches,
+                otherBatches,
+                startUps,
+                feedback,
+                Demand.of(sources),
+                StartUps.timed(spec, startUps));
     }
 
     /** The state of a service whose servers report batches of one kind of GPU only, if any. */
@@ -73,7 +91,7 @@ public record ServiceState(
             Optional<DemandForecast> forecast,
             long forecastEvent,
             Optional<ServiceBatches> batches) {
-        this(spec, sources, peaks, forecast, forecastEvent, batches, List.of(), Optional.empty());
+        this(spec, sources, peaks, forecast, forecastEvent, batches, List.of(), List.of(), Optional.empty());
     }
 
     /**
@@ -126,8 +144,57 @@ public record ServiceState(
         return new ServiceState(spec, Map.of(), List.of(), Optional.empty(), 0, Optional.empty());
     }
 
+    /**
+     * With a new description by its owner. Measured start-up times are dropped if it declares others, or other shapes,
+     * kinds or models; so are replicas for a missed SLO if it declares another capacity.
+     */
     public ServiceState describedBy(InferenceService next) {
-        return new ServiceState(next, sources, peaks, forecast, forecastEvent, batches, otherBatches, feedback, demand);
+        boolean startsAlike = next.warmUp().equals(spec.warmUp())
+                && next.hardware().equals(spec.hardware())
+                && next.models().equals(spec.models());
+        boolean hasSameCapacity = next.replicaCapacityPerSecond() == spec.replicaCapacityPerSecond()
+                && next.hardware().equals(spec.hardware());
+        List<StartUp> kept = startsAlike ? startUps : List.of();
+        return new ServiceState(
+                next,
+                sources,
+                peaks,
+                forecast,
+                forecastEvent,
+                batches,
+                otherBatches,
+                kept,
+                hasSameCapacity ? feedback : Optional.empty(),
+                demand,
+                StartUps.timed(next, kept));
+    }
+
+    /**
+     * With the start of a replica.
+     *
+     * @param shape the name of its shape; empty for a replica of one GPU
+     * @param cached whether the service had a replica on its node before; counts only where that is declared to matter
+     * @param took from the decision to the replica that was ready
+     */
+    public ServiceState started(Optional<String> shape, Optional<KindId> kind, boolean cached, Duration took) {
+        List<StartUp> next = StartUps.with(startUps, shape, StartUps.counted(spec, shape, kind), cached, took);
+        return new ServiceState(
+                spec,
+                sources,
+                peaks,
+                forecast,
+                forecastEvent,
+                batches,
+                otherBatches,
+                next,
+                feedback,
+                demand,
+                StartUps.timed(spec, next));
+    }
+
+    /** What is measured of starts of a shape on a kind. */
+    public StartUp startUp(Optional<String> shape, Optional<KindId> kind, boolean cached) {
+        return StartUps.find(startUps, shape, StartUps.counted(spec, shape, kind), cached);
     }
 
     public boolean hasSeen(RequestRate rate) {
@@ -159,22 +226,46 @@ public record ServiceState(
                 otherBatches.isEmpty()
                         ? otherBatches
                         : otherBatches.stream().map(known -> known.heard(rate)).toList(),
+                startUps,
                 feedback,
-                now);
+                now,
+                timed);
     }
 
     public ServiceState expecting(DemandForecast next, long event) {
-        return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, otherBatches, feedback, demand);
+        return new ServiceState(
+                spec,
+                sources,
+                peaks,
+                Optional.of(next),
+                event,
+                batches,
+                otherBatches,
+                startUps,
+                feedback,
+                demand,
+                timed);
     }
 
     /** The same with other rates of its sources. */
     public ServiceState with(Map<String, SourceRate> other) {
-        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches, otherBatches, feedback);
+        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches, otherBatches, startUps, feedback);
     }
 
     /** With other replicas beyond its load. */
     public ServiceState with(Optional<SloFeedback> next) {
-        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, next, demand);
+        return new ServiceState(
+                spec,
+                sources,
+                peaks,
+                forecast,
+                forecastEvent,
+                batches,
+                otherBatches,
+                startUps,
+                next,
+                demand,
+                timed);
     }
 
     /** With newly learned batch times, which replace those of the same kind of GPU, else the first ones. */
@@ -184,21 +275,14 @@ public record ServiceState(
                 return withOther(next);
             }
         }
-        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), otherBatches, feedback, demand);
+        return batching(Optional.of(next), otherBatches);
     }
 
     /** The same in which two units stand for each other. */
     public ServiceState exchanging(GpuId one, GpuId other) {
-        return new ServiceState(
-                spec,
-                sources,
-                peaks,
-                forecast,
-                forecastEvent,
+        return batching(
                 batches.map(known -> known.exchanging(one, other)),
-                otherBatches.stream().map(known -> known.exchanging(one, other)).toList(),
-                feedback,
-                demand);
+                otherBatches.stream().map(known -> known.exchanging(one, other)).toList());
     }
 
     /** With batch times on a kind of GPU beside those of another. */
@@ -207,7 +291,12 @@ public record ServiceState(
         others.removeIf(other -> other.gpu().equals(next.gpu()));
         others.add(next);
         others.sort(Comparator.comparing(ServiceBatches::gpu));
-        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, batches, others, feedback, demand);
+        return batching(batches, others);
+    }
+
+    private ServiceState batching(Optional<ServiceBatches> first, List<ServiceBatches> others) {
+        return new ServiceState(
+                spec, sources, peaks, forecast, forecastEvent, first, others, startUps, feedback, demand, timed);
     }
 
     /** The batch times on a kind of GPU, by its model. */

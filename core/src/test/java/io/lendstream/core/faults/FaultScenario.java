@@ -246,7 +246,8 @@ final class FaultScenario {
                             false,
                             usual.repartitionEvery(),
                             usual.planPhase(),
-                            usual.model()));
+                            usual.model(),
+                            random.nextBoolean()));
             this.brain = new SimScheduler(scheduler, bug, ClusterState.empty(domain), new ArrayDeque<>());
         }
 

@@ -147,7 +147,8 @@ final class MixedCluster {
                         false,
                         usual.repartitionEvery(),
                         usual.planPhase(),
-                        model));
+                        model,
+                        random.nextBoolean()));
     }
 
     /** Goes through all of it. */

@@ -464,7 +464,7 @@ class EventApplierRecordsTest {
         assertThat(same.changesPlans()).isFalse();
 
         StepBuilder more = moment.after(ofSeconds(5));
-        new EventApplier(more, ClusterModel.ALIKE)
+        new EventApplier(more, SchedulerSettings.DEFAULTS)
                 .take(new Moment()
                         .node("other", Pool.INFERENCE, 2)
                         .state()

@@ -76,7 +76,7 @@ final class Moment {
     /** A step that has observed an event, and done nothing else. */
     StepBuilder observed(Event event) {
         StepBuilder builder = draft(event, StepListener.NONE);
-        new EventApplier(builder, ClusterModel.ALIKE).take(event);
+        new EventApplier(builder, SchedulerSettings.DEFAULTS).take(event);
         return builder;
     }
 

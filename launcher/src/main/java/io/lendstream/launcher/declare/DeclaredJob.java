@@ -63,9 +63,8 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
             "profile",
             TrainingForms.profile(),
             job -> Optional.of(job.traits().profile())
-                    .filter(profile ->
-                            isElastic(job) || !profile.equals(usual(job).profile())),
-            "An estimate of its speed, which measured steps correct. Mandatory if its number of GPUs may change; else a second a step by default.");
+                    .filter(profile -> !profile.equals(GoodputProfile.UNKNOWN)),
+            "An estimate of its speed, which measured steps correct. Without it: that of an earlier job of its application, or a usual one.");
     private static final SpecField<TrainingJob, RescaleCosts> COSTS = SpecField.defaulted(
             "costs",
             TrainingForms.costs(),
@@ -286,12 +285,13 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
         TrainingJob.Traits usual = TrainingJob.Traits.ofFixedSize(scaling.requestedGpus());
         Optional<BatchRange> batch = values.find(BATCH);
         Optional<GoodputProfile> profile = values.find(PROFILE);
-        if (scaling.elastic() && (batch.isEmpty() || profile.isEmpty())) {
+        if (scaling.elastic() && batch.isEmpty()) {
             throw new IllegalArgumentException(
-                    "%s is missing, but must be declared for a job whose number of GPUs may change (gpus is %s); add it, or give the job one number of GPUs"
-                            .formatted(batch.isEmpty() ? "batch" : "profile", values.get(GPUS)));
+                    "batch is missing, but must be declared for a job whose number of GPUs may change (gpus is %s); add it, or give the job one number of GPUs"
+                            .formatted(values.get(GPUS)));
         }
-        return new TrainingJob.Traits(batch.orElse(usual.batch()), profile.orElse(usual.profile()), values.get(COSTS));
+        return new TrainingJob.Traits(
+                batch.orElse(usual.batch()), profile.orElse(GoodputProfile.UNKNOWN), values.get(COSTS));
     }
 
     @Override

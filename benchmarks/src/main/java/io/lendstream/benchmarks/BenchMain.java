@@ -22,6 +22,7 @@ public final class BenchMain {
             entry("agent", withoutOptions(() -> AgentCost::measure)),
             entry("batch-plan", withoutOptions(BatchPlanStudy::new)),
             entry("decision-latency", ReclaimLatency::parse),
+            entry("declarations", DeclarationStudy::parse),
             entry("forecast", withoutOptions(ForecastStudy::new)),
             entry("forecaster", ForecasterPace::parse),
             entry("ingest", SchedulerThroughput::parse),
@@ -61,6 +62,7 @@ public final class BenchMain {
                 "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
                         + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S] [--gpus N]%n"
                         + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd NODES] [--setting GUARANTEE_MILLIS]%n"
+                        + "       ./dev bench declarations [--workload PRESET] [--seeds FIRST-LAST]%n"
                         + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n"
                         + "       ./dev bench pairs [--pairs N, else %d] [--only WORD] BASE NAME [OPTIONS], with the times that have WORD in their names;%n"
                         + "       ./dev bench ingest [--guarantee at_least_once|exactly_once_v2] [--records N]%n",

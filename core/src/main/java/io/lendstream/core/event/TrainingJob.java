@@ -264,6 +264,11 @@ public record TrainingJob(
 
     /** The same job with other costs of a change. */
     public TrainingJob costing(RescaleCosts costs) {
+        return with(new Traits(traits.batch(), traits.profile(), costs));
+    }
+
+    /** The same job with other traits. */
+    public TrainingJob with(Traits other) {
         return new TrainingJob(
                 job,
                 domain,
@@ -271,7 +276,7 @@ public record TrainingJob(
                 application,
                 scaling,
                 precedence,
-                new Traits(traits.batch(), traits.profile(), costs),
+                other,
                 runner,
                 sliceMemoryBytes,
                 kindNeeds,

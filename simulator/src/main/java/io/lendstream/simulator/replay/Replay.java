@@ -301,8 +301,9 @@ public final class Replay {
 
     private void take(Event event) {
         introduce(event);
+        Event declared = workload.declared().declared(event);
         DomainEvent logged = new DomainEvent(
-                settings.domain(), state.epoch(), state.eventSequence() + 1, event.at(), Optional.empty(), event);
+                settings.domain(), state.epoch(), state.eventSequence() + 1, event.at(), Optional.empty(), declared);
         Step step = scheduler.step(state, logged);
         state = step.state();
         events.accept(logged);

@@ -105,6 +105,23 @@ public record ReplaySettings(
                 until);
     }
 
+    /** The same where measured start-up times and fits of earlier jobs count instead of declarations. */
+    public ReplaySettings withLearn(boolean on) {
+        return new ReplaySettings(
+                policy,
+                policyName,
+                scheduler.withLearn(on),
+                layout,
+                delays,
+                abilities,
+                outages,
+                resetAfter,
+                forecast,
+                samplePeriod,
+                keepsLog,
+                until);
+    }
+
     private ReplaySettings with(
             SimulatedDelays otherDelays,
             Outages otherOutages,

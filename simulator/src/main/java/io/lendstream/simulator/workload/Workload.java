@@ -18,9 +18,15 @@ import java.util.Set;
  * @param tasks training jobs in order of submission
  * @param loads inference services in order of their names
  * @param queues queues in order of their names
+ * @param declared how wrongly owners declare their jobs and services
  */
 public record Workload(
-        String name, Instant start, List<TrainingTask> tasks, List<ServiceLoad> loads, List<ClusterQueue> queues) {
+        String name,
+        Instant start,
+        List<TrainingTask> tasks,
+        List<ServiceLoad> loads,
+        List<ClusterQueue> queues,
+        WrongDeclarations declared) {
     /** The virtual moment at which workloads start unless told otherwise. */
     public static final Instant EPOCH = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -36,6 +42,17 @@ public record Workload(
         queues = queues.stream()
                 .sorted(Comparator.comparing(ClusterQueue::queue))
                 .toList();
+    }
+
+    /** A workload whose owners declare everything as it is. */
+    public Workload(
+            String name, Instant start, List<TrainingTask> tasks, List<ServiceLoad> loads, List<ClusterQueue> queues) {
+        this(name, start, tasks, loads, queues, WrongDeclarations.NONE);
+    }
+
+    /** The same workload whose owners declare it wrongly. */
+    public Workload declared(WrongDeclarations wrong) {
+        return new Workload(name, start, tasks, loads, queues, wrong);
     }
 
     /** A workload without queues. */

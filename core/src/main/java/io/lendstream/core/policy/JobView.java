@@ -64,6 +64,14 @@ public interface JobView {
     /** How long it does not train when its GPUs change. */
     RescaleCosts costs();
 
+    /**
+     * The measured time that one change of its GPUs costs it; empty if none is measured, or costs are not learned. A
+     * policy with a published constant for it uses this one instead.
+     */
+    default Optional<Duration> measuredChange() {
+        return Optional.empty();
+    }
+
     /** When its owner needs it done, if there is such a time. Jobs that were refused are in no view. */
     default Optional<Deadline> deadline() {
         return Optional.empty();

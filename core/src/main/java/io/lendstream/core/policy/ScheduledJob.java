@@ -8,6 +8,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.state.Admission;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.QueuePosition;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -20,8 +21,15 @@ import java.util.Optional;
  * @param now when it is looked at
  * @param afe whether it is changed in place
  * @param on the kinds of GPU in the view
+ * @param learns whether measured costs replace published constants
  */
-public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean afe, Kinds on) implements JobView {
+public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean afe, Kinds on, boolean learns)
+        implements JobView {
+    /** For policies with published constants. */
+    public ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean afe, Kinds on) {
+        this(state, now, gpusPerNode, afe, on, false);
+    }
+
     /**
      * The kinds of GPU that a job is seen on.
      *
@@ -138,6 +146,13 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
     public RescaleCosts costs() {
         RescaleCosts costs = state.paused().isPresent() ? state.costs().whilePaused() : state.costs();
         return afe ? costs : costs.withoutAfe();
+    }
+
+    @Override
+    public Optional<Duration> measuredChange() {
+        boolean isMeasured = learns && !state.costs().equals(state.spec().traits().costs());
+        RescaleCosts costs = state.costs();
+        return isMeasured ? Optional.of(afe ? costs.next() : costs.first()) : Optional.empty();
     }
 
     @Override

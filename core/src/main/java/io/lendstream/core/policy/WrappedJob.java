@@ -4,6 +4,7 @@ import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.state.QueuePosition;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -91,6 +92,11 @@ public interface WrappedJob extends JobView {
     @Override
     default RescaleCosts costs() {
         return whole().costs();
+    }
+
+    @Override
+    default Optional<Duration> measuredChange() {
+        return whole().measuredChange();
     }
 
     @Override

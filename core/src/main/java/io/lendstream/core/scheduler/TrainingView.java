@@ -275,7 +275,8 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
                 builder.now(),
                 gpusPerNode,
                 settings.afe() && job.spec().scaling().elastic(),
-                on);
+                on,
+                settings.learn());
         return onOneNode ? new JobOnNode(view, gpusPerNode) : view;
     }
 

@@ -214,28 +214,31 @@ public final class Ats {
 
     /** The share of a job's speedup that is left after a change of its size. */
     private static double changed(JobView job, Instant now) {
-        return changed(Limits.millis(job.age(now)), job.changes());
+        return changed(Limits.millis(job.age(now)), job);
     }
 
     /**
      * The same, from the age of a job.
      *
      * @param age in milliseconds
-     * @param changes how often its GPUs were changed
      */
-    static double changed(long age, int changes) {
-        return restartFactor(age, changes, RESTART);
+    static double changed(long age, JobView job) {
+        return restartFactor(age, job, RESTART);
     }
 
-    /** The share of a job's speedup that is left after a change now: little for a young or often changed job. */
+    /**
+     * The share of a job's speedup that is left after a change now: little for a young or often changed job.
+     *
+     * @param restart what one change costs, if that is not measured
+     */
     public static double restartFactor(JobView job, Instant now, Duration restart) {
-        return restartFactor(Limits.millis(job.age(now)), job.changes(), restart);
+        return restartFactor(Limits.millis(job.age(now)), job, restart);
     }
 
-    private static double restartFactor(long ageMillis, int changes, Duration restart) {
+    private static double restartFactor(long ageMillis, JobView job, Duration restart) {
         double age = ageMillis / 1000.0;
-        double each = restart.toMillis() / 1000.0;
-        return Math.max(age - each * changes, 0) / (age + each);
+        double each = job.measuredChange().orElse(restart).toMillis() / 1000.0;
+        return Math.max(age - each * job.changes(), 0) / (age + each);
     }
 
     /** The sentence about the doubling rule, if that rule alone keeps a job from more GPUs. */

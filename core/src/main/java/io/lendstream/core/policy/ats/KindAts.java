@@ -56,7 +56,7 @@ final class KindAts implements KindChooser {
             this.name = name;
             this.attained = any.attainedGpuSeconds();
             long age = Limits.millis(any.age(now));
-            this.changed = Ats.changed(age, any.changes());
+            this.changed = Ats.changed(age, any);
             this.restarted = changed * restarted(age, any.costs());
             this.on = new @Nullable JobView[kinds];
         }

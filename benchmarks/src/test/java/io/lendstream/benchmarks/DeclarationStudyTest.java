@@ -1,0 +1,45 @@
+package io.lendstream.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.benchmarks.DeclarationStudy.Figures;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Wrong declarations cost little where truth is learned: three seeds of {@code ./dev bench declarations}. */
+class DeclarationStudyTest {
+    private final DeclarationStudy study = new DeclarationStudy("day", List.of(101L, 102L, 103L));
+
+    @Test
+    void wrongStartUpTimesAndMissingProfilesHardlyCount() {
+        Figures right = study.figures("lendstream", true, DeclarationStudy.RIGHT);
+
+        assertThat(study.figures("lendstream", true, "start-ups / 3").isLike(right))
+                .as("start-up times that are declared three times too short")
+                .isTrue();
+        Figures worst = study.figures("lendstream", true, "x 3, no profiles");
+        assertThat(Math.abs(worst.sloPoints() - right.sloPoints())).isLessThanOrEqualTo(DeclarationStudy.MOST_POINTS);
+        assertThat(worst.jctSeconds() / right.jctSeconds())
+                .as("three seeds scatter more than the ten of the benchmark")
+                .isBetween(0.95, 1.05);
+    }
+
+    @Test
+    void differencesInBothDirectionsCount() {
+        Figures right = new Figures(1000, 99.9);
+
+        assertThat(new Figures(1019, 99.81).isLike(right)).isTrue();
+        assertThat(new Figures(1021, 99.9).isLike(right)).isFalse();
+        assertThat(new Figures(979, 99.9).isLike(right)).isFalse();
+        assertThat(new Figures(1000, 99.79).isLike(right)).isFalse();
+    }
+
+    @Test
+    void onlyItsOptionsAreRead() {
+        assertThat(DeclarationStudy.parse(List.of("--seeds", "3-4", "--workload", "web"))).isPresent();
+        assertThat(DeclarationStudy.parse(List.of("--seeds"))).isEmpty();
+        assertThat(DeclarationStudy.parse(List.of("--seed", "3-4"))).isEmpty();
+        assertThat(DeclarationStudy.parse(List.of("--seeds", "4"))).isEmpty();
+        assertThat(DeclarationStudy.parse(List.of("--seeds", "5-4"))).isEmpty();
+    }
+}

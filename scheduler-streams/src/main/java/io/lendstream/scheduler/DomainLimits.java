@@ -65,7 +65,8 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
     }
 
     private void check(ClusterState state, InferenceService service) throws Poison {
-        if (state.services().size() >= services && !state.services().contains(service.service())) {
+        boolean isNew = !service.removed() && !state.services().contains(service.service());
+        if (isNew && state.services().size() >= services) {
             throw over(
                     "service %s is new, but domain %s already has %s"
                             .formatted(
@@ -79,7 +80,8 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
     }
 
     private void check(ClusterState state, ClusterQueue queue) throws Poison {
-        if (state.queues().size() >= queues && !state.queues().contains(queue.queue())) {
+        boolean isNew = !queue.removed() && !state.queues().contains(queue.queue());
+        if (isNew && state.queues().size() >= queues) {
             throw over(
                     "queue %s is new, but domain %s already has %s"
                             .formatted(

@@ -12,7 +12,6 @@ import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.NodeState;
-import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SourceRate;
 import java.nio.ByteBuffer;
@@ -145,7 +144,10 @@ final class DomainStore {
                         key.value(),
                         codecs.gpus,
                         state.gpus().get(key)));
-        changed.services().forEach(key -> add(changes, id, state.services().require(key)));
+        changed.services()
+                .forEach(key -> state.services()
+                        .get(key)
+                        .ifPresentOrElse(service -> add(changes, id, service), () -> drop(changes, id, key)));
         changed.jobs()
                 .forEach(key -> put(
                         changes,
@@ -154,7 +156,14 @@ final class DomainStore {
                         key.value(),
                         codecs.jobs,
                         state.jobs().get(key)));
-        changed.queues().forEach(key -> add(changes, id, state.queues().require(key)));
+        changed.queues()
+                .forEach(key -> put(
+                        changes,
+                        EntryKind.QUEUE,
+                        id,
+                        key.value(),
+                        codecs.queues,
+                        state.queues().get(key)));
         changed.actuators().forEach(key -> add(changes, id, state.actuators().require(key)));
         Optional<Advice> before = saved.advice.get(id);
         if (!state.advice().equals(before == null ? Optional.empty() : before)) {
@@ -221,8 +230,15 @@ final class DomainStore {
         changes.afterwards(() -> ofDomain.put(name, service));
     }
 
-    private void add(Changes changes, DomainId domain, QueueState queue) {
-        put(changes, EntryKind.QUEUE, domain, queue.spec().queue().value(), codecs.queues, Optional.of(queue));
+    /** A service that the domain has no more. */
+    private void drop(Changes changes, DomainId domain, ServiceId name) {
+        Map<ServiceId, ServiceState> ofDomain = saved.services.computeIfAbsent(domain, any -> new HashMap<>());
+        Optional.ofNullable(ofDomain.get(name)).ifPresent(before -> before.sources()
+                .keySet()
+                .forEach(source ->
+                        changes.put(EntryKind.SOURCE.key(domain, name.value() + EntryKind.PART + source), null)));
+        changes.put(EntryKind.SERVICE.key(domain, name.value()), null);
+        changes.afterwards(() -> ofDomain.remove(name));
     }
 
     private void add(Changes changes, DomainId domain, ActuatorDescription actuator) {

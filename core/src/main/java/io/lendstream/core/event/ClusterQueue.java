@@ -3,6 +3,7 @@ package io.lendstream.core.event;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
+import io.lendstream.core.persistent.WhenAbsent;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.HashSet;
@@ -23,6 +24,7 @@ import java.util.TreeMap;
  * @param reclaimWithinCohort whose GPUs beyond a nominal quota a waiting job may take in the other queues of the
  *     cohort; those of all jobs if empty
  * @param priorityClasses the priority of the jobs that name a class
+ * @param removed whether the record ends the declaration: jobs and services that name the queue have no quota
  * @see <a href="https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/">Kueue, ClusterQueue</a>
  */
 public record ClusterQueue(
@@ -34,8 +36,33 @@ public record ClusterQueue(
         List<KindQuota> quotas,
         Optional<Preemption> withinClusterQueue,
         Optional<Preemption> reclaimWithinCohort,
-        Map<String, Integer> priorityClasses)
+        Map<String, Integer> priorityClasses,
+        @WhenAbsent("false") boolean removed)
         implements Event {
+    /** A declared queue. */
+    public ClusterQueue(
+            QueueId queue,
+            DomainId domain,
+            Instant at,
+            Optional<String> cohort,
+            double weight,
+            List<KindQuota> quotas,
+            Optional<Preemption> withinClusterQueue,
+            Optional<Preemption> reclaimWithinCohort,
+            Map<String, Integer> priorityClasses) {
+        this(
+                queue,
+                domain,
+                at,
+                cohort,
+                weight,
+                quotas,
+                withinClusterQueue,
+                reclaimWithinCohort,
+                priorityClasses,
+                false);
+    }
+
     /** A queue that takes back its nominal quota from any job, and whose jobs take nothing from each other. */
     public ClusterQueue(
             QueueId queue,
@@ -67,6 +94,21 @@ public record ClusterQueue(
                         .formatted(queue, quota.kind().map(KindId::value).orElse("other kinds")));
             }
         }
+    }
+
+    /** The record that ends its declaration. */
+    public ClusterQueue removedAt(Instant time) {
+        return new ClusterQueue(
+                queue,
+                domain,
+                time,
+                cohort,
+                weight,
+                quotas,
+                withinClusterQueue,
+                reclaimWithinCohort,
+                priorityClasses,
+                true);
     }
 
     /** The quota that a unit of a kind counts in: that of its kind, or else that without a kind. */

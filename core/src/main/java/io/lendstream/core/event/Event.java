@@ -1,6 +1,7 @@
 package io.lendstream.core.event;
 
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -55,6 +56,11 @@ public sealed interface Event
     /** The forecast, if it is one. */
     default Optional<DemandForecast> asForecast() {
         return match(EventParts.FORECAST);
+    }
+
+    /** The service whose demand it is about, if it is a rate or a forecast. */
+    default Optional<ServiceId> heardService() {
+        return asRate().map(RequestRate::service).or(() -> asForecast().map(DemandForecast::service));
     }
 
     /** The report of an actuator, if it is one. */

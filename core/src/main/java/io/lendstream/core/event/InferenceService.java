@@ -7,6 +7,7 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.Flat;
+import io.lendstream.core.persistent.WhenAbsent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -29,6 +30,7 @@ import java.util.OptionalInt;
  *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
  * @param queue the queue whose quota its replicas count in; without one it has no quota
  * @param hardware the kinds of GPU that it may use, and the shapes of replicas of several units
+ * @param removed whether the record ends the declaration: the service gives up all it has, and is then forgotten
  */
 public record InferenceService(
         ServiceId service,
@@ -42,7 +44,8 @@ public record InferenceService(
         Duration warmUp,
         Optional<Long> sliceMemoryBytes,
         Optional<QueueId> queue,
-        @Flat ServiceShapes hardware)
+        @Flat ServiceShapes hardware,
+        @WhenAbsent("false") boolean removed)
         implements Event {
     public InferenceService {
         models = List.copyOf(models);
@@ -55,6 +58,36 @@ public record InferenceService(
         Checks.atLeast("floorReplicas", 0, floorReplicas);
         Checks.atLeast("warmUp in milliseconds", 0, Limits.millis(warmUp));
         sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
+    }
+
+    /** A declared service. */
+    public InferenceService(
+            ServiceId service,
+            DomainId domain,
+            Instant at,
+            List<String> models,
+            Duration slo,
+            double replicaCapacityPerSecond,
+            Optional<Integer> replicaConcurrency,
+            int floorReplicas,
+            Duration warmUp,
+            Optional<Long> sliceMemoryBytes,
+            Optional<QueueId> queue,
+            ServiceShapes hardware) {
+        this(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                sliceMemoryBytes,
+                queue,
+                hardware,
+                false);
     }
 
     /** A service without a declared memory need. */
@@ -115,6 +148,33 @@ public record InferenceService(
 
     /** The same, which claims what runs already. */
     public InferenceService adopting(AdoptionSelector selector) {
+        return on(hardware.adopting(selector));
+    }
+
+    /** The record that ends its declaration. It claims nothing and needs nothing. */
+    public InferenceService removedAt(Instant time) {
+        return new InferenceService(
+                service,
+                domain,
+                time,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                0,
+                warmUp,
+                sliceMemoryBytes,
+                queue,
+                hardware.unclaimed(),
+                true);
+    }
+
+    private InferenceService on(ServiceShapes other) {
+        return with(warmUp, sliceMemoryBytes, queue, other);
+    }
+
+    private InferenceService with(
+            Duration otherWarmUp, Optional<Long> otherMemory, Optional<QueueId> otherQueue, ServiceShapes other) {
         return new InferenceService(
                 service,
                 domain,
@@ -124,10 +184,10 @@ public record InferenceService(
                 replicaCapacityPerSecond,
                 replicaConcurrency,
                 floorReplicas,
-                warmUp,
-                sliceMemoryBytes,
-                queue,
-                hardware.adopting(selector));
+                otherWarmUp,
+                otherMemory,
+                otherQueue,
+                other);
     }
 
     /** The same service under another name. */
@@ -149,87 +209,27 @@ public record InferenceService(
 
     /** The same where a replica needs so much memory. */
     public InferenceService onSlicesOf(long bytes) {
-        return new InferenceService(
-                service,
-                domain,
-                at,
-                models,
-                slo,
-                replicaCapacityPerSecond,
-                replicaConcurrency,
-                floorReplicas,
-                warmUp,
-                Optional.of(bytes),
-                queue,
-                hardware);
+        return with(warmUp, Optional.of(bytes), queue, hardware);
     }
 
     /** The same service in a queue. */
     public InferenceService in(QueueId other) {
-        return new InferenceService(
-                service,
-                domain,
-                at,
-                models,
-                slo,
-                replicaCapacityPerSecond,
-                replicaConcurrency,
-                floorReplicas,
-                warmUp,
-                sliceMemoryBytes,
-                Optional.of(other),
-                hardware);
+        return with(warmUp, sliceMemoryBytes, Optional.of(other), hardware);
     }
 
     /** The same service with the kinds of GPU that it may use. */
     public InferenceService onKinds(List<KindCapacity> kinds) {
-        return new InferenceService(
-                service,
-                domain,
-                at,
-                models,
-                slo,
-                replicaCapacityPerSecond,
-                replicaConcurrency,
-                floorReplicas,
-                warmUp,
-                sliceMemoryBytes,
-                queue,
-                hardware.withKinds(kinds));
+        return on(hardware.withKinds(kinds));
     }
 
     /** The same service with replicas of some shapes. */
     public InferenceService inShapes(List<ReplicaShape> shapes) {
-        return new InferenceService(
-                service,
-                domain,
-                at,
-                models,
-                slo,
-                replicaCapacityPerSecond,
-                replicaConcurrency,
-                floorReplicas,
-                warmUp,
-                sliceMemoryBytes,
-                queue,
-                hardware.withShapes(shapes));
+        return on(hardware.withShapes(shapes));
     }
 
     /** The same service with floors of its roles. */
     public InferenceService withFloors(List<RoleFloor> floors) {
-        return new InferenceService(
-                service,
-                domain,
-                at,
-                models,
-                slo,
-                replicaCapacityPerSecond,
-                replicaConcurrency,
-                floorReplicas,
-                warmUp,
-                sliceMemoryBytes,
-                queue,
-                hardware.withFloors(floors));
+        return on(hardware.withFloors(floors));
     }
 
     /** The same service as it is planned: a single shape of one GPU only adds start times to one without shapes. */
@@ -258,19 +258,7 @@ public record InferenceService(
 
     /** The same service with another warm-up, where its kind of GPU has none of its own. */
     public InferenceService warmingUpIn(Duration other) {
-        return new InferenceService(
-                service,
-                domain,
-                at,
-                models,
-                slo,
-                replicaCapacityPerSecond,
-                replicaConcurrency,
-                floorReplicas,
-                other,
-                sliceMemoryBytes,
-                queue,
-                hardware);
+        return with(other, sliceMemoryBytes, queue, hardware);
     }
 
     /**

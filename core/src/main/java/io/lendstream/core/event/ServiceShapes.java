@@ -215,4 +215,9 @@ public record ServiceShapes(
     ServiceShapes adopting(AdoptionSelector selector) {
         return new ServiceShapes(capacities, shapes, roleFloors, Optional.of(selector));
     }
+
+    /** The same without floors of roles, of a service that claims nothing. */
+    ServiceShapes unclaimed() {
+        return new ServiceShapes(capacities, shapes, List.of());
+    }
 }

@@ -92,6 +92,9 @@ final class LoweredQuotaRule implements HistoryRule {
     }
 
     private static ClusterEntities with(ClusterQueue queue, ClusterEntities known) {
+        if (queue.removed()) {
+            return known.without(queue.queue());
+        }
         return known.with(known.queues()
                 .get(queue.queue())
                 .map(state -> state.describedBy(queue))

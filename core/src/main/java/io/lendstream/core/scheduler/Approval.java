@@ -243,10 +243,11 @@ final class Approval {
         }
 
         private boolean isWarm(GpuId id, ServiceId service) {
+            boolean isRemoved = builder.clusterIndex().removed().contains(service);
             return builder.gpus()
                     .get(id)
-                    .filter(gpu -> gpu.isHeldBy(new Tenant.Service(service))
-                            && gpu.owner().isIdleReplica())
+                    .filter(gpu -> gpu.isHeldBy(new Tenant.Service(service)))
+                    .filter(gpu -> isRemoved ? gpu.owner().isUp() : gpu.owner().isIdleReplica())
                     .isPresent();
         }
 

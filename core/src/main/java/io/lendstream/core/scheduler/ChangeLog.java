@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
@@ -10,6 +11,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -46,13 +48,20 @@ final class ChangeLog {
         return owners;
     }
 
+    /** Whether a unit of a pool is free now that had another owner. */
+    boolean hasFreed(Pool pool, PersistentMap<GpuId, GpuState> now) {
+        return owners.stream()
+                .flatMap(id -> now.get(id).stream())
+                .anyMatch(gpu -> gpu.pool() == pool && gpu.isFree());
+    }
+
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
-    Set<JobId> touchedJobs(PersistentMap<GpuId, GpuState> before) {
+    List<JobState> touchedJobs(PersistentMap<GpuId, GpuState> before, PersistentMap<JobId, JobState> now) {
         Set<JobId> touched = new TreeSet<>(jobs);
         for (GpuId gpu : gpus) {
             before.get(gpu).flatMap(state -> state.owner().holdingJob()).ifPresent(touched::add);
         }
-        return touched;
+        return touched.stream().flatMap(job -> now.get(job).stream()).toList();
     }
 
     void node(Optional<NodeState> before, NodeState after) {

@@ -117,6 +117,10 @@ final class EventApplier implements Event.Cases<Runnable> {
         InferenceService service = model.kinds() ? plain.countedBy(model.gpuKinds()) : plain;
         return () -> {
             Optional<ServiceState> known = builder.services().get(service.service());
+            if (service.removed()) {
+                known.ifPresent(before -> new ServiceRemoval(builder).begin(before, service));
+                return;
+            }
             builder.put(known.map(before -> before.describedBy(service)).orElseGet(() -> ServiceState.of(service)));
             if (service.queue()
                     .or(() -> known.flatMap(before -> before.spec().queue()))
@@ -133,7 +137,7 @@ final class EventApplier implements Event.Cases<Runnable> {
     public Runnable rate(RequestRate rate) {
         return () -> builder.services()
                 .get(rate.service())
-                .filter(service -> !service.hasSeen(rate))
+                .filter(service -> !service.spec().removed() && !service.hasSeen(rate))
                 .ifPresent(service -> take(rate, service.observed(rate, builder.eventSequence())));
     }
 
@@ -141,6 +145,7 @@ final class EventApplier implements Event.Cases<Runnable> {
     public Runnable forecast(DemandForecast forecast) {
         return () -> builder.services()
                 .get(forecast.service())
+                .filter(service -> !service.spec().removed())
                 .filter(service -> service.forecast()
                         .map(last -> last.issuedAt().isBefore(forecast.issuedAt()))
                         .orElse(true))
@@ -220,6 +225,12 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable clusterQueue(ClusterQueue queue) {
+        if (queue.removed()) {
+            return () -> {
+                builder.remove(queue.queue());
+                builder.invalidatePlan();
+            };
+        }
         return () -> {
             builder.put(builder.entities()
                     .queues()

@@ -30,6 +30,13 @@ enum Phase {
             new GroupChanges(step, scheduler.settings()).stopBroken();
         }
     },
+    /** Services that are no longer declared give up what they have. */
+    REMOVED_SERVICES {
+        @Override
+        void run(Scheduler scheduler, StepBuilder step) {
+            new ServiceRemoval(step).stopReplicas(scheduler.settings());
+        }
+    },
     /** The plan of MIG instances, and the next stage of the way to it. */
     CUTS {
         @Override

@@ -40,7 +40,7 @@ record Safety(SchedulerSettings settings) {
         for (ServiceState service : builder.services().values()) {
             Duration silence = silence(service, builder.now());
             Duration bound = service.patience();
-            if (silence.compareTo(bound) > 0) {
+            if (silence.compareTo(bound) > 0 && !service.spec().removed()) {
                 boolean isCapped = bound.compareTo(windows(service.window())) < 0;
                 return Optional.of("the request rates of %s are %d s old (limit: %d s%s)"
                         .formatted(
@@ -66,7 +66,7 @@ record Safety(SchedulerSettings settings) {
             return Optional.empty();
         }
         for (ServiceState service : builder.services().values()) {
-            if (service.unknownAt().isBefore(builder.now())) {
+            if (service.unknownAt().isBefore(builder.now()) && !service.spec().removed()) {
                 return Optional.of("the demand of %s is unknown (no request rates for %d s)"
                         .formatted(
                                 service.spec().service(),

@@ -117,6 +117,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         new SloWatch(step, policy, settings).follow();
         LoweredLimits.mark(step);
         step.promises().end(step);
+        new ServiceRemoval(step).end();
         return step;
     }
 

@@ -61,7 +61,8 @@ final class SlicePlanning {
 
     boolean isDue() {
         boolean isUnheard = builder.services().stream()
-                .anyMatch(service -> service.lastRateAt().isEmpty());
+                .anyMatch(service ->
+                        service.lastRateAt().isEmpty() && !service.spec().removed());
         if (isUnheard || new Safety(settings).againstTrust(builder).isPresent()) {
             return false;
         }

@@ -6,15 +6,14 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ActuatorDescription;
-import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.NodeStatus;
-import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.Advice;
@@ -104,9 +103,8 @@ final class StepBuilder {
      * @param isPlan whether a plan was made, so that older advice which it does not repeat no longer applies
      */
     Step advised(Step observed, boolean isPlan) {
-        boolean planned = !nextPlanAt.equals(before.nextPlanAt());
         ClusterState after = observed.state().planned(nextPlanAt, slices);
-        if (!planned) {
+        if (nextPlanAt.equals(before.nextPlanAt())) {
             return new Step(after, List.of(), observed.changed());
         }
         Advice given = advice.orElseGet(() -> new Advice(List.of()));
@@ -198,9 +196,7 @@ final class StepBuilder {
 
     /** The service of the event, if it is a rate or a forecast. */
     Optional<ServiceState> heard() {
-        Optional<ServiceId> ofRate = event.event().asRate().map(RequestRate::service);
-        return ofRate.or(() -> event.event().asForecast().map(DemandForecast::service))
-                .flatMap(entities.services()::get);
+        return event.event().heardService().flatMap(entities.services()::get);
     }
 
     Optional<Instant> nextPlanAt() {
@@ -280,16 +276,12 @@ final class StepBuilder {
 
     /** Whether this step has freed a unit of a pool so far. */
     boolean hasFreed(Pool pool) {
-        return changes.owners().stream()
-                .flatMap(id -> gpus().get(id).stream())
-                .anyMatch(gpu -> gpu.pool() == pool && gpu.isFree());
+        return changes.hasFreed(pool, gpus());
     }
 
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
     List<JobState> touchedJobs() {
-        return changes.touchedJobs(before.gpus()).stream()
-                .flatMap(job -> jobs().get(job).stream())
-                .toList();
+        return changes.touchedJobs(before.gpus(), jobs());
     }
 
     boolean isReachable(GpuState gpu) {
@@ -345,8 +337,7 @@ final class StepBuilder {
     /** Extends the term of the present owner. */
     void extend(GpuId id, Owner owner) {
         GpuState gpu = gpu(id);
-        put(gpu.with(owner, gpu.since(), event.sequence()));
-        changes.term(id);
+        describe(gpu.with(owner, gpu.since(), event.sequence()));
     }
 
     /** Changes what is known of a unit beside its owner. Its lease is published again. */
@@ -380,7 +371,16 @@ final class StepBuilder {
         changes.removed(job);
     }
 
-    /** The id of the next decision to be made. */
+    void remove(ServiceId service) {
+        entities = entities.without(service);
+        changes.service(service);
+    }
+
+    void remove(QueueId queue) {
+        entities = entities.without(queue);
+        changes.queue(queue);
+    }
+
     DecisionId nextId() {
         return new DecisionId(before.domain(), epoch, decisionSequence + 1);
     }

@@ -40,6 +40,7 @@ final class TransferPace {
     private boolean missesSlo(RequestRate rate) {
         return builder.services()
                 .get(rate.service())
+                .filter(service -> !service.spec().removed())
                 .flatMap(service -> rate.latency()
                         .p99LatencySeconds()
                         .filter(seconds -> seconds > service.spec().slo().toMillis() / 1000.0))

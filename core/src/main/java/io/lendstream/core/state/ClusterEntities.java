@@ -109,7 +109,6 @@ public record ClusterEntities(
         return with(nodes, gpus.put(id, gpu), services, jobs, next);
     }
 
-    /** Without a GPU. */
     /** A unit in the pool that its node has now; as it is if the node is not known. */
     public GpuState pooled(GpuState unit) {
         Optional<NodeState> node = nodes.get(unit.nodeId());
@@ -118,6 +117,7 @@ public record ClusterEntities(
                 : unit.in(node.get().node().pool());
     }
 
+    /** Without a GPU. */
     public ClusterEntities without(GpuId id) {
         return with(nodes, gpus.remove(id), services, jobs, clusterIndex.withGpu(gpus.get(id), Optional.empty()));
     }
@@ -125,7 +125,14 @@ public record ClusterEntities(
     /** With a service that is new or has changed. */
     public ClusterEntities with(ServiceState service) {
         ServiceId id = service.spec().service();
-        return with(nodes, gpus, services.put(id, service), jobs, clusterIndex.withService(services.get(id), service));
+        ClusterIndex next = clusterIndex.withService(services.get(id), Optional.of(service));
+        return with(nodes, gpus, services.put(id, service), jobs, next);
+    }
+
+    /** Without a service. */
+    public ClusterEntities without(ServiceId id) {
+        ClusterIndex next = clusterIndex.withService(services.get(id), Optional.empty());
+        return with(nodes, gpus, services.remove(id), jobs, next);
     }
 
     /** With a job that is new or has changed. */
@@ -153,6 +160,11 @@ public record ClusterEntities(
     public ClusterEntities with(QueueState queue) {
         return new ClusterEntities(
                 nodes, gpus, services, jobs, queues.put(queue.spec().queue(), queue), actuators, scopes, clusterIndex);
+    }
+
+    /** Without a queue. */
+    public ClusterEntities without(QueueId id) {
+        return new ClusterEntities(nodes, gpus, services, jobs, queues.remove(id), actuators, scopes, clusterIndex);
     }
 
     /** With an actuator that is new or has changed. */

@@ -5,6 +5,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Indexes of a state, so that a step need not read all GPUs, jobs, nodes and services. They follow from the state, and
@@ -14,6 +15,7 @@ import java.util.Optional;
  * @param heard nodes, by when they were last sampled
  * @param silent services, by the time at which their demand becomes unknown without new records
  * @param shaped services that declare shapes
+ * @param removed services that are no longer declared and still have units; they are not silent
  * @param hosts the facts about nodes whose CPU or host memory is known
  */
 public record ClusterIndex(
@@ -23,11 +25,13 @@ public record ClusterIndex(
         PersistentMap<DueKey<NodeId>, NodeState> heard,
         PersistentMap<DueKey<ServiceId>, ServiceId> silent,
         PersistentMap<ServiceId, ServiceId> shaped,
+        PersistentMap<ServiceId, ServiceId> removed,
         PersistentMap<NodeId, NodeFacts> hosts) {
     private static final ClusterIndex EMPTY = new ClusterIndex(
             GpuIndex.EMPTY,
             JobIndex.EMPTY,
             TrainingCapacity.EMPTY,
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -47,7 +51,7 @@ public record ClusterIndex(
             clusterIndex = clusterIndex.withGpu(Optional.empty(), Optional.of(gpu));
         }
         for (ServiceState service : services) {
-            clusterIndex = clusterIndex.withService(Optional.empty(), service);
+            clusterIndex = clusterIndex.withService(Optional.empty(), Optional.of(service));
         }
         for (JobState job : jobs) {
             clusterIndex = clusterIndex.withJob(Optional.empty(), Optional.of(job));
@@ -58,12 +62,12 @@ public record ClusterIndex(
     /** With the new state of a GPU in place of the old one; empty before it came or after it left. */
     ClusterIndex withGpu(Optional<GpuState> before, Optional<GpuState> after) {
         return new ClusterIndex(
-                gpus.with(before, after), jobs, trainingCapacity.withGpu(before, after), heard, silent, shaped, hosts);
+                gpus.with(before, after), jobs, trainingCapacity.withGpu(before, after), heard, silent, shaped, removed, hosts);
     }
 
     /** With the new state of a job in place of the old one; empty before it came or after it left. */
     ClusterIndex withJob(Optional<JobState> before, Optional<JobState> after) {
-        return new ClusterIndex(gpus, jobs.with(before, after), trainingCapacity, heard, silent, shaped, hosts);
+        return new ClusterIndex(gpus, jobs.with(before, after), trainingCapacity, heard, silent, shaped, removed, hosts);
     }
 
     /** With the new state of a node in place of the old one; empty before it came or after it left. */
@@ -75,27 +79,34 @@ public record ClusterIndex(
                 moved(heard, before.flatMap(ClusterIndex::lastSample), after.flatMap(ClusterIndex::lastSample), after),
                 silent,
                 shaped,
+                removed,
                 hosts(before, after));
     }
 
-    /** With the new state of a service in place of the old one; empty before it came. */
-    ClusterIndex withService(Optional<ServiceState> before, ServiceState after) {
+    /** With the new state of a service in place of the old one; empty before it came or after it left. */
+    ClusterIndex withService(Optional<ServiceState> before, Optional<ServiceState> after) {
         return new ClusterIndex(
                 gpus,
                 jobs,
                 trainingCapacity,
                 heard,
-                moved(silent, before.map(ClusterIndex::unknown), Optional.of(unknown(after))),
-                shapedWith(after),
+                moved(silent, before.flatMap(ClusterIndex::unknown), after.flatMap(ClusterIndex::unknown)),
+                with(shaped, before, after, service -> service.spec().hasGroups()),
+                with(removed, before, after, service -> service.spec().removed()),
                 hosts);
     }
 
-    private PersistentMap<ServiceId, ServiceId> shapedWith(ServiceState after) {
-        ServiceId service = after.spec().service();
-        if (after.spec().hasGroups()) {
-            return shaped.contains(service) ? shaped : shaped.put(service, service);
+    /** A set of services, of which one has changed. */
+    private static PersistentMap<ServiceId, ServiceId> with(
+            PersistentMap<ServiceId, ServiceId> set,
+            Optional<ServiceState> before,
+            Optional<ServiceState> after,
+            Predicate<ServiceState> belongs) {
+        if (after.isPresent() && belongs.test(after.get())) {
+            ServiceId service = after.get().spec().service();
+            return set.contains(service) ? set : set.put(service, service);
         }
-        return shaped.isEmpty() ? shaped : shaped.remove(service);
+        return set.isEmpty() || before.isEmpty() ? set : set.remove(before.get().spec().service());
     }
 
     /** A sample leaves the inventory of its node as it is. */
@@ -128,7 +139,9 @@ public record ClusterIndex(
         return node.lastSampleAt().map(at -> new DueKey<>(at, node.node().nodeId()));
     }
 
-    private static DueKey<ServiceId> unknown(ServiceState service) {
-        return new DueKey<>(service.unknownAt(), service.spec().service());
+    private static Optional<DueKey<ServiceId>> unknown(ServiceState service) {
+        return service.spec().removed()
+                ? Optional.empty()
+                : Optional.of(new DueKey<>(service.unknownAt(), service.spec().service()));
     }
 }

@@ -99,6 +99,9 @@ final class RandomHistory {
     /** Whether these replicas have roles. */
     private boolean roles;
 
+    /** Whether services and queues are deleted and declared again. */
+    private boolean removes;
+
     private int jobs;
 
     private RandomHistory(
@@ -211,6 +214,17 @@ final class RandomHistory {
         RandomHistory history = new RandomHistory(seed, ClusterModel.ALIKE, List.of(), false, List.of(), false);
         history.hosts = true;
         history.story.actuator("one", Abilities.USUAL.withSuspend(seed % 4 > 0));
+        return history.told();
+    }
+
+    /** The same where services and queues are deleted and declared again. */
+    static RandomHistory withRemovals(long seed, List<String> products, List<QueueId> queues, boolean groups) {
+        ClusterModel model = products.isEmpty() ? ClusterModel.ALIKE : ClusterModel.KINDS;
+        RandomHistory history = new RandomHistory(seed, model, products, false, queues, false, groups);
+        history.removes = true;
+        if (groups) {
+            history.story.actuator("one", Abilities.USUAL);
+        }
         return history.told();
     }
 
@@ -421,6 +435,8 @@ final class RandomHistory {
         int dice = random.nextInt(100);
         if (!queues.isEmpty() && random.nextInt(15) == 0) {
             declare(pick(queues));
+        } else if (removes && random.nextInt(10) == 0) {
+            removeOrDeclare();
         } else if (shapes && random.nextInt(25) == 0) {
             story.rack(pick(nodes), "rack-" + random.nextInt(2));
         } else if (hosts && random.nextInt(12) == 0) {
@@ -451,6 +467,23 @@ final class RandomHistory {
             answered = story.decisions().size();
             deliver(reports.removeFirst());
             queue(answered);
+        }
+    }
+
+    /** Removals come twice too, and of what is not declared. */
+    private void removeOrDeclare() {
+        boolean isRemoved = random.nextInt(3) > 0;
+        if (!queues.isEmpty() && random.nextInt(3) == 0) {
+            QueueId queue = pick(queues);
+            declare(queue);
+            if (isRemoved) {
+                story.tell(new ClusterQueue(queue, Scenario.DOMAIN, story.now(), Optional.empty(), 1, List.of())
+                        .removedAt(story.now()));
+            }
+        } else if (isRemoved) {
+            story.tell(story.serviceRecord(pick(services), 1).removedAt(story.now()));
+        } else {
+            service(pick(services));
         }
     }
 

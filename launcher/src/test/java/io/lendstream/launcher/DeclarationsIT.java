@@ -145,10 +145,20 @@ class DeclarationsIT {
         assertThat(json().at("/record/topic").asText()).isEqualTo(prefix + "queues");
         assertThat(json().get("state").get(0).asText()).startsWith("product");
 
-        assertThat(run("delete", "service", "chat-8b")).isEqualTo(2);
+        assertThat(run("delete", "queue", "research")).isEqualTo(1);
         assertThat(err.toString())
                 .isEqualTo(
-                        "KIND is service, but must be job: the scheduler keeps a service for good. Declare it with floor 0, and stop its requests: then it needs no GPU.\n");
+                        "queue/research is named by job/bert-1. Delete them, or apply them with another queue, and run the command again.\n");
+        assertThat(run("delete", "service", "chat-8b", "--timeout", "100ms")).isEqualTo(1);
+        assertThat(err.toString())
+                .startsWith("no scheduler of domain default took the end of service chat-8b within --timeout 100ms.");
+        assertThat(run("get", "service", "chat-8b")).as("it is being deleted").isEqualTo(1);
+        assertThat(run("delete", "service", "chat-8b", "--timeout", "100ms"))
+                .as("again")
+                .isEqualTo(1);
+        assertThat(err.toString()).startsWith("no scheduler of domain default took the end of service chat-8b");
+        assertThat(run("apply", "-f", EXAMPLES.get(0))).isZero();
+        assertThat(out.toString()).contains("service/chat-8b created\n");
         assertThat(run("delete", "job", "bert-1", "--timeout", "100ms")).isEqualTo(1);
         assertThat(err.toString())
                 .startsWith("no scheduler of domain default took the end of job bert-1 within --timeout 100ms.");

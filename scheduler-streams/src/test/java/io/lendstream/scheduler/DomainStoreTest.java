@@ -89,6 +89,36 @@ class DomainStoreTest {
     }
 
     @Test
+    void whatIsDeletedLeavesNoEntry() {
+        KeyValueStore<String, byte[]> entries = entries();
+        DomainStore store = new DomainStore(entries, METRICS);
+        Scenario story = Scenario.of("deepboot").service("chat", 0).rate("chat", 5).queue("team", 1);
+        story.tell(story.serviceRecord("chat", 0).removedAt(story.now()));
+        story.tell(story.state()
+                .queues()
+                .require(new QueueId("team"))
+                .spec()
+                .removedAt(story.now()));
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : story.log()) {
+            Step step = scheduler.step(state, event);
+            state = step.state();
+            store.commit(store.prepare(state, Optional.empty(), step.changed(), false));
+        }
+
+        ClusterState loaded = new DomainStore(entries, METRICS)
+                .load(Scenario.START)
+                .get(Scenario.DOMAIN)
+                .state();
+        assertThat(loaded).isEqualTo(story.state());
+        assertThat(loaded.services().isEmpty()).isTrue();
+        try (KeyValueIterator<String, byte[]> all = entries.all()) {
+            assertThat(all).toIterable().noneMatch(entry -> entry.key.contains("chat") || entry.key.contains("team"));
+        }
+    }
+
+    @Test
     void descriptionsOfActuatorsAreKept() {
         Scenario story = Scenario.of("deepboot");
         KeyValueStore<String, byte[]> entries = entries();

@@ -68,8 +68,8 @@ final class ApplyPlan {
                         .bad("metadata.domain is %s, but intake %s may write only about domains %s. Name one of them."
                                 .formatted(domain, intake.name(), intake.domainList()));
             });
-            Optional<Written<T>> before = Optional.ofNullable(
-                    topics.newest(object.kind()).get(object.name().value()));
+            Optional<Written<T>> before =
+                    topics.find(object.kind(), object.name().value());
             String target = topics.cluster().topics().target(object.kind().topic());
             changes.add(ObjectChange.of(object, before, target, now));
         } catch (UserError e) {

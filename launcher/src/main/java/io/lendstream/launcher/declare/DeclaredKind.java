@@ -46,6 +46,11 @@ interface DeclaredKind<T extends Event> {
     /** Its queue. */
     Optional<QueueId> queueOf(T value);
 
+    /** Whether a record ends the declaration of an object, which still may have GPUs. */
+    default boolean isRemoved(T value) {
+        return false;
+    }
+
     /** Its columns in tables, after name and domain. */
     List<Column<T>> columns();
 

@@ -145,6 +145,11 @@ final class DeclaredQueue implements DeclaredKind<ClusterQueue> {
     }
 
     @Override
+    public boolean isRemoved(ClusterQueue queue) {
+        return queue.removed();
+    }
+
+    @Override
     public List<Column<ClusterQueue>> columns() {
         return List.of(
                 new Column<>("COHORT", false, queue -> queue.cohort().orElse("")),

@@ -168,6 +168,11 @@ final class DeclaredService implements DeclaredKind<InferenceService> {
     }
 
     @Override
+    public boolean isRemoved(InferenceService service) {
+        return service.removed();
+    }
+
+    @Override
     public List<Column<InferenceService>> columns() {
         return List.of(
                 new Column<>("SLO", false, service -> Units.text(service.slo())),

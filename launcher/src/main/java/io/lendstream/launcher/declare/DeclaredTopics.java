@@ -108,9 +108,20 @@ final class DeclaredTopics {
         return cluster.topics().own().isEmpty();
     }
 
-    /** The newest record of each object of a kind, by name; none of a kind whose topic was not read. */
-    @SuppressWarnings("unchecked") // hand() puts the objects of T under a kind of T
+    /** The newest record of each declared object of a kind, by name; none of a kind whose topic was not read. */
     <T extends Event> SortedMap<String, Written<T>> newest(DeclaredKind<T> kind) {
+        SortedMap<String, Written<T>> declared = new TreeMap<>(all(kind));
+        declared.values().removeIf(written -> kind.isRemoved(written.value()));
+        return declared;
+    }
+
+    /** The newest record of an object, also if it ends the declaration and the object still may have GPUs. */
+    <T extends Event> Optional<Written<T>> find(DeclaredKind<T> kind, String name) {
+        return Optional.ofNullable(all(kind).get(name));
+    }
+
+    @SuppressWarnings("unchecked") // hand() puts the objects of T under a kind of T
+    private <T extends Event> SortedMap<String, Written<T>> all(DeclaredKind<T> kind) {
         return (SortedMap<String, Written<T>>) newest.getOrDefault(kind, new TreeMap<>());
     }
 }

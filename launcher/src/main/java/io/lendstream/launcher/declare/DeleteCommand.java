@@ -1,13 +1,23 @@
 package io.lendstream.launcher.declare;
 
+import io.lendstream.core.event.ClusterQueue;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.launcher.declare.DeclaredTopics.Written;
-import io.lendstream.launcher.operation.JobCancellation;
+import io.lendstream.launcher.operation.ObjectRemoval;
+import io.lendstream.launcher.operation.TopicScan;
+import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.settings.Units;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -16,16 +26,19 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "delete",
         description = {
-            "Cancel a training job, wait until its GPUs are released, and remove its declaration.",
-            "Services and queues cannot be deleted: the scheduler keeps them for good.",
-            "Its name can be used again 24 hours later: until then the scheduler knows the job as ended."
+            "Delete a training job, a service or a queue.",
+            "A job is cancelled, the replicas of a service are drained and stopped. The command waits until the GPUs are released.",
+            "A queue is deleted when no declared job or service names it.",
+            "The name of a job can be used again 24 hours later: until then the scheduler knows the job as ended."
         },
-        footer = "Example: lendstream delete job bert-1")
+        footer = {"Example: lendstream delete job bert-1", "         lendstream delete service/chat --timeout 5m"})
 public final class DeleteCommand extends ClusterCommand {
-    @Parameters(index = "0", paramLabel = "KIND", description = "job; also job/NAME.")
+    private static final int MOST_NAMES = 10;
+
+    @Parameters(index = "0", paramLabel = "KIND", description = "job, service or queue; also KIND/NAME.")
     private String kind = "";
 
-    @Parameters(index = "1", arity = "0..1", paramLabel = "NAME", description = "The job.")
+    @Parameters(index = "1", arity = "0..1", paramLabel = "NAME", description = "The object.")
     private String name = "";
 
     @Option(
@@ -35,38 +48,110 @@ public final class DeleteCommand extends ClusterCommand {
             description = {"How long to wait for the release of its GPUs.", "Default: ${DEFAULT-VALUE}."})
     private String timeout = "2m";
 
+    @Option(
+            names = "--stop",
+            description = "For a service with 'adopt': stop its replicas, also those that ran before Lendstream.")
+    private boolean stop;
+
     @Override
     public Integer call() {
         ObjectSelection selection = ObjectSelection.of(kind, name);
-        checkKind(selection.kinds().get(0));
+        DeclaredKind<?> of = selection.kinds().get(0);
         if (selection.name().isEmpty()) {
-            throw UserError.badUsage("NAME is missing; 'lendstream get job' lists the names.");
+            throw UserError.badUsage("NAME is missing; 'lendstream get %s' lists the names.".formatted(of.word()));
         }
         Duration limit = Units.duration(timeout)
                 .orElseThrow(() -> UserError.badUsage(
                         "--timeout is '%s', but must be a length of time such as 2m.".formatted(timeout)));
-        DeclaredTopics topics = DeclaredTopics.read(cluster(), List.of(DeclaredKinds.JOB), this::remark);
-        Written<TrainingJob> job = selection.of(DeclaredKinds.JOB, topics).get(0);
-        String shown = DeclaredKinds.JOB.shown(job.value().job().value());
-        String target = topics.cluster().topics().target(DeclaredKinds.JOB.topic());
-        if (!job.isIn(target)) {
-            throw UserError.failed(
-                    "%s was written to topic %s, but this command writes to %s. Set the intake of its writers with --set intake=NAME."
-                            .formatted(shown, job.origin().topic(), target));
-        }
-        new JobCancellation(job.value(), topics.cluster(), this::remark).run(limit);
-        print(List.of(shown + " deleted"));
+        List<DeclaredKind<?>> needed = of.equals(DeclaredKinds.QUEUE) ? DeclaredKinds.ALL : List.of(of);
+        DeclaredTopics topics = DeclaredTopics.read(cluster(), needed, this::remark);
+        removal(selection, of, topics).run(limit);
+        print(List.of(of.shown(selection.name().get()) + " deleted"));
         return 0;
     }
 
-    private static void checkKind(DeclaredKind<?> kind) {
-        if (kind.equals(DeclaredKinds.SERVICE)) {
-            throw UserError.badUsage(
-                    "KIND is service, but must be job: the scheduler keeps a service for good. Declare it with floor 0, and stop its requests: then it needs no GPU.");
+    private ObjectRemoval removal(ObjectSelection selection, DeclaredKind<?> of, DeclaredTopics topics) {
+        if (of.equals(DeclaredKinds.SERVICE)) {
+            InferenceService service = written(selection, DeclaredKinds.SERVICE, topics);
+            checkStop(service, topics);
+            return ObjectRemoval.of(service, topics.cluster(), this::remark);
         }
-        if (kind.equals(DeclaredKinds.QUEUE)) {
-            throw UserError.badUsage(
-                    "KIND is queue, but must be job: the scheduler keeps a queue for good. Leave out 'queue' in its jobs and services: then it limits nothing.");
+        if (of.equals(DeclaredKinds.QUEUE)) {
+            ClusterQueue queue = written(selection, DeclaredKinds.QUEUE, topics);
+            checkUnused(queue, topics);
+            return ObjectRemoval.of(queue, topics.cluster(), this::remark);
         }
+        TrainingJob job = written(selection, DeclaredKinds.JOB, topics);
+        return ObjectRemoval.of(job, topics.cluster(), this::remark);
+    }
+
+    private static <T extends Event> T written(
+            ObjectSelection selection, DeclaredKind<T> of, DeclaredTopics topics) {
+        Written<T> object = selection
+                .name()
+                .flatMap(given -> topics.find(of, given))
+                .orElseGet(() -> selection.of(of, topics).get(0));
+        String target = topics.cluster().topics().target(of.topic());
+        if (!object.isIn(target)) {
+            throw UserError.failed(
+                    "%s was written to topic %s, but this command writes to %s. Set the intake of its writers with --set intake=NAME."
+                            .formatted(
+                                    of.shown(of.nameOf(object.value())),
+                                    object.origin().topic(),
+                                    target));
+        }
+        return object.value();
+    }
+
+    /** What ran before Lendstream is not stopped by mistake: other systems may need it. */
+    private void checkStop(InferenceService service, DeclaredTopics topics) {
+        if (stop || service.adopt().isEmpty()) {
+            return;
+        }
+        Tenant tenant = new Tenant.Service(service.service());
+        SortedSet<String> held = new TreeSet<>();
+        new TopicScan(topics.cluster(), this::remark)
+                .all("leases", reader -> reader.handing(TopicCatalogue.LEASES, lease -> {
+                    held.remove(lease.key());
+                    lease.value()
+                            .filter(known ->
+                                    known.owner().holder().filter(tenant::equals).isPresent())
+                            .ifPresent(known -> held.add(lease.key()));
+                }));
+        if (!held.isEmpty()) {
+            throw UserError.failed(
+                    "service/%s has 'adopt', and replicas on %s, which may have run before Lendstream: they would be stopped. Add --stop if they may be."
+                            .formatted(service.service(), some(List.copyOf(held))));
+        }
+    }
+
+    private void checkUnused(ClusterQueue queue, DeclaredTopics topics) {
+        List<String> users = new ArrayList<>(users(DeclaredKinds.SERVICE, queue, topics));
+        users.addAll(users(DeclaredKinds.JOB, queue, topics));
+        if (!users.isEmpty()) {
+            throw UserError.failed(
+                    "queue/%s is named by %s. Delete them, or apply them with another queue, and run the command again."
+                            .formatted(queue.queue(), some(users)));
+        }
+        if (!topics.seesAll()) {
+            remark("WARNING: only jobs and services of this intake are checked. Others that name queue %s will have no quota."
+                    .formatted(queue.queue()));
+        }
+    }
+
+    private static <T extends Event> List<String> users(
+            DeclaredKind<T> of, ClusterQueue queue, DeclaredTopics topics) {
+        QueueId name = queue.queue();
+        return topics.newest(of).values().stream()
+                .map(Written::value)
+                .filter(value -> value.domain().equals(queue.domain()))
+                .filter(value -> of.queueOf(value).filter(name::equals).isPresent())
+                .map(value -> of.shown(of.nameOf(value)))
+                .toList();
+    }
+
+    private static String some(List<String> names) {
+        String first = String.join(", ", names.subList(0, Math.min(MOST_NAMES, names.size())));
+        return names.size() > MOST_NAMES ? "%s and %d more".formatted(first, names.size() - MOST_NAMES) : first;
     }
 }

@@ -44,6 +44,9 @@ record ObjectChange<T extends Event>(DeclaredObject<T> object, T after, Outcome 
         }
         T known = before.get().value();
         check(object, before.get(), target);
+        if (object.kind().isRemoved(known)) {
+            return new ObjectChange<>(object, object.record(now, Optional.empty()), Outcome.CREATED, List.of());
+        }
         T same = object.record(known.at(), Optional.of(known));
         if (same.equals(known)) {
             return new ObjectChange<>(object, known, Outcome.UNCHANGED, List.of());

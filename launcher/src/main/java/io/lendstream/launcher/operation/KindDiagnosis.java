@@ -39,6 +39,7 @@ final class KindDiagnosis {
                         .forEach(gpu -> products.computeIfAbsent(node.domain(), any -> new TreeSet<>())
                                 .add(GpuKinds.PLAIN.of(gpu))));
         event.asService().ifPresent(service -> services.put(service.service().value(), service));
+        services.values().removeIf(InferenceService::removed);
         event.asJob().ifPresent(job -> jobs.put(job.job().value(), job));
     }
 

@@ -14,6 +14,8 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.JobState;
@@ -107,12 +109,16 @@ final class Overview {
         commands.take(command, topics);
     }
 
-    /** A record was removed from a watched topic: a GPU instance was destroyed, or a cancelled job was deleted. */
+    /** A record was removed from a watched topic: a GPU instance was destroyed, or an object was deleted. */
     void removed(Topic<?> topic, String key) {
         if (topic.equals(TopicCatalogue.LEASES)) {
             leases.remove(new GpuId(key));
         } else if (topic.equals(TopicCatalogue.TRAINING_JOBS)) {
             workload.forget(new JobId(key));
+        } else if (topic.equals(TopicCatalogue.SERVICES)) {
+            workload.forget(new ServiceId(key));
+        } else if (topic.equals(TopicCatalogue.QUEUES)) {
+            queues.forget(new QueueId(key));
         }
     }
 

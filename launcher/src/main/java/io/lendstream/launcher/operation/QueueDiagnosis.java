@@ -35,7 +35,9 @@ final class QueueDiagnosis {
         event.asQueue()
                 .ifPresent(queue -> queues.computeIfAbsent(queue.domain(), any -> new TreeMap<>())
                         .put(queue.queue(), queue));
+        queues.values().forEach(theirs -> theirs.values().removeIf(ClusterQueue::removed));
         event.asService().ifPresent(service -> services.put(service.service().value(), service));
+        services.values().removeIf(InferenceService::removed);
         event.asJob().ifPresent(job -> jobs.put(job.job().value(), job));
     }
 

@@ -44,7 +44,7 @@ final class SeenActuators {
 
     void take(InferenceService service) {
         SortedSet<ServiceId> theirs = shaped.computeIfAbsent(service.domain(), any -> new TreeSet<>());
-        if (service.plain().hasGroups()) {
+        if (service.plain().hasGroups() && !service.removed()) {
             theirs.add(service.service());
         } else {
             theirs.remove(service.service());

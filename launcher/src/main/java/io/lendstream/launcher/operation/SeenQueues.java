@@ -33,9 +33,16 @@ final class SeenQueues {
 
     void tell(Event event) {
         event.asQueue()
+                .filter(queue -> !queue.removed())
                 .ifPresent(queue -> domains.computeIfAbsent(queue.domain(), any -> new TreeMap<>())
                         .put(queue.queue(), queue));
+        event.asQueue().filter(ClusterQueue::removed).ifPresent(queue -> forget(queue.queue()));
         event.asNode().ifPresent(this::take);
+    }
+
+    /** A queue is not declared any more. */
+    void forget(QueueId queue) {
+        domains.values().forEach(theirs -> theirs.remove(queue));
     }
 
     private void take(Node node) {

@@ -49,6 +49,11 @@ final class SeenWorkload {
         jobs.remove(job);
     }
 
+    /** A service is not declared any more, and holds nothing. */
+    void forget(ServiceId service) {
+        services.remove(service);
+    }
+
     private void tell(InferenceService service) {
         services.merge(service.service(), ServiceState.of(service), (known, fresh) -> known.describedBy(service));
         List<Event> waiting = early.remove(service.service());

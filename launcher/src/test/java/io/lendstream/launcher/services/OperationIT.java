@@ -93,6 +93,7 @@ final class OperationIT {
             explains(deployment, cluster);
             stops(deployment, cluster);
             examines(deployment, cluster);
+            deletesServiceAndQueue(deployment, cluster);
 
             scheduler.process().destroyForcibly().waitFor();
             Printed unheard = deployment.command(directory, "freeze", "--timeout", "2s");
@@ -181,6 +182,27 @@ final class OperationIT {
                 cluster,
                 lease -> lease.owner() instanceof Owner.Lent
                         && lease.owner().holdingJob().filter(NEXT::equals).isPresent());
+    }
+
+    private void deletesServiceAndQueue(Deployment deployment, RecordWriter cluster) throws Exception {
+        Path queue = Files.writeString(
+                directory.resolve("queue.yaml"),
+                "apiVersion: lendstream.io/v1\nkind: Queue\nmetadata: {name: team}\nspec: {}\n");
+        assertThat(deployment.command(directory, "apply", "-f", queue.toString()).exit())
+                .isZero();
+
+        Printed deleted = deployment.command(directory, "delete", "service/chat");
+        assertThat(deleted.exit()).as(deleted.err()).isZero();
+        assertThat(deleted.out()).isEqualTo("service/chat deleted\n");
+        Printed unused = deployment.command(directory, "delete", "queue", "team");
+        assertThat(unused.exit()).as(unused.err()).isZero();
+
+        tell(cluster); // a late rate brings nothing back
+        JsonNode top = json(deployment.command(directory, "top", "--once", "--json"));
+        assertThat(top.get("services")).isEmpty();
+        assertThat(deployment.read(TopicCatalogue.LEASES))
+                .noneMatch(lease -> lease.owner().holdingService().isPresent());
+        assertThat(deployment.command(directory, "get").out()).doesNotContain("chat", "team");
     }
 
     private void explains(Deployment deployment, RecordWriter cluster) throws Exception {

@@ -27,6 +27,23 @@ class KnownGoodputTest {
         }
     }
 
+    /** Nodes of two sizes in turn, and more GPUs than are kept. */
+    @Test
+    void packedGoodputIsThatOnTheFewestNodes() {
+        var model = new GoodputModel(PARAMETERS, new GradientNoise(3, 200), RANGE);
+        var known = new SpeedOnKind(new KnownGoodput(model), 2);
+
+        for (int round = 0; round < 2; round++) {
+            for (int replicas = 70; replicas > 0; replicas--) {
+                for (int gpusPerNode : new int[] {4, 8}) {
+                    int nodes = (replicas + gpusPerNode - 1) / gpusPerNode;
+                    assertThat(known.packed(gpusPerNode, replicas))
+                            .isEqualTo(2 * model.best(nodes, replicas).goodput());
+                }
+            }
+        }
+    }
+
     @Test
     void equalsAnotherOfTheSameModelWhateverEachWasAskedFor() {
         var model = new GoodputModel(PARAMETERS, new GradientNoise(3, 200), RANGE);

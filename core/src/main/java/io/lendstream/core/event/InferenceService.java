@@ -19,7 +19,7 @@ import java.util.OptionalInt;
 /**
  * The declaration of an inference service.
  *
- * @param models the models it serves, for batch and MIG plans
+ * @param models not used; kept because records and snapshots of earlier versions have it
  * @param slo the latency it promises, at the 99th percentile
  * @param replicaCapacityPerSecond requests that one replica answers within the SLO; it holds one GPU, unless the
  *     service declares shapes

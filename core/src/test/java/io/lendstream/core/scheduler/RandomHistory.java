@@ -470,7 +470,7 @@ final class RandomHistory {
         }
     }
 
-    /** Removals come twice too, and of what is not declared. */
+    /** Removals come twice too, and for names that are not declared. */
     private void removeOrDeclare() {
         boolean isRemoved = random.nextInt(3) > 0;
         if (!queues.isEmpty() && random.nextInt(3) == 0) {

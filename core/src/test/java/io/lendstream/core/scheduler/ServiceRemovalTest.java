@@ -85,7 +85,7 @@ class ServiceRemovalTest {
     }
 
     @Test
-    void aServiceThatIsDeclaredAgainBeginsAnew() {
+    void aServiceThatIsDeclaredAgainHasNoHistory() {
         chat();
         remove("chat");
         story.settled();

@@ -233,10 +233,11 @@ final class DomainStore {
     /** A service that the domain has no more. */
     private void drop(Changes changes, DomainId domain, ServiceId name) {
         Map<ServiceId, ServiceState> ofDomain = saved.services.computeIfAbsent(domain, any -> new HashMap<>());
-        Optional.ofNullable(ofDomain.get(name)).ifPresent(before -> before.sources()
-                .keySet()
-                .forEach(source ->
-                        changes.put(EntryKind.SOURCE.key(domain, name.value() + EntryKind.PART + source), null)));
+        Optional.ofNullable(ofDomain.get(name))
+                .ifPresent(before -> before.sources()
+                        .keySet()
+                        .forEach(source -> changes.put(
+                                EntryKind.SOURCE.key(domain, name.value() + EntryKind.PART + source), null)));
         changes.put(EntryKind.SERVICE.key(domain, name.value()), null);
         changes.afterwards(() -> ofDomain.remove(name));
     }

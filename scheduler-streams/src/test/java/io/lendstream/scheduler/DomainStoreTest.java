@@ -92,13 +92,10 @@ class DomainStoreTest {
     void whatIsDeletedLeavesNoEntry() {
         KeyValueStore<String, byte[]> entries = entries();
         DomainStore store = new DomainStore(entries, METRICS);
-        Scenario story = Scenario.of("deepboot").service("chat", 0).rate("chat", 5).queue("team", 1);
+        Scenario story =
+                Scenario.of("deepboot").service("chat", 0).rate("chat", 5).queue("team", 1);
         story.tell(story.serviceRecord("chat", 0).removedAt(story.now()));
-        story.tell(story.state()
-                .queues()
-                .require(new QueueId("team"))
-                .spec()
-                .removedAt(story.now()));
+        story.tell(story.state().queues().require(new QueueId("team")).spec().removedAt(story.now()));
         Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         for (DomainEvent event : story.log()) {

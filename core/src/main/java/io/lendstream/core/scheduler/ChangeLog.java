@@ -50,9 +50,7 @@ final class ChangeLog {
 
     /** Whether a unit of a pool is free now that had another owner. */
     boolean hasFreed(Pool pool, PersistentMap<GpuId, GpuState> now) {
-        return owners.stream()
-                .flatMap(id -> now.get(id).stream())
-                .anyMatch(gpu -> gpu.pool() == pool && gpu.isFree());
+        return owners.stream().flatMap(id -> now.get(id).stream()).anyMatch(gpu -> gpu.pool() == pool && gpu.isFree());
     }
 
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */

@@ -62,12 +62,20 @@ public record ClusterIndex(
     /** With the new state of a GPU in place of the old one; empty before it came or after it left. */
     ClusterIndex withGpu(Optional<GpuState> before, Optional<GpuState> after) {
         return new ClusterIndex(
-                gpus.with(before, after), jobs, trainingCapacity.withGpu(before, after), heard, silent, shaped, removed, hosts);
+                gpus.with(before, after),
+                jobs,
+                trainingCapacity.withGpu(before, after),
+                heard,
+                silent,
+                shaped,
+                removed,
+                hosts);
     }
 
     /** With the new state of a job in place of the old one; empty before it came or after it left. */
     ClusterIndex withJob(Optional<JobState> before, Optional<JobState> after) {
-        return new ClusterIndex(gpus, jobs.with(before, after), trainingCapacity, heard, silent, shaped, removed, hosts);
+        return new ClusterIndex(
+                gpus, jobs.with(before, after), trainingCapacity, heard, silent, shaped, removed, hosts);
     }
 
     /** With the new state of a node in place of the old one; empty before it came or after it left. */
@@ -106,7 +114,9 @@ public record ClusterIndex(
             ServiceId service = after.get().spec().service();
             return set.contains(service) ? set : set.put(service, service);
         }
-        return set.isEmpty() || before.isEmpty() ? set : set.remove(before.get().spec().service());
+        return set.isEmpty() || before.isEmpty()
+                ? set
+                : set.remove(before.get().spec().service());
     }
 
     /** A sample leaves the inventory of its node as it is. */

@@ -76,7 +76,10 @@ class RemovalHistoriesTest {
                 Step step = history.scheduler().step(state, event);
                 state = step.state();
                 for (ServiceId name : step.changed().services()) {
-                    forgotten += before.services().contains(name) && !state.services().contains(name) ? 1 : 0;
+                    forgotten += before.services().contains(name)
+                                    && !state.services().contains(name)
+                            ? 1
+                            : 0;
                 }
                 for (Decision decision : step.decisions()) {
                     stopped += decision.reason().text().contains("is deleted: it stops") ? 1 : 0;

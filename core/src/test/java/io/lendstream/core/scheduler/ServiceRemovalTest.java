@@ -131,9 +131,9 @@ class ServiceRemovalTest {
             story.after(ofSeconds(15)).rate("search", 5);
         }
 
-        assertThat(story.decisions()).noneMatch(decision -> decision.reason()
-                .text()
-                .contains("rates of chat are") && decision.at().isAfter(story.now().minusSeconds(40)));
+        assertThat(story.decisions())
+                .noneMatch(decision -> decision.reason().text().contains("rates of chat are")
+                        && decision.at().isAfter(story.now().minusSeconds(40)));
         assertThat(story.state().clusterIndex().silent().size()).isEqualTo(1);
     }
 

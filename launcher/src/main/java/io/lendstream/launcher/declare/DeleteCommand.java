@@ -85,8 +85,7 @@ public final class DeleteCommand extends ClusterCommand {
         return ObjectRemoval.of(job, topics.cluster(), this::remark);
     }
 
-    private static <T extends Event> T written(
-            ObjectSelection selection, DeclaredKind<T> of, DeclaredTopics topics) {
+    private static <T extends Event> T written(ObjectSelection selection, DeclaredKind<T> of, DeclaredTopics topics) {
         Written<T> object = selection
                 .name()
                 .flatMap(given -> topics.find(of, given))
@@ -111,13 +110,17 @@ public final class DeleteCommand extends ClusterCommand {
         Tenant tenant = new Tenant.Service(service.service());
         SortedSet<String> held = new TreeSet<>();
         new TopicScan(topics.cluster(), this::remark)
-                .all("leases", reader -> reader.handing(TopicCatalogue.LEASES, lease -> {
-                    held.remove(lease.key());
-                    lease.value()
-                            .filter(known ->
-                                    known.owner().holder().filter(tenant::equals).isPresent())
-                            .ifPresent(known -> held.add(lease.key()));
-                }));
+                .all(
+                        "leases",
+                        reader -> reader.handing(TopicCatalogue.LEASES, lease -> {
+                            held.remove(lease.key());
+                            lease.value()
+                                    .filter(known -> known.owner()
+                                            .holder()
+                                            .filter(tenant::equals)
+                                            .isPresent())
+                                    .ifPresent(known -> held.add(lease.key()));
+                        }));
         if (!held.isEmpty()) {
             throw UserError.failed(
                     "service/%s has 'adopt', and replicas on %s, which may have run before Lendstream: they would be stopped. Add --stop if they may be."
@@ -134,13 +137,13 @@ public final class DeleteCommand extends ClusterCommand {
                             .formatted(queue.queue(), some(users)));
         }
         if (!topics.seesAll()) {
-            remark("WARNING: only jobs and services of this intake are checked. Others that name queue %s will have no quota."
-                    .formatted(queue.queue()));
+            remark(
+                    "WARNING: only jobs and services of this intake are checked. Others that name queue %s will have no quota."
+                            .formatted(queue.queue()));
         }
     }
 
-    private static <T extends Event> List<String> users(
-            DeclaredKind<T> of, ClusterQueue queue, DeclaredTopics topics) {
+    private static <T extends Event> List<String> users(DeclaredKind<T> of, ClusterQueue queue, DeclaredTopics topics) {
         QueueId name = queue.queue();
         return topics.newest(of).values().stream()
                 .map(Written::value)

@@ -67,8 +67,8 @@ public final class ObjectRemoval {
         this.ending = ending;
         this.cluster = cluster;
         this.reading = new TopicScan(cluster, progress);
-        List<Topic<?>> needed = new ArrayList<>(
-                List.of(ending.declarations(), TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.LEASES));
+        List<Topic<?>> needed =
+                new ArrayList<>(List.of(ending.declarations(), TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.LEASES));
         if (!needed.contains(ending.ends())) {
             needed.add(ending.ends());
         }
@@ -134,8 +134,8 @@ public final class ObjectRemoval {
             to.ifPresent(topics -> topics.write(TopicCatalogue.QUEUES, key, end));
             return end;
         };
-        Ending ending = new Ending(
-                "queue " + key, key, TopicCatalogue.QUEUES, TopicCatalogue.QUEUES, Optional.empty(), writer);
+        Ending ending =
+                new Ending("queue " + key, key, TopicCatalogue.QUEUES, TopicCatalogue.QUEUES, Optional.empty(), writer);
         return new ObjectRemoval(ending, cluster, progress);
     }
 
@@ -159,8 +159,8 @@ public final class ObjectRemoval {
         } catch (WriteFailedException e) {
             SortedSet<String> targets = new TreeSet<>(List.of(
                     cluster.topics().target(ending.ends()), cluster.topics().target(ending.declarations())));
-            throw UserError.failed(
-                    "%s. Use a principal that may write to %s.".formatted(e.getMessage(), String.join(" and ", targets)));
+            throw UserError.failed("%s. Use a principal that may write to %s."
+                    .formatted(e.getMessage(), String.join(" and ", targets)));
         }
     }
 
@@ -174,7 +174,8 @@ public final class ObjectRemoval {
                                         end.domain(),
                                         ending.shown(),
                                         Units.text(limit),
-                                        ending.shown().substring(0, ending.shown().indexOf(' '))));
+                                        ending.shown()
+                                                .substring(0, ending.shown().indexOf(' '))));
             }
             reader.poll(POLL);
         }

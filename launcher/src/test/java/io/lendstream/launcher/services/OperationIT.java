@@ -188,7 +188,9 @@ final class OperationIT {
         Path queue = Files.writeString(
                 directory.resolve("queue.yaml"),
                 "apiVersion: lendstream.io/v1\nkind: Queue\nmetadata: {name: team}\nspec: {}\n");
-        assertThat(deployment.command(directory, "apply", "-f", queue.toString()).exit())
+        assertThat(deployment
+                        .command(directory, "apply", "-f", queue.toString())
+                        .exit())
                 .isZero();
 
         Printed deleted = deployment.command(directory, "delete", "service/chat");

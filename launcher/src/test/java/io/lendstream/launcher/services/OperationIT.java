@@ -202,8 +202,7 @@ final class OperationIT {
         tell(cluster); // a late rate brings nothing back
         JsonNode top = json(deployment.command(directory, "top", "--once", "--json"));
         assertThat(top.get("services")).isEmpty();
-        assertThat(deployment.read(TopicCatalogue.LEASES))
-                .noneMatch(lease -> lease.owner().holdingService().isPresent());
+        assertThat(top.get("gpus")).noneMatch(gpu -> gpu.toString().contains("chat"));
         assertThat(deployment.command(directory, "get").out()).doesNotContain("chat", "team");
     }
 

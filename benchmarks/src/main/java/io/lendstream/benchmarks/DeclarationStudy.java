@@ -145,8 +145,7 @@ final class DeclarationStudy implements Bench {
     }
 
     private Figures replay(String policy, boolean learns, WrongDeclarations wrong, long seed) {
-        SimulatedNodes.Layout layout =
-                new SimulatedNodes.Layout(DOMAIN, NODES, GPUS_PER_NODE, TRAINING_NODES, seed);
+        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(DOMAIN, NODES, GPUS_PER_NODE, TRAINING_NODES, seed);
         Scene scene = new Scene(
                 DOMAIN,
                 Workload.EPOCH,
@@ -159,9 +158,8 @@ final class DeclarationStudy implements Bench {
                 List.of());
         ReplaySettings settings =
                 ReplaySettings.of(policy, true, true, layout).withLearn(learns).withoutLog();
-        Summary summary = Summary.of(
-                Replay.run(Workloads.load(workload, scene).declared(wrong), settings)
-                        .outcome());
+        Summary summary = Summary.of(Replay.run(Workloads.load(workload, scene).declared(wrong), settings)
+                .outcome());
         return new Figures(
                 summary.jct(Distribution::mean).orElse(Double.POSITIVE_INFINITY),
                 100 * summary.requests().sloAttainment().orElse(1.0));

@@ -36,7 +36,8 @@ class DeclarationStudyTest {
 
     @Test
     void onlyItsOptionsAreRead() {
-        assertThat(DeclarationStudy.parse(List.of("--seeds", "3-4", "--workload", "web"))).isPresent();
+        assertThat(DeclarationStudy.parse(List.of("--seeds", "3-4", "--workload", "web")))
+                .isPresent();
         assertThat(DeclarationStudy.parse(List.of("--seeds"))).isEmpty();
         assertThat(DeclarationStudy.parse(List.of("--seed", "3-4"))).isEmpty();
         assertThat(DeclarationStudy.parse(List.of("--seeds", "4"))).isEmpty();

@@ -6,11 +6,12 @@ import java.util.List;
 public final class SimulatedCluster {
     /**
      * Settings of the scheduler, as {@code key=value}: it lends from its first start, no agent reports users of GPUs,
-     * and changes are not slowed down.
+     * declarations are right, as in a replay, and changes are not slowed down.
      */
     public static final List<String> SCHEDULER = List.of(
             "scheduler.first-trust=all",
             "scheduler.heed-users=false",
+            "scheduler.learn=false",
             "scheduler.max-loans-per-minute=1000",
             "scheduler.max-transfers=1000",
             "scheduler.min-hold=0s");

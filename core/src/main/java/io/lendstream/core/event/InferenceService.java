@@ -367,20 +367,6 @@ public record InferenceService(
         return declared(kind).flatMap(KindCapacity::warmUp).orElse(warmUp);
     }
 
-    /** The longest start from nothing, on any kind and in any shape. */
-    public Duration longestStart() {
-        Duration longest = hasGroups() ? Duration.ZERO : warmUp;
-        for (KindCapacity kind : capacities()) {
-            Duration start = kind.warmUp().orElse(warmUp);
-            longest = start.compareTo(longest) > 0 ? start : longest;
-        }
-        for (ReplicaShape shape : hasGroups() ? hardware.shapes() : List.<ReplicaShape>of()) {
-            Duration start = shape.longestStart(false);
-            longest = start.compareTo(longest) > 0 ? start : longest;
-        }
-        return longest;
-    }
-
     private Optional<KindCapacity> declared(Optional<KindId> kind) {
         OptionalInt place = preference(kind);
         return capacities().isEmpty() || kind.isEmpty() || place.isEmpty()

@@ -150,7 +150,8 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public Optional<Duration> measuredChange() {
-        boolean isMeasured = learns && !state.costs().equals(state.spec().traits().costs());
+        boolean isMeasured =
+                learns && !state.costs().equals(state.spec().traits().costs());
         RescaleCosts costs = state.costs();
         return isMeasured ? Optional.of(afe ? costs.next() : costs.first()) : Optional.empty();
     }

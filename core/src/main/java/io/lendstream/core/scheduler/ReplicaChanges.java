@@ -56,8 +56,7 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
             return times.of(service, Optional.empty(), Optional.empty());
         }
         return gpus.stream()
-                .map(gpu -> times.of(
-                        service, Optional.empty(), builder.gpu(gpu).kind()))
+                .map(gpu -> times.of(service, Optional.empty(), builder.gpu(gpu).kind()))
                 .max(Comparator.naturalOrder())
                 .orElseGet(() -> times.of(service, Optional.empty(), Optional.empty()));
     }

@@ -81,7 +81,7 @@ final class ReplicaReasons {
                 .sum();
         if (measured > 0) {
             numbers.put("startUpsMeasured", (double) measured);
-            numbers.put("startUpSeconds", Limits.millis(service.timed().longestStart()) / 1000.0);
+            numbers.put("startUpSeconds", Limits.millis(service.longestStart()) / 1000.0);
         }
     }
 

@@ -34,8 +34,7 @@ record ReplicaRestarts(StepBuilder builder, SchedulerSettings settings) {
             return;
         }
         Instant deadline = builder.now()
-                .plus(new BindTime(settings)
-                        .of(service.get(), unit.part().map(GroupPart::shape), unit.kind()));
+                .plus(new BindTime(settings).of(service.get(), unit.part().map(GroupPart::shape), unit.kind()));
         builder.put(unit.in(unit.part().map(GroupPart::missing))
                 .placed(Optional.empty())
                 .withFailedBinds(0));

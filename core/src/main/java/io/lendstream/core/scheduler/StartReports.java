@@ -40,9 +40,7 @@ record StartReports(StepBuilder builder, SchedulerSettings settings) {
      */
     private record Start(Optional<String> shape, GpuState unit, Optional<Boolean> cached) {
         boolean isLike(Start other) {
-            return shape.equals(other.shape)
-                    && unit.kind().equals(other.unit.kind())
-                    && cached.equals(other.cached);
+            return shape.equals(other.shape) && unit.kind().equals(other.unit.kind()) && cached.equals(other.cached);
         }
     }
 
@@ -77,8 +75,7 @@ record StartReports(StepBuilder builder, SchedulerSettings settings) {
 
     private Start start(ServiceState service, GpuState unit) {
         Optional<String> shape = unit.part().map(GroupPart::shape);
-        return new Start(
-                shape, unit, startsFromCache(service, shape) ? isCached(service, unit) : Optional.of(false));
+        return new Start(shape, unit, startsFromCache(service, shape) ? isCached(service, unit) : Optional.of(false));
     }
 
     private static boolean startsFromCache(ServiceState service, Optional<String> shape) {
@@ -119,7 +116,12 @@ record StartReports(StepBuilder builder, SchedulerSettings settings) {
                     .isPresent();
             if (isUp && start.cached().isPresent() && counted.stream().noneMatch(start::isLike)) {
                 counted.add(start);
-                started(report, start.shape(), start.unit().kind(), start.cached().get(), took);
+                started(
+                        report,
+                        start.shape(),
+                        start.unit().kind(),
+                        start.cached().get(),
+                        took);
             }
         }
         if (report.outcome() == Outcome.FAILED) {

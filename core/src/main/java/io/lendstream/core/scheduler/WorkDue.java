@@ -237,8 +237,9 @@ class WorkDue {
         Optional<ServiceId> service = it.scheduler().settings().learn()
                 ? it.step().event().asReport().flatMap(ActuationReport::tenant).flatMap(Tenant::serviceId)
                 : Optional.empty();
-        return service.isPresent() && !timed(it.step().before().services().get(service.get()))
-                .equals(timed(it.step().services().get(service.get())));
+        return service.isPresent()
+                && !timed(it.step().before().services().get(service.get()))
+                        .equals(timed(it.step().services().get(service.get())));
     }
 
     private static Optional<InferenceService> timed(Optional<ServiceState> service) {

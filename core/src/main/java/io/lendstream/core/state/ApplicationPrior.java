@@ -48,7 +48,11 @@ public final class ApplicationPrior {
     private static LearnedTraits usual(JobState job) {
         LearnedTraits known = job.learned();
         return new LearnedTraits(
-                LearnedSpeed.declared(usual(job.spec())), known.noise(), known.costs(), known.speedKind(), known.byKind());
+                LearnedSpeed.declared(usual(job.spec())),
+                known.noise(),
+                known.costs(),
+                known.speedKind(),
+                known.byKind());
     }
 
     private static LearnedTraits of(JobState job, JobState earlier) {

@@ -181,32 +181,25 @@ public record JobState(
 
     /** With the answer to its hard deadline or its size. A refused job waits for no GPUs. */
     public JobState answered(Admission answer) {
-        return new JobState(
-                spec,
-                work,
-                learned,
-                answer.admitted() ? grant : grant.aiming(allocation().gpus()),
-                change,
-                usage,
-                lastProgressAt,
-                standing,
-                Optional.of(answer),
-                lastEvent,
-                goodput);
+        return with(answer.admitted() ? grant : grant.aiming(allocation().gpus()), Optional.of(answer));
     }
 
     /** Without an answer: an operator has approved GPUs for it. */
     public JobState unanswered() {
+        return with(grant, Optional.empty());
+    }
+
+    private JobState with(JobGrant held, Optional<Admission> answer) {
         return new JobState(
                 spec,
                 work,
                 learned,
-                grant,
+                held,
                 change,
                 usage,
                 lastProgressAt,
                 standing,
-                Optional.empty(),
+                answer,
                 lastEvent,
                 goodput);
     }
@@ -287,18 +280,7 @@ public record JobState(
         RescaleCosts costs = pause.filter(any -> gpus() > 0 && allocation().mechanism() != Mechanism.PAUSE)
                 .map(measured -> learned.costs().with(measured, inPlace))
                 .orElse(learned.costs());
-        return new JobState(
-                spec,
-                work,
-                learned.with(costs),
-                grant.settled(),
-                change.settled(),
-                usage,
-                lastProgressAt,
-                standing,
-                admission,
-                lastEvent,
-                goodput);
+        return with(grant.settled(), change.settled(), usage).with(learned.with(costs));
     }
 
     /**

@@ -192,6 +192,11 @@ public record ServiceState(
                 StartUps.timed(spec, next));
     }
 
+    /** The longest start from nothing, on any kind and in any shape, by the times that are measured. */
+    public Duration longestStart() {
+        return StartUps.longest(timed);
+    }
+
     /** What is measured of starts of a shape on a kind. */
     public StartUp startUp(Optional<String> shape, Optional<KindId> kind, boolean cached) {
         return StartUps.find(startUps, shape, StartUps.counted(spec, shape, kind), cached);

@@ -42,8 +42,7 @@ final class StartUps {
         List<KindCapacity> declared = shape.flatMap(spec.hardware()::named)
                 .map(ReplicaShape::capacities)
                 .orElse(spec.capacities());
-        return kind.filter(
-                any -> declared.stream().anyMatch(each -> each.kind().equals(any)));
+        return kind.filter(any -> declared.stream().anyMatch(each -> each.kind().equals(any)));
     }
 
     /** The same service with the times to reckon with. */
@@ -62,8 +61,24 @@ final class StartUps {
         return onKinds.inShapes(onKinds.hardware().shapes().stream()
                         .map(shape -> timed(shape, Optional.empty(), known))
                         .toList())
-                .warmingUpIn(find(known, Optional.empty(), Optional.empty(), false)
-                        .estimate(spec.warmUp()));
+                .warmingUpIn(
+                        find(known, Optional.empty(), Optional.empty(), false).estimate(spec.warmUp()));
+    }
+
+    /** The longest start from nothing, on any kind and in any shape. */
+    static Duration longest(InferenceService spec) {
+        Duration longest = spec.hasGroups() ? Duration.ZERO : spec.warmUp();
+        for (KindCapacity kind : spec.capacities()) {
+            longest = longer(longest, spec.warmUpOn(Optional.of(kind.kind())));
+        }
+        for (ReplicaShape shape : spec.hasGroups() ? spec.hardware().shapes() : List.<ReplicaShape>of()) {
+            longest = longer(longest, shape.longestStart(false));
+        }
+        return longest;
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) >= 0 ? one : other;
     }
 
     private static ReplicaShape timed(ReplicaShape shape, Optional<String> name, List<StartUp> known) {

@@ -66,7 +66,8 @@ class MeasuredCostsTest {
         Scenario story = measured("deepboot");
         Instant later = story.now().plusSeconds(100);
         double published = Ats.restartFactor(seen(story, later, true, false), later, ofSeconds(10));
-        double age = Duration.between(story.job("a").spec().submittedAt(), later).toSeconds();
+        double age =
+                Duration.between(story.job("a").spec().submittedAt(), later).toSeconds();
 
         assertThat(published).isEqualTo(age / (age + 10));
         assertThat(Ats.restartFactor(seen(story, later, true, true), later, ofSeconds(10)))

@@ -28,15 +28,14 @@ class ApplicationPriorTest {
     private final Scenario story = story(true);
 
     private static Scenario story(boolean learns) {
-        return new Scenario(
-                        new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withLearn(learns)))
+        return new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withLearn(learns)))
                 .node("train", Pool.TRAINING, 8);
     }
 
     private static TrainingJob unprofiled(Scenario story, String name) {
         TrainingJob known = story.jobRecord(name, 8, true);
-        return known.with(new TrainingJob.Traits(
-                known.traits().batch(), GoodputProfile.UNKNOWN, RescaleCosts.UNMEASURED));
+        return known.with(
+                new TrainingJob.Traits(known.traits().batch(), GoodputProfile.UNKNOWN, RescaleCosts.UNMEASURED));
     }
 
     private static TrainingProgress step(Scenario story, String name, int gpus, int localBatch) {
@@ -128,9 +127,7 @@ class ApplicationPriorTest {
         assertThat(story.job("second").learned()).isEqualTo(LearnedTraits.declared(declared));
 
         TrainingJob.Traits costly = new TrainingJob.Traits(
-                declared.traits().batch(),
-                GoodputProfile.UNKNOWN,
-                new RescaleCosts(ofSeconds(70), ofSeconds(7)));
+                declared.traits().batch(), GoodputProfile.UNKNOWN, new RescaleCosts(ofSeconds(70), ofSeconds(7)));
         story.tell(unprofiled(story, "third").with(costly));
         assertThat(story.job("third").costs()).isEqualTo(costly.costs());
     }
@@ -154,8 +151,7 @@ class ApplicationPriorTest {
 
     @Test
     void aHardDeadlineIsNotRefusedByAnUnknownSpeed() {
-        TrainingJob due = unprofiled(story, "first")
-                .due(story.now().plusSeconds(600), DeadlineKind.HARD);
+        TrainingJob due = unprofiled(story, "first").due(story.now().plusSeconds(600), DeadlineKind.HARD);
         story.tell(due)
                 .tell(new TrainingProgress(
                         new JobId("first"),

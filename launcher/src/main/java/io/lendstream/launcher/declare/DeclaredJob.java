@@ -62,8 +62,7 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
     private static final SpecField<TrainingJob, GoodputProfile> PROFILE = SpecField.optional(
             "profile",
             TrainingForms.profile(),
-            job -> Optional.of(job.traits().profile())
-                    .filter(profile -> !profile.equals(GoodputProfile.UNKNOWN)),
+            job -> Optional.of(job.traits().profile()).filter(profile -> !profile.equals(GoodputProfile.UNKNOWN)),
             "An estimate of its speed, which measured steps correct. Without it: that of an earlier job of its application, or a usual one.");
     private static final SpecField<TrainingJob, RescaleCosts> COSTS = SpecField.defaulted(
             "costs",

@@ -39,8 +39,7 @@ public record WrongDeclarations(double startUpFactor, boolean withProfiles) {
     private InferenceService declared(InferenceService real) {
         return real.warmingUpIn(scaled(real.warmUp()))
                 .onKinds(real.capacities().stream().map(this::declared).toList())
-                .inShapes(
-                        real.hardware().shapes().stream().map(this::declared).toList());
+                .inShapes(real.hardware().shapes().stream().map(this::declared).toList());
     }
 
     private KindCapacity declared(KindCapacity real) {
@@ -51,8 +50,7 @@ public record WrongDeclarations(double startUpFactor, boolean withProfiles) {
     private ReplicaShape declared(ReplicaShape real) {
         StartTimes starts = real.starts();
         return real.onKinds(real.capacities().stream().map(this::declared).toList())
-                .starting(new StartTimes(
-                        scaled(starts.cold()), starts.cached().map(this::scaled), starts.asleep()));
+                .starting(new StartTimes(scaled(starts.cold()), starts.cached().map(this::scaled), starts.asleep()));
     }
 
     private Duration scaled(Duration real) {

@@ -1,0 +1,61 @@
+package io.lendstream.schemas.snapshot;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.KindId;
+import io.lendstream.core.state.ServiceState;
+import io.lendstream.schemas.serde.AvroBytes;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericRecord;
+import org.junit.jupiter.api.Test;
+
+/** Learned start-up times are kept in the entry of a service; entries of older versions have none. */
+class LearnedStartsTest {
+    private static final InferenceService CHAT = Scenario.of("deepboot").serviceRecord("chat", 1);
+
+    @Test
+    void theTimesAreThereAgain() throws IOException {
+        ServiceState known = ServiceState.of(CHAT)
+                .started(Optional.of("tp4"), Optional.empty(), true, ofSeconds(40))
+                .started(Optional.empty(), Optional.of(new KindId("L4-24GB")), false, ofSeconds(20));
+        Schema schema = EntryCodecs.schema(SnapshotEntry.SERVICE);
+
+        byte[] entry = EntryCodecs.write(SnapshotEntry.SERVICE, known);
+        ServiceState read = EntryCodecs.read(SnapshotEntry.SERVICE, ServiceState.class, entry, schema);
+
+        assertThat(read).isEqualTo(known);
+        assertThat(read.timed().warmUp()).isEqualTo(ofSeconds(20));
+    }
+
+    @Test
+    void anEntryOfAnOlderVersionHasNone() throws IOException {
+        Schema now = EntryCodecs.schema(SnapshotEntry.SERVICE);
+        Schema older = Schema.createRecord(
+                now.getName(),
+                null,
+                now.getNamespace(),
+                false,
+                now.getFields().stream()
+                        .filter(field -> !field.name().equals("startUps"))
+                        .map(field -> new Schema.Field(field, field.schema()))
+                        .toList());
+        byte[] entry = EntryCodecs.write(SnapshotEntry.SERVICE, ServiceState.of(CHAT));
+        GenericRecord whole = AvroBytes.read(entry, now, now);
+        GenericRecord less = new GenericData.Record(older);
+        older.getFields().forEach(field -> less.put(field.name(), whole.get(field.name())));
+
+        ServiceState read =
+                EntryCodecs.read(SnapshotEntry.SERVICE, ServiceState.class, AvroBytes.write(less), older);
+
+        assertThat(older.getFields()).hasSize(now.getFields().size() - 1);
+        assertThat(read.startUps()).isEqualTo(List.of());
+        assertThat(read.timed()).isEqualTo(CHAT);
+    }
+}

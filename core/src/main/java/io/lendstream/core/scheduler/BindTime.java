@@ -13,6 +13,11 @@ record BindTime(SchedulerSettings settings) {
     /** How many times too short a declared time may be, until enough starts are measured. */
     private static final int DOUBT = 3;
 
+    /** What a replica that is given up did not keep, for reasons. */
+    String inWords() {
+        return settings.learn() ? "in time" : "within twice its warm-up";
+    }
+
     /** Twice the time that a replica takes to start, and at least ten seconds. */
     static Duration of(Duration start) {
         Duration twice = start.multipliedBy(2);

@@ -229,8 +229,8 @@ final class Deadlines {
                         List.of(gpu.gpuId()),
                         builder.because(
                                 ReasonCode.TIMEOUT,
-                                "%s stops its replica on %s: it did not start within twice its warm-up, so another GPU is tried"
-                                        .formatted(service, gpu.gpuId()),
+                                "%s stops its replica on %s: it did not start %s, so another GPU is tried"
+                                        .formatted(service, gpu.gpuId(), new BindTime(settings).inWords()),
                                 Map.of(),
                                 List.of(gpu.changedBy())));
     }

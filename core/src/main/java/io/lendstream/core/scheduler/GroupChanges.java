@@ -202,11 +202,12 @@ record GroupChanges(StepBuilder builder, SchedulerSettings settings) {
                     List.of(new ReplicaGroup(group.service(), group.part(), rest)),
                     builder.because(
                             ReasonCode.TIMEOUT,
-                            "%s stops its replica on %s: %s did not start within twice its warm-up, and a replica works only whole"
+                            "%s stops its replica on %s: %s did not start %s, and a replica works only whole"
                                     .formatted(
                                             group.service(),
                                             Reason.counted(group.units().size(), "GPU"),
-                                            missing.stream().map(GpuId::value).collect(Collectors.joining(", "))),
+                                            missing.stream().map(GpuId::value).collect(Collectors.joining(", ")),
+                                            new BindTime(settings).inWords()),
                             Map.of("missing", (double) missing.size(), "units", (double)
                                     group.part().units()),
                             group.units().stream().map(GpuState::changedBy).toList()));

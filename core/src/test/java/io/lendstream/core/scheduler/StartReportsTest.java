@@ -148,6 +148,16 @@ class StartReportsTest {
     }
 
     @Test
+    void aStartWithoutAReportIsGivenUpOnceThatTimeIsOver() {
+        story.service("chat", 1).after(ofSeconds(47));
+        assertThat(story.last()).isEmpty();
+
+        story.after(ofSeconds(1));
+        assertThat(story.last().get(0).reason().text()).contains("it did not start in time, so another GPU is tried");
+        assertThat(service(story).startUps()).as("no actuator has started anything").isEmpty();
+    }
+
+    @Test
     void severalReplicasInAReportCountOnce() {
         story.service("chat", 5);
         Decision start = start(story);

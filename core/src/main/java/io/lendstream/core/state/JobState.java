@@ -191,17 +191,7 @@ public record JobState(
 
     private JobState with(JobGrant held, Optional<Admission> answer) {
         return new JobState(
-                spec,
-                work,
-                learned,
-                held,
-                change,
-                usage,
-                lastProgressAt,
-                standing,
-                answer,
-                lastEvent,
-                goodput);
+                spec, work, learned, held, change, usage, lastProgressAt, standing, answer, lastEvent, goodput);
     }
 
     public JobState standing(QueuePosition next) {

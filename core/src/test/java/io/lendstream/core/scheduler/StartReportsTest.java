@@ -154,7 +154,9 @@ class StartReportsTest {
 
         story.after(ofSeconds(1));
         assertThat(story.last().get(0).reason().text()).contains("it did not start in time, so another GPU is tried");
-        assertThat(service(story).startUps()).as("no actuator has started anything").isEmpty();
+        assertThat(service(story).startUps())
+                .as("no actuator has started anything")
+                .isEmpty();
     }
 
     @Test

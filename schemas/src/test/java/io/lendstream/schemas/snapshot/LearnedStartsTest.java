@@ -51,8 +51,7 @@ class LearnedStartsTest {
         GenericRecord less = new GenericData.Record(older);
         older.getFields().forEach(field -> less.put(field.name(), whole.get(field.name())));
 
-        ServiceState read =
-                EntryCodecs.read(SnapshotEntry.SERVICE, ServiceState.class, AvroBytes.write(less), older);
+        ServiceState read = EntryCodecs.read(SnapshotEntry.SERVICE, ServiceState.class, AvroBytes.write(less), older);
 
         assertThat(older.getFields()).hasSize(now.getFields().size() - 1);
         assertThat(read.startUps()).isEqualTo(List.of());

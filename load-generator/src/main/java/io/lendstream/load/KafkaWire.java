@@ -13,6 +13,7 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SampleSummary;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
@@ -148,6 +149,11 @@ final class KafkaWire implements Wire {
         public Runnable telemetry(GpuTelemetry telemetry) {
             return () -> writer.write(
                     TopicCatalogue.GPU_TELEMETRY, telemetry.nodeId().value(), telemetry);
+        }
+
+        @Override
+        public Runnable sampleSummary(SampleSummary summary) {
+            return foreign(summary);
         }
 
         @Override

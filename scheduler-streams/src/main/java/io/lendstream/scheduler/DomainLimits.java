@@ -12,6 +12,7 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SampleSummary;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
@@ -234,6 +235,11 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
 
         @Override
         public Check telemetry(GpuTelemetry telemetry) {
+            return () -> {};
+        }
+
+        @Override
+        public Check sampleSummary(SampleSummary summary) {
             return () -> {};
         }
 

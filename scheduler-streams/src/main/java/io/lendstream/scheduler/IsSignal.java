@@ -11,6 +11,7 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SampleSummary;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
@@ -34,6 +35,11 @@ final class IsSignal implements Event.Cases<Boolean> {
 
     @Override
     public Boolean telemetry(GpuTelemetry telemetry) {
+        return true;
+    }
+
+    @Override
+    public Boolean sampleSummary(SampleSummary summary) {
         return true;
     }
 

@@ -10,6 +10,7 @@ public sealed interface Event
         permits Node,
                 NodeLeft,
                 GpuTelemetry,
+                SampleSummary,
                 InferenceService,
                 RequestRate,
                 TrainingJob,
@@ -33,9 +34,19 @@ public sealed interface Event
         return match(EventParts.NODE);
     }
 
+    /** The node that was taken out, if it is one. */
+    default Optional<NodeLeft> asNodeLeft() {
+        return match(EventParts.NODE_LEFT);
+    }
+
     /** The sample of a node, if it is one. */
     default Optional<GpuTelemetry> asTelemetry() {
         return match(EventParts.TELEMETRY);
+    }
+
+    /** The sum of samples, if it is one. */
+    default Optional<SampleSummary> asSampleSummary() {
+        return match(EventParts.SAMPLE_SUMMARY);
     }
 
     /** The description of a service, if it is one. */
@@ -100,6 +111,8 @@ public sealed interface Event
         T nodeLeft(NodeLeft left);
 
         T telemetry(GpuTelemetry telemetry);
+
+        T sampleSummary(SampleSummary summary);
 
         T service(InferenceService service);
 

@@ -11,10 +11,24 @@ final class EventParts {
         }
     };
 
+    static final Event.Cases<Optional<NodeLeft>> NODE_LEFT = new OneCase<>() {
+        @Override
+        public Optional<NodeLeft> nodeLeft(NodeLeft left) {
+            return Optional.of(left);
+        }
+    };
+
     static final Event.Cases<Optional<GpuTelemetry>> TELEMETRY = new OneCase<>() {
         @Override
         public Optional<GpuTelemetry> telemetry(GpuTelemetry telemetry) {
             return Optional.of(telemetry);
+        }
+    };
+
+    static final Event.Cases<Optional<SampleSummary>> SAMPLE_SUMMARY = new OneCase<>() {
+        @Override
+        public Optional<SampleSummary> sampleSummary(SampleSummary summary) {
+            return Optional.of(summary);
         }
     };
 
@@ -104,6 +118,11 @@ final class EventParts {
 
         @Override
         public Optional<T> telemetry(GpuTelemetry telemetry) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<T> sampleSummary(SampleSummary summary) {
             return Optional.empty();
         }
 

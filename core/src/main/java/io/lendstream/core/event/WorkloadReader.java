@@ -18,6 +18,11 @@ public abstract class WorkloadReader implements Event.Cases<Runnable> {
     }
 
     @Override
+    public final Runnable sampleSummary(SampleSummary summary) {
+        return () -> {};
+    }
+
+    @Override
     public final Runnable report(ActuationReport report) {
         return () -> {};
     }

@@ -13,8 +13,10 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.NodeSamples;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SampleSummary;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
@@ -109,6 +111,11 @@ final class EventApplier implements Event.Cases<Runnable> {
     @Override
     public Runnable telemetry(GpuTelemetry telemetry) {
         return () -> take(telemetry);
+    }
+
+    @Override
+    public Runnable sampleSummary(SampleSummary summary) {
+        return () -> summary.nodes().forEach(this::take);
     }
 
     @Override
@@ -335,6 +342,15 @@ final class EventApplier implements Event.Cases<Runnable> {
         if (model.users().heeded()) {
             new UserSamples(builder, inventory, model.users()).take(telemetry, before);
         }
+    }
+
+    /** What samples in a row left behind of which each changed nothing else. Those of another boot, or older ones, do not count. */
+    private void take(NodeSamples samples) {
+        builder.nodes()
+                .get(samples.nodeId())
+                .filter(node -> NodeSamples.check(node.bootId()) == samples.bootCheck())
+                .filter(node -> node.sequence() < samples.sequence())
+                .ifPresent(node -> builder.put(node.heard(samples)));
     }
 
     private void tell(GpuId id, int xid) {

@@ -12,6 +12,7 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SampleSummary;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
@@ -300,6 +301,11 @@ class WorkDue {
 
         @Override
         public Boolean telemetry(GpuTelemetry telemetry) {
+            return it.step().matters();
+        }
+
+        @Override
+        public Boolean sampleSummary(SampleSummary summary) {
             return it.step().matters();
         }
 

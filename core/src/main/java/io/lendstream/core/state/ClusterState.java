@@ -127,6 +127,27 @@ public record ClusterState(
         return entities.clusterIndex();
     }
 
+    /** The same at a later time. */
+    public ClusterState at(Instant time) {
+        return new ClusterState(
+                domain,
+                position.at(time, position.eventSequence()),
+                nextPlanAt,
+                mode,
+                pacing,
+                slices,
+                advice,
+                promises,
+                loanStarts,
+                entities);
+    }
+
+    /** The same, in which a node was heard later. */
+    public ClusterState heard(NodeState node) {
+        return new ClusterState(
+                domain, position, nextPlanAt, mode, pacing, slices, advice, promises, loanStarts, entities.with(node));
+    }
+
     /** The same with other plans. */
     public ClusterState planned(Optional<Instant> nextPlanAt, Optional<SlicePlan> slices) {
         return new ClusterState(

@@ -1,6 +1,7 @@
 package io.lendstream.core.state;
 
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeSamples;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -31,6 +32,32 @@ public record NodeState(
 
     public NodeState describedBy(Node next) {
         return new NodeState(next, bootId, sequence, lastSampleAt, samplePeriod, findings);
+    }
+
+    /**
+     * Its last samples, summed up; the node was sampled at least twice before.
+     *
+     * @param number how many they are
+     */
+    public NodeSamples samples(int number) {
+        return new NodeSamples(
+                node.nodeId(),
+                NodeSamples.check(bootId),
+                sequence,
+                lastSampleAt.orElseThrow(),
+                samplePeriod.orElseThrow(),
+                number);
+    }
+
+    /** After further samples of its boot. */
+    public NodeState heard(NodeSamples samples) {
+        return new NodeState(
+                node,
+                bootId,
+                samples.sequence(),
+                Optional.of(samples.lastAt()),
+                Optional.of(samples.period()),
+                findings);
     }
 
     public NodeState sampled(String boot, long number, Instant at) {

@@ -13,6 +13,7 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SampleSummary;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
@@ -143,6 +144,12 @@ public final class EventGist implements Event.Cases<String> {
     @Override
     public String telemetry(GpuTelemetry sample) {
         return "sample of node %s".formatted(sample.nodeId());
+    }
+
+    @Override
+    public String sampleSummary(SampleSummary summary) {
+        return "samples of %s that changed nothing"
+                .formatted(Reason.counted(summary.nodes().size(), "node"));
     }
 
     @Override

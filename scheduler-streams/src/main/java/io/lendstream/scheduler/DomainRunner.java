@@ -1,9 +1,13 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.SampleSummary;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.scheduler.HeldSamples;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.scheduler.StepRunner.PreparedStep;
@@ -11,6 +15,8 @@ import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -37,6 +43,8 @@ final class DomainRunner {
     private final InstanceCondition condition;
     private final PlanPhases turns;
     private final Supplier<Instant> wallClock;
+    /** Not stored: after a crash newer samples follow. */
+    private final Map<DomainId, HeldSamples> held = new HashMap<>();
 
     DomainRunner(
             SchedulerOptions options,
@@ -66,6 +74,7 @@ final class DomainRunner {
                 if (options.time() == TimeMode.WALL) {
                     tickUpTo(domain, at, arrived);
                 }
+                sumUp(domain, at, arrived);
             } catch (RefusedException e) {
                 stop(domain, at, e);
             }
@@ -75,7 +84,9 @@ final class DomainRunner {
             return;
         }
         try {
-            apply(domain, domain.scheduler(), event, Optional.of(origin), arrived);
+            if (!isHeld(domain, event, at, origin)) {
+                apply(domain, domain.scheduler(), event, Optional.of(origin), arrived);
+            }
         } catch (RefusedException e) {
             if (domain.refused() >= MOST_REFUSALS) {
                 probe(domain, at, arrived);
@@ -92,6 +103,7 @@ final class DomainRunner {
         try {
             claimEpoch(domain, upTo, arrived);
             tickUpTo(domain, upTo, arrived);
+            sumUp(domain, upTo, arrived);
         } catch (RefusedException e) {
             stop(domain, upTo, e);
         }
@@ -113,8 +125,46 @@ final class DomainRunner {
     private void apply(Domain domain, Scheduler scheduler, Event event, Optional<Origin> origin, long arrived)
             throws RefusedException {
         Instant at = notAhead(event.at());
+        Instant now = later(at, domain.state().now());
+        for (SampleSummary sum : held(domain).before(event, now)) {
+            step(domain, scheduler, sum, Optional.empty(), arrived);
+        }
+        step(domain, scheduler, event, origin, arrived);
+    }
+
+    private void step(Domain domain, Scheduler scheduler, Event event, Optional<Origin> origin, long arrived)
+            throws RefusedException {
+        Instant at = notAhead(event.at());
         stepRunner.commit(
                 domain, stepRunner.prepare(domain, domain.state(), scheduler, event, at, origin, arrived), arrived);
+    }
+
+    /**
+     * Whether an event is a sample that changes nothing and is held. Its position counts as read: a crash loses it, as
+     * if the agent had not sent it.
+     */
+    private boolean isHeld(Domain domain, Event event, Instant at, Origin origin) throws RefusedException {
+        ClusterState state = domain.state();
+        DomainEvent sample =
+                new DomainEvent(domain.id(), state.epoch(), state.eventSequence() + 1, at, Optional.of(origin), event);
+        boolean isHeld = RefusingCall.of(() -> held(domain).hold(domain.scheduler(), state, sample));
+        if (isHeld) {
+            domain.worked();
+            stepRunner.held(event);
+        }
+        return isHeld;
+    }
+
+    private HeldSamples held(Domain domain) {
+        return held.computeIfAbsent(domain.id(), any -> options.heldSamples());
+    }
+
+    /** Puts through what has been held for long enough at a time. */
+    private void sumUp(Domain domain, Instant at, long arrived) throws RefusedException {
+        for (SampleSummary sum :
+                held(domain).dueAt(domain.id(), later(at, domain.state().now()))) {
+            step(domain, domain.scheduler(), sum, Optional.empty(), arrived);
+        }
     }
 
     /**
@@ -211,6 +261,7 @@ final class DomainRunner {
 
     private void stop(Domain domain, Instant failedAt, RefusedException failure) {
         Instant now = wallClock.get();
+        held(domain).drop();
         domain.stop(Optional.of(
                 new Domain.Stop(failure.why(), later(failedAt, domain.state().now()), now, now)));
         condition.stopped(domain.id(), failure.why());

@@ -28,7 +28,8 @@ final class EventMemory {
     }
 
     void take(DomainEvent event) {
-        if (event.event().asTelemetry().isEmpty()) {
+        if (event.event().asTelemetry().isEmpty()
+                && event.event().asSampleSummary().isEmpty()) {
             events.put(new EventId(event.domain(), event.sequence()), inShort(event));
         }
     }

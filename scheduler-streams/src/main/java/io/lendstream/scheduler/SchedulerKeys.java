@@ -7,6 +7,7 @@ import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ChangeLimits;
 import io.lendstream.core.scheduler.ClusterModel;
+import io.lendstream.core.scheduler.HeldSamples;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -215,6 +216,14 @@ public final class SchedulerKeys {
             text(DEFAULT_SNAPSHOTS.period()),
             "Time of a domain after which its state is written as a snapshot.");
 
+    /** How long samples are held by default. */
+    static final Duration DEFAULT_HOLD = Duration.ofSeconds(20);
+
+    static final Key<Duration> HOLD_SAMPLES = Key.duration(
+            "scheduler.hold-samples",
+            text(DEFAULT_HOLD),
+            "Time for which samples of GPUs that change no owner, need or staleness are held, so that the log has one event for them; 0s: each is an event. At most half of scheduler.node-stale-after, and 30s. Not by virtual time.");
+
     static final List<Key<?>> ALL = List.of(
             POLICY,
             LENDING,
@@ -255,7 +264,8 @@ public final class SchedulerKeys {
             MAX_QUEUES,
             MAX_LABELLED_DOMAINS,
             SNAPSHOT_EVENTS,
-            SNAPSHOT_EVERY);
+            SNAPSHOT_EVERY,
+            HOLD_SAMPLES);
 
     private SchedulerKeys() {}
 
@@ -269,8 +279,9 @@ public final class SchedulerKeys {
     }
 
     static SchedulerOptions options(Settings settings) {
+        Scheduler scheduler = scheduler(settings);
         return new SchedulerOptions(
-                scheduler(settings),
+                scheduler,
                 settings.get(CommonKeys.TIME),
                 settings.get(CommonKeys.MAX_CLOCK_SKEW),
                 settings.get(FORECASTER) != Forecaster.NONE,
@@ -284,7 +295,8 @@ public final class SchedulerKeys {
                         settings.get(MAX_JOBS),
                         settings.get(MAX_RATE_SOURCES),
                         settings.get(MAX_QUEUES)),
-                snapshots(settings));
+                snapshots(settings),
+                holdSamples(settings, scheduler.settings()));
     }
 
     private static SnapshotPace snapshots(Settings settings) {
@@ -293,6 +305,15 @@ public final class SchedulerKeys {
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }
+    }
+
+    private static Duration holdSamples(Settings settings, SchedulerSettings ofCore) {
+        try {
+            HeldSamples.check(settings.get(HOLD_SAMPLES), ofCore);
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(String.valueOf(e.getMessage()), e);
+        }
+        return settings.get(HOLD_SAMPLES);
     }
 
     private static Scheduler scheduler(Settings settings) {

@@ -21,6 +21,7 @@ final class SchedulerMetrics {
     private final Counter drift;
     private final Counter missedForecasts;
     private final Counter missingSnapshots;
+    private final Counter held;
     private final Map<Class<?>, Counter> events = new ConcurrentHashMap<>();
     private final InstanceCondition condition = new InstanceCondition();
     private final DomainLabels labels;
@@ -42,6 +43,7 @@ final class SchedulerMetrics {
         drift = registry.counter("lendstream.ownership.drift.gpus");
         missedForecasts = registry.counter("lendstream.forecasts.missed");
         missingSnapshots = registry.counter("lendstream.snapshots.failed");
+        held = registry.counter("lendstream.samples.held");
         startAtZero();
     }
 
@@ -155,6 +157,11 @@ final class SchedulerMetrics {
     /** Counts a snapshot that could not be written. */
     void snapshotFailed() {
         missingSnapshots.increment();
+    }
+
+    /** Counts a sample that changed nothing, which the log has only in a sum. */
+    void held() {
+        held.increment();
     }
 
     Timer stepTime() {

@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.scheduler.HeldSamples;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.time.Duration;
  * @param forecastPatience wall-clock time after which an accelerated run continues without a forecast
  * @param limits largest sizes of a domain
  * @param snapshots when the state of a domain is written as a snapshot
+ * @param holdSamples time for which samples that change nothing are held, to be summed up; only by the wall clock
  */
 record SchedulerOptions(
         Scheduler scheduler,
@@ -24,9 +26,10 @@ record SchedulerOptions(
         Duration forecastStep,
         Duration forecastPatience,
         DomainLimits limits,
-        SnapshotPace snapshots) {
+        SnapshotPace snapshots,
+        Duration holdSamples) {
 
-    /** Options with the default limits and snapshots. */
+    /** Options with the default limits, snapshots and time to hold samples. */
     SchedulerOptions(
             Scheduler scheduler,
             TimeMode time,
@@ -42,12 +45,18 @@ record SchedulerOptions(
                 forecastStep,
                 forecastPatience,
                 SchedulerKeys.DEFAULT_LIMITS,
-                SchedulerKeys.DEFAULT_SNAPSHOTS);
+                SchedulerKeys.DEFAULT_SNAPSHOTS,
+                SchedulerKeys.DEFAULT_HOLD);
     }
 
     SchedulerOptions {
         if (forecastStep.compareTo(Duration.ofSeconds(1)) < 0) {
             throw new IllegalArgumentException("scheduler.forecast-step must be at least 1s, but is " + forecastStep);
         }
+    }
+
+    /** A holder of samples for a domain; by virtual time it holds none. */
+    HeldSamples heldSamples() {
+        return new HeldSamples(time == TimeMode.WALL ? holdSamples : Duration.ZERO, scheduler.settings());
     }
 }

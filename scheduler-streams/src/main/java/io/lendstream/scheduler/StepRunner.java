@@ -107,6 +107,12 @@ final class StepRunner {
         }
     }
 
+    /** Counts a sample that is held: it is accepted, but not yet in the log. */
+    void held(Event sample) {
+        metrics.accepted(sample);
+        metrics.held();
+    }
+
     /** Applies a step. */
     void commit(Domain domain, PreparedStep pending, long arrived) {
         Step step = pending.step();

@@ -127,7 +127,8 @@ final class Loop implements AutoCloseable {
                 Duration.ofSeconds(60),
                 PATIENCE,
                 limits,
-                snapshots);
+                snapshots,
+                SchedulerKeys.DEFAULT_HOLD);
         metrics = new SchedulerMetrics(meters, MOST_LABELS);
         topology = SchedulerTopology.build(
                 topics,

@@ -10,6 +10,7 @@ import io.lendstream.core.history.KeptInput;
 import io.lendstream.core.history.KeptReason;
 import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.SnapshotPart;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.events.CloudEventHeaders;
@@ -53,6 +54,20 @@ final class HistoryCost implements Bench {
     /** The default of {@code scheduler.snapshot-events}. */
     private static final int SNAPSHOT_EVENTS = 10_000;
 
+    /** The default of {@code scheduler.hold-samples}. */
+    private static final Duration HOLD = Duration.ofSeconds(20);
+    /** The scheduler's usual commit interval, and its least times between commits that others wait for, as it sets them. */
+    private static final double INTERVAL_MILLIS = 1000;
+
+    private static final double OWED_MILLIS = 100;
+    private static final double DECIDED_MILLIS = 25;
+    private static final double DEMANDED_MILLIS = 5;
+    /** A transaction's marker in each partition that it wrote to: a batch with one control record. */
+    private static final int MARKER_BYTES = 78;
+
+    /** What is declared, and the first samples, do not come every ten minutes. */
+    private static final int WARM_UP_SECONDS = 60;
+
     private static final int SECONDS = 600;
     private static final double SECONDS_OF_DAY = Duration.ofDays(1).toSeconds();
     private static final double DAYS = SECONDS / SECONDS_OF_DAY;
@@ -73,7 +88,7 @@ final class HistoryCost implements Bench {
         snapshots("1k", domain);
         weighing("1k", domain);
         explain();
-        HistoryOfDomain large = new HistoryOfDomain(LARGE_GPUS, LARGE_JOBS, (event, step) -> {});
+        HistoryOfDomain large = new HistoryOfDomain(LARGE_GPUS, LARGE_JOBS, HOLD, (event, step) -> {});
         for (int i = 0; i < LARGE_SECONDS; i++) {
             large.second();
         }
@@ -94,11 +109,16 @@ final class HistoryCost implements Bench {
                 new Volume("zstd", Compression.zstd().build()));
         Volume decisions = new Volume("lz4", Compression.lz4().build());
         Volume reasons = new Volume("lz4", Compression.lz4().build());
+        List<Logged> second = new ArrayList<>();
         long[] events = {0};
-        HistoryOfDomain domain = new HistoryOfDomain(GPUS, JOBS, (event, step) -> {
+        boolean[] isMeasured = {false};
+        HistoryOfDomain domain = new HistoryOfDomain(GPUS, JOBS, HOLD, (event, step) -> {
+            if (!isMeasured[0]) {
+                return;
+            }
             events[0]++;
             byte[] value = bytes(TopicCatalogue.DOMAIN_EVENTS, event);
-            logs.forEach(log -> log.add(TopicCatalogue.DOMAIN_EVENTS, event, value));
+            second.add(new Logged(event, value, step));
             bytesByKind.merge(event.event().getClass().getSimpleName(), (long) value.length, Long::sum);
             for (Decision decision : step.decisions()) {
                 decisions.add(TopicCatalogue.DECISIONS, event, bytes(TopicCatalogue.DECISIONS, decision));
@@ -107,11 +127,16 @@ final class HistoryCost implements Bench {
                 }
             }
         });
-        long declared = events[0];
-        for (int i = 0; i < SECONDS; i++) {
+        for (int i = 0; i < WARM_UP_SECONDS; i++) {
             domain.second();
         }
-        metrics.put("events_per_s", (events[0] - declared) / (double) SECONDS);
+        isMeasured[0] = true;
+        for (int i = 0; i < SECONDS; i++) {
+            domain.second();
+            logs.forEach(log -> log.addSecond(second));
+            second.clear();
+        }
+        metrics.put("events_per_s", events[0] / (double) SECONDS);
         logs.forEach(log -> metrics.put("log_mb_per_day_" + log.name, log.bytes() / MEGA / DAYS));
         metrics.put("log_mb_per_day", metrics.getOrDefault("log_mb_per_day_lz4", 0.0));
         put("decisions", decisions);
@@ -119,6 +144,18 @@ final class HistoryCost implements Bench {
         bytesByKind.forEach((kind, bytes) ->
                 System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / DAYS));
         return domain;
+    }
+
+    /** An event of the log with the step that it led to. */
+    private record Logged(DomainEvent event, byte[] value, Step step) {
+        /** When a commit is due after it, as the scheduler's {@code CommitPace} has it; in milliseconds. */
+        double due(double now, double committed) {
+            if (!step.decisions().isEmpty()) {
+                double apart = event.event().asRate().isPresent() ? DEMANDED_MILLIS : DECIDED_MILLIS;
+                return Math.max(now, committed + apart);
+            }
+            return step.changed().owners().isEmpty() ? committed + INTERVAL_MILLIS : now + OWED_MILLIS;
+        }
     }
 
     private void put(String name, Volume volume) {
@@ -132,6 +169,9 @@ final class HistoryCost implements Bench {
 
         private final String name;
         private final Compression compression;
+        private double millis;
+        private double committed;
+        private double due = INTERVAL_MILLIS;
         private long done;
         private long records;
         private Optional<MemoryRecordsBuilder> open = Optional.empty();
@@ -139,6 +179,29 @@ final class HistoryCost implements Bench {
         Volume(String name, Compression compression) {
             this.name = name;
             this.compression = compression;
+        }
+
+        /** The events of a second, which arrive evenly. A commit sends what lingers, so that the batch ends. */
+        void addSecond(List<Logged> second) {
+            for (int i = 0; i < second.size(); i++) {
+                Logged each = second.get(i);
+                double now = millis + 1000.0 * i / second.size();
+                commitUntil(now);
+                add(TopicCatalogue.DOMAIN_EVENTS, each.event(), each.value());
+                due = Math.min(due, each.due(now, committed));
+                commitUntil(now);
+            }
+            millis += 1000;
+            commitUntil(millis);
+        }
+
+        private void commitUntil(double now) {
+            if (now >= due) {
+                done += open.isPresent() ? MARKER_BYTES : 0;
+                close();
+                committed = due;
+                due = committed + INTERVAL_MILLIS;
+            }
         }
 
         void add(Topic<?> topic, DomainEvent cause, byte[] value) {
@@ -234,7 +297,7 @@ final class HistoryCost implements Bench {
         List<SnapshotPart> parts = new ArrayList<>();
         List<byte[]> after = new ArrayList<>();
         List<Decision> made = new ArrayList<>();
-        HistoryOfDomain domain = new HistoryOfDomain(GPUS, JOBS, (event, step) -> {
+        HistoryOfDomain domain = new HistoryOfDomain(GPUS, JOBS, HOLD, (event, step) -> {
             if (!parts.isEmpty() && after.size() < SNAPSHOT_EVENTS) {
                 after.add(bytes(TopicCatalogue.DOMAIN_EVENTS, event));
                 made.addAll(step.decisions());

@@ -26,6 +26,7 @@ import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ClusterModel;
+import io.lendstream.core.scheduler.HeldSamples;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
@@ -46,7 +47,7 @@ import java.util.function.BiConsumer;
 /**
  * The log of a domain in virtual time: nodes of eight GPUs that are sampled every second, services with reports every
  * 15 s and forecasts every minute, jobs with reports every 10 s, ticks, and an actuator that reports on each decision,
- * and on each GPU every minute.
+ * and on each GPU every minute. Samples that change nothing are held and summed up, as the scheduler's service does.
  */
 final class HistoryOfDomain {
     static final Instant START = Instant.parse("2026-01-01T08:00:00Z");
@@ -66,6 +67,7 @@ final class HistoryOfDomain {
     private final SimulatedNodes nodes;
     private final Actuation actuation =
             new Actuation("bench", Duration.ofSeconds(45), new SimulatedDriver(change -> ChangeTiming.AT_ONCE));
+    private final HeldSamples held;
     private final int services;
     private final int jobs;
     private final Deque<Event> inbox = new ArrayDeque<>();
@@ -83,8 +85,14 @@ final class HistoryOfDomain {
     private int seconds;
     private long offset;
 
-    /** @param to receives each event with the step that it led to */
-    HistoryOfDomain(int gpus, int jobs, BiConsumer<DomainEvent, Step> to) {
+    /**
+     * Declares a domain.
+     *
+     * @param hold time for which samples are held; zero if each is an event
+     * @param to receives each event with the step that it led to
+     */
+    HistoryOfDomain(int gpus, int jobs, Duration hold, BiConsumer<DomainEvent, Step> to) {
+        this.held = new HeldSamples(hold, scheduler.settings());
         this.jobs = jobs;
         this.services = gpus / GPUS_PER_SERVICE;
         this.to = to;
@@ -174,14 +182,28 @@ final class HistoryOfDomain {
     }
 
     private void take(Event event) {
-        boolean isOwn = event.isTick() || event.asStarted().isPresent();
-        DomainEvent logged = new DomainEvent(
+        held.dueAt(id, now).forEach(this::step);
+        if (!held.hold(scheduler, state, logged(event))) {
+            held.before(event, now).forEach(this::step);
+            step(event);
+        }
+    }
+
+    private DomainEvent logged(Event event) {
+        boolean isOwn = event.isTick()
+                || event.asStarted().isPresent()
+                || event.asSampleSummary().isPresent();
+        return new DomainEvent(
                 id,
                 event.asStarted().map(started -> started.epoch()).orElse(state.epoch()),
                 state.eventSequence() + 1,
                 event.at(),
                 isOwn ? Optional.empty() : Optional.of(new Origin("lendstream.gpu-telemetry", 3, offset++)),
                 event);
+    }
+
+    private void step(Event event) {
+        DomainEvent logged = logged(event);
         Step step = scheduler.step(state, logged, plans);
         state = step.state();
         to.accept(logged, step);

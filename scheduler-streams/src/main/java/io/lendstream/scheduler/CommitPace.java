@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import java.time.Duration;
 import java.util.Optional;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -14,8 +15,11 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 final class CommitPace {
     private static final long URGENT_MILLIS = 5;
     private static final long USUAL_MILLIS = 25;
+    /** Nobody reads other records within a transaction that long. */
+    private static final long OWED_MILLIS = 100;
 
     private final ProcessorContext<?, ?> context;
+    private final boolean isTransactional;
     private long last = Long.MIN_VALUE / 2;
     private long due = Long.MAX_VALUE;
     private Optional<Cancellable> next = Optional.empty();
@@ -23,6 +27,8 @@ final class CommitPace {
     /** The pace of one task, from its start. */
     CommitPace(ProcessorContext<?, ?> context) {
         this.context = context;
+        this.isTransactional = StreamsConfig.EXACTLY_ONCE_V2.equals(
+                context.appConfigs().get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
     }
 
     /**
@@ -31,12 +37,28 @@ final class CommitPace {
      * @param isUrgent whether demand waits for this decision
      */
     void decided(boolean isUrgent) {
-        long now = context.currentSystemTimeMs();
         long apart = isUrgent ? URGENT_MILLIS : USUAL_MILLIS;
-        long wait = Math.min(apart, last + apart - now); // the clock may have been set back
+        long wait = Math.min(apart, last + apart - context.currentSystemTimeMs()); // the clock may have been set back
         if (wait <= 0) {
             commit();
-        } else if (now + wait < due) {
+        } else {
+            commitWithin(wait);
+        }
+    }
+
+    /**
+     * Records that something else was written for which others wait. They cannot read it before a commit if it is part
+     * of a transaction. The log alone waits for the commit interval.
+     */
+    void owed() {
+        if (isTransactional) {
+            commitWithin(OWED_MILLIS);
+        }
+    }
+
+    private void commitWithin(long wait) {
+        long now = context.currentSystemTimeMs();
+        if (now + wait < due) {
             next.ifPresent(Cancellable::cancel);
             due = now + wait;
             next = Optional.of(

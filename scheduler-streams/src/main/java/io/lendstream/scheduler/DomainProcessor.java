@@ -137,6 +137,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
         metrics.dead(topic.suffix(), poison, wallClock());
         Record<byte[], byte[]> asItCame = new Record<>(arrival.key(), arrival.value(), timestamp);
         context().forward(DeadLetter.of(origin, asItCame, poison), SchedulerTopology.DEAD_EVENT);
+        commits().owed();
     }
 
     private Input read(DomainId domain, Topic<?> topic, RoutedRecord arrival) throws Poison {

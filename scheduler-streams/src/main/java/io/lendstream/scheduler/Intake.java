@@ -36,6 +36,7 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
     private final DomainPartitioner spread;
     private final DomainLimits limits;
     private @Nullable ProcessorContext<byte[], RoutedRecord> context;
+    private @Nullable CommitPace commits;
     private @Nullable NodeDomains nodeDomains;
 
     Intake(
@@ -57,6 +58,7 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
     public void init(ProcessorContext<byte[], RoutedRecord> started) {
         context = started;
         // A node's partition differs from its domain's: nodes of the domains of all partitions arrive here.
+        commits = new CommitPace(started);
         nodeDomains = new NodeDomains(topics, started.getStateStore(SchedulerTopology.NODE_DOMAINS), limits, (int)
                 Math.min(Integer.MAX_VALUE, (long) limits.domains() * spread.partitions()));
     }
@@ -95,6 +97,7 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
     @SuppressWarnings({"unchecked", "rawtypes"})
     private void forward(Record<byte[], byte[]> letter) {
         context().forward((Record) letter, SchedulerTopology.DEAD_INPUT);
+        commits().owed();
     }
 
     private List<Onward> onward(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
@@ -192,6 +195,9 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
                 .forward(
                         new Record<>(key, arrival, timestamp),
                         isLocal ? SchedulerTopology.OF_DOMAIN : SchedulerTopology.TO_DOMAIN);
+        if (!isLocal) {
+            commits().owed();
+        }
     }
 
     private ProcessorContext<byte[], RoutedRecord> context() {
@@ -200,6 +206,14 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
             throw new IllegalStateException("the intake was not started");
         }
         return started;
+    }
+
+    private CommitPace commits() {
+        CommitPace pace = commits;
+        if (pace == null) {
+            throw new IllegalStateException("the intake was not started");
+        }
+        return pace;
     }
 
     private NodeDomains nodeDomains() {

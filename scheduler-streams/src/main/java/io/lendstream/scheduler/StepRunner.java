@@ -128,6 +128,8 @@ final class StepRunner {
         }
         if (!step.decisions().isEmpty()) {
             commits.decided(pending.event().event().asRate().isPresent());
+        } else if (pending.outputs().stream().anyMatch(each -> !each.sink().equals(SchedulerTopology.EVENT_LOG))) {
+            commits.owed();
         }
         domain.worked();
         metrics.accepted(pending.event().event());

@@ -72,13 +72,14 @@ final class StreamsProperties {
         Map<String, Object> all = new HashMap<>();
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-        // Decisions do not wait for it (CommitPace); under exactly-once the log does.
-        all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 100 : 200);
+        // Decisions, and whatever else others wait for, do not wait for it (CommitPace); under exactly-once the log does,
+        // because larger batches of it compress better.
+        all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 1_000 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
         // Inputs are interleaved in arrival order: a received record waits for no other topic.
         all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
-        // A commit sends lingering records, so a decision does not wait for it.
-        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 10);
+        // A commit sends lingering records, so a decision does not wait for it. In a transaction nobody reads them before.
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), exactlyOnce ? 1_000 : 10);
         // The log is mostly samples that resemble each other.
         unlessSaid(site, all, ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");
         // The whole task waits while a commit is retried that came too soon after the previous one.

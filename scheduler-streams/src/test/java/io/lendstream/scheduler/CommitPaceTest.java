@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Properties;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
 import org.junit.jupiter.api.Test;
 
@@ -50,6 +52,35 @@ class CommitPaceTest {
         at(0).decided(false);
 
         assertThat(waits()).containsExactly(ofMillis(25));
+    }
+
+    @Test
+    void whatOthersWaitForInATransactionIsCommittedWithinATenthOfASecond() {
+        Properties exactlyOnce = new Properties();
+        exactlyOnce.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        MockProcessorContext<byte[], byte[]> transactional = new MockProcessorContext<>(exactlyOnce);
+        CommitPace paced = new CommitPace(transactional);
+        transactional.setCurrentSystemTimeMs(1_000);
+        paced.commit();
+        transactional.resetCommit();
+        transactional.setCurrentSystemTimeMs(1_030);
+        paced.owed();
+        paced.owed();
+
+        assertThat(transactional.committed()).isFalse();
+        assertThat(transactional.scheduledPunctuators())
+                .extracting(MockProcessorContext.CapturedPunctuator::getInterval)
+                .containsExactly(ofMillis(100));
+    }
+
+    @Test
+    void withoutATransactionOthersReadAtOnceSoNothingIsOwed() {
+        at(1_000).commit();
+        context.resetCommit();
+        at(2_000).owed();
+
+        assertThat(context.committed()).isFalse();
+        assertThat(waits()).isEmpty();
     }
 
     private CommitPace at(long millis) {

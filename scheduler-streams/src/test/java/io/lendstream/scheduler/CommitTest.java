@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -58,6 +59,8 @@ class CommitTest {
         context = context();
         processor = processor();
         describe();
+        latest().getPunctuator().punctuate(Scenario.START.toEpochMilli() + 100);
+        context.setCurrentSystemTimeMs(Scenario.START.toEpochMilli() + 1_000);
         context.resetCommit();
     }
 
@@ -78,6 +81,21 @@ class CommitTest {
     }
 
     @Test
+    void aLeaseThatChangesWithoutADecisionIsOwedToItsReaders() {
+        tell(TopicCatalogue.NODES, more());
+
+        assertThat(decisions()).isZero();
+        assertThat(latest().getInterval()).isEqualTo(Duration.ofMillis(100));
+    }
+
+    @Test
+    void aRecordThatIsRefusedIsOwedToTheReadersOfDeadLetters() {
+        tell(TopicCatalogue.SERVICES, "no service".getBytes(UTF_8));
+
+        assertThat(latest().getInterval()).isEqualTo(Duration.ofMillis(100));
+    }
+
+    @Test
     void whatIsDecidedRightAfterACommitIsCommittedALittleLaterEvenIfNothingElseComes() {
         tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 1));
         assertThat(context.committed()).isTrue();
@@ -87,7 +105,7 @@ class CommitTest {
         assertThat(decisions()).isGreaterThan(1);
         assertThat(context.committed()).isFalse();
 
-        var later = context.scheduledPunctuators().get(1);
+        var later = latest();
         assertThat(later.getInterval()).isEqualTo(Duration.ofMillis(5));
         later.getPunctuator().punctuate(Scenario.START.toEpochMilli() + 5);
         assertThat(context.committed()).isTrue();
@@ -111,12 +129,12 @@ class CommitTest {
     void whatDemandWaitsForDoesNotWaitWithTheRest() {
         tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 45, 1));
         tell(TopicCatalogue.NODES, more());
-        var usual = context.scheduledPunctuators().get(1);
+        var usual = latest();
         assertThat(usual.getInterval()).isEqualTo(Duration.ofMillis(25));
 
         tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 65, 2));
         assertThat(usual.cancelled()).isTrue();
-        assertThat(context.scheduledPunctuators().get(2).getInterval()).isEqualTo(Duration.ofMillis(5));
+        assertThat(latest().getInterval()).isEqualTo(Duration.ofMillis(5));
     }
 
     /** A node with four free GPUs. */
@@ -141,12 +159,20 @@ class CommitTest {
     }
 
     private <T> void tell(Topic<T> topic, T value) {
+        tell(topic, serdes.serializer().serialize(TOPICS.name(topic), Codecs.encode(topic, value)));
+    }
+
+    private void tell(Topic<?> topic, byte[] bytes) {
         var passage = new RoutingHeaders(new Origin(TOPICS.name(topic), 0, offset++), Optional.empty());
-        byte[] bytes = serdes.serializer().serialize(TOPICS.name(topic), Codecs.encode(topic, value));
         processor.process(new Record<>(
                 Scenario.DOMAIN.value().getBytes(UTF_8),
                 new RoutedRecord("key".getBytes(UTF_8), bytes, passage, Optional.empty()),
                 Scenario.START.toEpochMilli()));
+    }
+
+    private MockProcessorContext.CapturedPunctuator latest() {
+        var all = context.scheduledPunctuators();
+        return all.get(all.size() - 1);
     }
 
     private long decisions() {
@@ -154,7 +180,9 @@ class CommitTest {
     }
 
     private MockProcessorContext<byte[], byte[]> context() {
-        var context = new MockProcessorContext<byte[], byte[]>(new Properties(), new TaskId(0, 0), directory);
+        var exactlyOnce = new Properties();
+        exactlyOnce.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        var context = new MockProcessorContext<byte[], byte[]>(exactlyOnce, new TaskId(0, 0), directory);
         KeyValueStore<String, byte[]> domains = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(SchedulerTopology.DOMAINS), Serdes.String(), Serdes.ByteArray())
                 .withLoggingDisabled()

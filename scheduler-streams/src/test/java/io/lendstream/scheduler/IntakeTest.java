@@ -36,6 +36,7 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
 import org.apache.kafka.streams.processor.api.MockProcessorContext.CapturedForward;
@@ -59,6 +60,8 @@ class IntakeTest {
 
     @TempDir
     File directory;
+
+    private MockProcessorContext<byte[], RoutedRecord> last;
 
     @Test
     void aRecordOfADomainOfThisPartitionGoesStraightToItAndAnyOtherByTheInternalTopic() {
@@ -118,6 +121,19 @@ class IntakeTest {
     @Test
     void anArrivalSaysWhatTheIntakeRead() {
         assertThat(passed("east", 0).record().value().input()).contains(new Input.Happened(sample("east")));
+    }
+
+    /** Its task cannot read it before the commit. */
+    @Test
+    void onlyWhatOtherTasksWaitForIsCommittedSoon() {
+        int partition = new DomainPartitioner(PARTITIONS).of("east".getBytes(UTF_8));
+        way("east", partition);
+        assertThat(last.scheduledPunctuators()).isEmpty();
+
+        way("east", (partition + 1) % PARTITIONS);
+        assertThat(last.scheduledPunctuators())
+                .extracting(MockProcessorContext.CapturedPunctuator::getInterval)
+                .containsExactly(Duration.ofMillis(100));
     }
 
     private String way(String domain, int partition) {
@@ -226,8 +242,11 @@ class IntakeTest {
             Topic<?> kind, GenericRecord record, byte @Nullable [] key, boolean isTombstone, int partition) {
         try (FakeRegistry registry = new FakeRegistry()) {
             SerdeFactory serdes = SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url()));
-            var context = new MockProcessorContext<byte[], RoutedRecord>(
-                    new Properties(), new TaskId(0, partition), directory);
+            var exactlyOnce = new Properties();
+            exactlyOnce.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+            var context =
+                    new MockProcessorContext<byte[], RoutedRecord>(exactlyOnce, new TaskId(0, partition), directory);
+            last = context;
             KeyValueStore<String, String> nodes = Stores.keyValueStoreBuilder(
                             Stores.inMemoryKeyValueStore(SchedulerTopology.NODE_DOMAINS),
                             Serdes.String(),

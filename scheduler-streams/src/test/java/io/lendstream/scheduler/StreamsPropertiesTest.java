@@ -42,6 +42,17 @@ class StreamsPropertiesTest {
                 .containsEntry("retry.backoff.ms", "7");
     }
 
+    @Test
+    void theLogWaitsForASecondOnlyInTransactions() {
+        assertThat(streams(Map.of()).getLong("commit.interval.ms")).isEqualTo(1_000);
+        assertThat(producer(Map.of())).containsEntry("linger.ms", 1_000);
+        Map<String, String> atLeastOnce = Map.of("processing.guarantee", "at_least_once");
+        assertThat(streams(atLeastOnce).getLong("commit.interval.ms")).isEqualTo(200);
+        assertThat(producer(atLeastOnce)).containsEntry("linger.ms", 10);
+        assertThat(streams(Map.of("commit.interval.ms", "50")).getLong("commit.interval.ms"))
+                .isEqualTo(50);
+    }
+
     private static Map<String, Object> producer(Map<String, String> site) {
         return streams(site).getProducerConfigs("scheduler");
     }

@@ -52,7 +52,7 @@ final class HistoryCost implements Bench {
     private static final int LARGE_JOBS = 2_000;
     private static final int LARGE_SECONDS = 61;
     /** The default of {@code scheduler.snapshot-events}. */
-    private static final int SNAPSHOT_EVENTS = 10_000;
+    private static final int SNAPSHOT_EVENTS = 5_000;
 
     /** The default of {@code scheduler.hold-samples}. */
     private static final Duration HOLD = Duration.ofSeconds(20);

@@ -203,7 +203,7 @@ public final class SchedulerKeys {
             "Most domains in the labels of an instance's metrics. All others are summed as 'other'.");
 
     /** When snapshots are written by default. */
-    static final SnapshotPace DEFAULT_SNAPSHOTS = new SnapshotPace(10_000, Duration.ofMinutes(10));
+    static final SnapshotPace DEFAULT_SNAPSHOTS = new SnapshotPace(5_000, Duration.ofMinutes(10));
 
     static final Key<Integer> SNAPSHOT_EVENTS = Key.count(
             "scheduler.snapshot-events",

@@ -89,9 +89,7 @@ final class HistoryCost implements Bench {
         weighing("1k", domain);
         explain();
         HistoryOfDomain large = new HistoryOfDomain(LARGE_GPUS, LARGE_JOBS, HOLD, (event, step) -> {});
-        for (int i = 0; i < LARGE_SECONDS; i++) {
-            large.second();
-        }
+        passes(large, LARGE_SECONDS);
         snapshots("10k", large);
         weighing("10k", large);
         double perDay = metrics.getOrDefault("events_per_s", 0.0) * SECONDS_OF_DAY / SNAPSHOT_EVENTS;
@@ -127,9 +125,7 @@ final class HistoryCost implements Bench {
                 }
             }
         });
-        for (int i = 0; i < WARM_UP_SECONDS; i++) {
-            domain.second();
-        }
+        passes(domain, WARM_UP_SECONDS);
         isMeasured[0] = true;
         for (int i = 0; i < SECONDS; i++) {
             domain.second();
@@ -137,13 +133,18 @@ final class HistoryCost implements Bench {
             second.clear();
         }
         metrics.put("events_per_s", events[0] / (double) SECONDS);
-        logs.forEach(log -> metrics.put("log_mb_per_day_" + log.name, log.bytes() / MEGA / DAYS));
-        metrics.put("log_mb_per_day", metrics.getOrDefault("log_mb_per_day_lz4", 0.0));
+        put(logs);
         put("decisions", decisions);
         put("reasons", reasons);
         bytesByKind.forEach((kind, bytes) ->
                 System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / DAYS));
         return domain;
+    }
+
+    private static void passes(HistoryOfDomain domain, int seconds) {
+        for (int i = 0; i < seconds; i++) {
+            domain.second();
+        }
     }
 
     /** An event of the log with the step that it led to. */
@@ -156,6 +157,11 @@ final class HistoryCost implements Bench {
             }
             return step.changed().owners().isEmpty() ? committed + INTERVAL_MILLIS : now + OWED_MILLIS;
         }
+    }
+
+    private void put(List<Volume> logs) {
+        logs.forEach(log -> metrics.put("log_mb_per_day_" + log.name, log.bytes() / MEGA / DAYS));
+        metrics.put("log_mb_per_day", metrics.getOrDefault("log_mb_per_day_lz4", 0.0));
     }
 
     private void put(String name, Volume volume) {
@@ -303,9 +309,7 @@ final class HistoryCost implements Bench {
                 made.addAll(step.decisions());
             }
         });
-        for (int i = 0; i < 60; i++) {
-            domain.second();
-        }
+        passes(domain, 60);
         new SnapshotWriting(
                         domain.state(),
                         domain.scheduler().inOffice(domain.state()),

@@ -56,7 +56,7 @@ final class HistoryCost implements Bench {
 
     /** The default of {@code scheduler.hold-samples}. */
     private static final Duration HOLD = Duration.ofSeconds(20);
-    /** The scheduler's usual commit interval, and its least times between commits that others wait for, as it sets them. */
+    /** Commits of the scheduler: its interval, and the least times before those that others wait for. */
     private static final double INTERVAL_MILLIS = 1000;
 
     private static final double OWED_MILLIS = 100;
@@ -136,9 +136,12 @@ final class HistoryCost implements Bench {
         put(logs);
         put("decisions", decisions);
         put("reasons", reasons);
-        bytesByKind.forEach((kind, bytes) ->
-                System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / DAYS));
+        bytesByKind.forEach(HistoryCost::show);
         return domain;
+    }
+
+    private static void show(String kind, long bytes) {
+        System.out.printf("%-22s %7.1f MB a day, not compressed%n", kind, bytes / MEGA / DAYS);
     }
 
     private static void passes(HistoryOfDomain domain, int seconds) {

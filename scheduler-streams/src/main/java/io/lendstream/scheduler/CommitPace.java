@@ -15,7 +15,7 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
 final class CommitPace {
     private static final long URGENT_MILLIS = 5;
     private static final long USUAL_MILLIS = 25;
-    /** Nobody reads other records within a transaction that long. */
+    /** Other records that are read by others wait in their transaction for so long. */
     private static final long OWED_MILLIS = 100;
 
     private final ProcessorContext<?, ?> context;

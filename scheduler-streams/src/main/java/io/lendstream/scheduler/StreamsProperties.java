@@ -78,7 +78,7 @@ final class StreamsProperties {
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
         // Inputs are interleaved in arrival order: a received record waits for no other topic.
         all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
-        // A commit sends lingering records, so a decision does not wait for it. In a transaction nobody reads them before.
+        // A commit sends lingering records, so a decision does not wait for it. In a transaction no reader sees them before.
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), exactlyOnce ? 1_000 : 10);
         // The log is mostly samples that resemble each other.
         unlessSaid(site, all, ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Samples of a node in a row that changed nothing but when the node was last heard.
+ * Samples of a node in a row that changed nothing but the time of its last sample.
  *
  * @param bootCheck {@link #check} of the agent's boot that took them; they count only for that boot
  * @param sequence sequence of the last of them within that boot

@@ -344,7 +344,7 @@ final class EventApplier implements Event.Cases<Runnable> {
         }
     }
 
-    /** What samples in a row left behind of which each changed nothing else. Those of another boot, or older ones, do not count. */
+    /** Samples of another boot, or older ones than the last, do not count. */
     private void take(NodeSamples samples) {
         builder.nodes()
                 .get(samples.nodeId())

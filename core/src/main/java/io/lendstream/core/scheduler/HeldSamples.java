@@ -20,10 +20,10 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Samples of a domain that are not put through the scheduler one by one, because each would change nothing but when its
- * node was last heard. They are put through later, summed up (ADR 55). What the log says of a node is then older than
- * the truth, but never so old that silence is judged: a sample is held only if its node was heard by the log so lately
- * that it stays fresh until the sum is due. So owners and decisions are those of a log with each sample.
+ * Samples of a domain that are not put through the scheduler one by one, because each would change nothing but the time
+ * of its node's last sample. They are put through later, summed up (ADR 55). The log then knows of an older last sample
+ * than the agent sent, but never of one so old that silence is judged: a sample is held only if the node's last sample
+ * in the log stays fresh until the sum is due. So owners and decisions are those of a log with each sample.
  *
  * <p>It is not stored. What is lost with it are samples that newer ones follow.
  */
@@ -86,7 +86,7 @@ public final class HeldSamples {
     }
 
     /**
-     * Takes an event in, if it is a sample that changes nothing but when its node was last heard.
+     * Takes an event in, if it is a sample that changes nothing but the time of its node's last sample.
      *
      * @param state the domain's state before it
      * @param event with the next sequence of the domain's log

@@ -142,7 +142,7 @@ public record ClusterState(
                 entities);
     }
 
-    /** The same, in which a node was heard later. */
+    /** The same, in which a node has a later sample. */
     public ClusterState heard(NodeState node) {
         return new ClusterState(
                 domain, position, nextPlanAt, mode, pacing, slices, advice, promises, loanStarts, entities.with(node));

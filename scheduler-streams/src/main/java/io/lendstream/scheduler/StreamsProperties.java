@@ -72,13 +72,15 @@ final class StreamsProperties {
         Map<String, Object> all = new HashMap<>();
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-        // Decisions, and whatever else others wait for, do not wait for it (CommitPace); under exactly-once the log does,
+        // Decisions, and whatever else others wait for, do not wait for it (CommitPace); under exactly-once the log
+        // does,
         // because larger batches of it compress better.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 1_000 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
         // Inputs are interleaved in arrival order: a received record waits for no other topic.
         all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
-        // A commit sends lingering records, so a decision does not wait for it. In a transaction no reader sees them before.
+        // A commit sends lingering records, so a decision does not wait for it. In a transaction no reader sees them
+        // before.
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), exactlyOnce ? 1_000 : 10);
         // The log is mostly samples that resemble each other.
         unlessSaid(site, all, ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");

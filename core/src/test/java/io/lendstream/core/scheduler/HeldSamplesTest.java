@@ -93,7 +93,8 @@ class HeldSamplesTest {
                         Scenario.DOMAIN,
                         now,
                         List.of(
-                                new NodeSamples(A, NodeSamples.check("boot-1"), 4, now.minusSeconds(1), ofSeconds(1), 3),
+                                new NodeSamples(
+                                        A, NodeSamples.check("boot-1"), 4, now.minusSeconds(1), ofSeconds(1), 3),
                                 new NodeSamples(B, NodeSamples.check("boot-1"), 2, now, ofSeconds(4), 1))));
         assertThat(held.dueAt(Scenario.DOMAIN, now.plusSeconds(100))).isEmpty();
     }
@@ -214,7 +215,8 @@ class HeldSamplesTest {
                         List.of(
                                 new NodeSamples(A, NodeSamples.check("boot-2"), 7, later, ofSeconds(1), 3),
                                 new NodeSamples(A, NodeSamples.check("boot-1"), 1, later, ofSeconds(1), 3),
-                                new NodeSamples(new NodeId("x"), NodeSamples.check("boot-1"), 7, later, ofSeconds(1), 3))));
+                                new NodeSamples(
+                                        new NodeId("x"), NodeSamples.check("boot-1"), 7, later, ofSeconds(1), 3))));
 
         assertThat(story.state().nodes().require(A)).isEqualTo(known);
         assertThat(story.state().nodes().contains(new NodeId("x"))).isFalse();

@@ -187,11 +187,11 @@ public record ReplicaNeed(
     /** The same of a service whose replicas are not alike. */
     public static ReplicaNeed beside(ServiceState service, double answered, double expected, ReplicaCounting counting) {
         return new ReplicaNeed(
-                counting.replicasFor(Math.max(0, perSecond(service) - answered)),
-                counting.replicasFor(Math.max(0, expected - answered)),
-                0,
-                Optional.empty(),
-                true)
+                        counting.replicasFor(Math.max(0, perSecond(service) - answered)),
+                        counting.replicasFor(Math.max(0, expected - answered)),
+                        0,
+                        Optional.empty(),
+                        true)
                 .with(service.feedback());
     }
 

@@ -50,11 +50,14 @@ record LoanGuard(StepBuilder builder, SchedulerSettings settings) {
         return unit.lastService()
                 .flatMap(builder.services()::get)
                 .filter(this::missedItsSlo)
-                .map(service -> "the last replica on it was one of %s, which missed its SLO at %s: nothing of it is lent for %d min after that"
-                        .formatted(
-                                service.spec().service(),
-                                service.feedback().flatMap(SloFeedback::missedAt).orElseThrow(),
-                                SloFeedback.WITHHELD.toMinutes()));
+                .map(service ->
+                        "the last replica on it was one of %s, which missed its SLO at %s: nothing of it is lent for %d min after that"
+                                .formatted(
+                                        service.spec().service(),
+                                        service.feedback()
+                                                .flatMap(SloFeedback::missedAt)
+                                                .orElseThrow(),
+                                        SloFeedback.WITHHELD.toMinutes()));
     }
 
     private TrustGuard trust() {

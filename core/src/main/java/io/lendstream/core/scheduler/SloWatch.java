@@ -19,7 +19,8 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
         if (settings.changeLimits().slo().isOn()) {
             builder.event()
                     .asRate()
-                    .ifPresent(rate -> builder.services().get(rate.service()).ifPresent(service -> follow(service, rate)));
+                    .ifPresent(
+                            rate -> builder.services().get(rate.service()).ifPresent(service -> follow(service, rate)));
         }
     }
 
@@ -48,7 +49,9 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
         return RunningReplicas.serving(builder, service.spec().service()) < need.replicas()
                 ? feedback
                 : feedback.raised(
-                        need.replicas() - need.more(), settings.changeLimits().slo().extra(), builder.now());
+                        need.replicas() - need.more(),
+                        settings.changeLimits().slo().extra(),
+                        builder.now());
     }
 
     /** Whether requests wait for longer than the SLO by their latency, or by a queue that grows (Little's law). */

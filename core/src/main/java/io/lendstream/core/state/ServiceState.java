@@ -260,17 +260,7 @@ public record ServiceState(
     /** With other replicas beyond its load. */
     public ServiceState with(Optional<SloFeedback> next) {
         return new ServiceState(
-                spec,
-                sources,
-                peaks,
-                forecast,
-                forecastEvent,
-                batches,
-                otherBatches,
-                startUps,
-                next,
-                demand,
-                timed);
+                spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, startUps, next, demand, timed);
     }
 
     /** With newly learned batch times, which replace those of the same kind of GPU, else the first ones. */

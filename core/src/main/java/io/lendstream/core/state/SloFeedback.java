@@ -80,7 +80,9 @@ public record SloFeedback(
     public SloFeedback rested(Instant now) {
         boolean isMet = steps > 0
                 && !now.isBefore(changedAt.plus(patience))
-                && missedAt.map(last -> last.plus(patience)).filter(now::isBefore).isEmpty();
+                && missedAt.map(last -> last.plus(patience))
+                        .filter(now::isBefore)
+                        .isEmpty();
         return isMet ? new SloFeedback(steps - 1, now, missedAt, patience, true, misses) : this;
     }
 

@@ -19,6 +19,7 @@ import java.util.Optional;
 public record SloMisses(ServiceId service, String source, int windows, Instant lastEnd) {
     /** Sources that are silent for this time are forgotten: a replaced gateway sends no more under its name. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
+
     private static final Comparator<SloMisses> LONGEST = Comparator.comparingInt(SloMisses::windows)
             .reversed()
             .thenComparing(SloMisses::service)

@@ -2,11 +2,10 @@ package io.lendstream.core.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.decision.Allocation;
-import io.lendstream.core.decision.Mechanism;
-import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.id.GpuId;
@@ -14,6 +13,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;

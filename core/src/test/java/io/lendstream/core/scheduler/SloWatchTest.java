@@ -27,8 +27,7 @@ class SloWatchTest {
     private Scenario story = begun("0.5");
 
     private static Scenario begun(String extra) {
-        return new Scenario(
-                        new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("slo-extra", extra))))
+        return new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("slo-extra", extra))))
                 .node("train", Pool.TRAINING, 1)
                 .node("infer", Pool.INFERENCE, 8)
                 .service("chat", 1)
@@ -52,7 +51,10 @@ class SloWatchTest {
     /** Windows of 15 s with this load and p99. */
     private void windows(int windows, double perSecond, double p99) {
         for (int i = 0; i < windows; i++) {
-            story.after(ofSeconds(15)).settled().served("chat", perSecond, p99, List.of()).settled();
+            story.after(ofSeconds(15))
+                    .settled()
+                    .served("chat", perSecond, p99, List.of())
+                    .settled();
         }
     }
 
@@ -74,9 +76,7 @@ class SloWatchTest {
         Decision given = story.decisions().get(story.decisions().size() - 1);
         assertThat(given.reason().text())
                 .contains("4 needed for the current load, and 1 more, as it missed its SLO with them");
-        assertThat(given.reason().numbers())
-                .containsEntry("needed", 5.0)
-                .containsEntry("neededForSlo", 1.0);
+        assertThat(given.reason().numbers()).containsEntry("needed", 5.0).containsEntry("neededForSlo", 1.0);
     }
 
     @Test
@@ -228,8 +228,8 @@ class SloWatchTest {
 
         story = begun("0.5");
         assertThat(lentAfterPeak(BAD)).isZero();
-        Scheduler scheduler = new Scheduler(
-                Policies.parse("deepboot"), SchedulerSettings.of(Map.of("slo-extra", "0.5")));
+        Scheduler scheduler =
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("slo-extra", "0.5")));
         assertThat(LendingReview.of(scheduler, story.state(), story.now())
                         .inference()
                         .toString())
@@ -273,10 +273,7 @@ class SloWatchTest {
 
         windows(6, 30, BAD);
 
-        assertThat(story.state()
-                        .services()
-                        .require(new ServiceId("other"))
-                        .feedback())
+        assertThat(story.state().services().require(new ServiceId("other")).feedback())
                 .isEqualTo(Optional.empty());
     }
 }

@@ -31,7 +31,8 @@ class TrustHistoriesTest {
         history.log().forEach(checker::take);
 
         assertThat(checker.verdict(history.decisions(), List.of()).violations())
-                .filteredOn(violation -> List.of("trust", "slo", "one owner", "gang", "quota", "bind before release", "replay")
+                .filteredOn(violation -> List.of(
+                                "trust", "slo", "one owner", "gang", "quota", "bind before release", "replay")
                         .contains(violation.rule()))
                 .extracting(Violation::text)
                 .isEmpty();

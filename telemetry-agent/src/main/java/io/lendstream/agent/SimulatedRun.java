@@ -3,6 +3,7 @@ package io.lendstream.agent;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.simulated.SimulatedHost;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.simulated.SimulatedTopology;
@@ -19,6 +20,7 @@ import io.lendstream.service.settings.SettingsException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Runs the agent of simulated nodes, as the settings describe them. */
@@ -51,9 +53,16 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
                                 training,
                                 cuttable,
                                 settings.get(AgentKeys.SEED))
-                        .with(SimulatedTopology.NONE.with(SimulatedHost.of(
-                                settings.get(AgentKeys.CPUS).orElse(0),
-                                settings.get(AgentKeys.HOST_MEMORY).orElse(0L)))));
+                        .with(topology(settings, nodes)));
+    }
+
+    /** A node that is the only one has the name that is set; several have names by number. */
+    private static SimulatedTopology topology(Settings settings, int nodes) {
+        SimulatedTopology hosts = SimulatedTopology.NONE.with(SimulatedHost.of(
+                settings.get(AgentKeys.CPUS).orElse(0),
+                settings.get(AgentKeys.HOST_MEMORY).orElse(0L)));
+        Optional<String> name = settings.get(AgentKeys.NODE).filter(any -> nodes == 1);
+        return name.map(NodeId::new).map(hosts::with).orElse(hosts);
     }
 
     private static void checkProcesses(boolean isVirtual) {

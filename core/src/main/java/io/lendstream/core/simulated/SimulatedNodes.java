@@ -100,6 +100,9 @@ public final class SimulatedNodes {
                 throw new IllegalArgumentException(
                         "kinds must have as many nodes as the layout, %d, but have %d".formatted(nodes, sum));
             }
+            if (topology.only().isPresent() && nodes > 1) {
+                throw new IllegalArgumentException("only one node can have a name, but nodes was " + nodes);
+            }
             if (cutNodes > 0 && !kinds.isEmpty()) {
                 throw new IllegalArgumentException("nodes of several kinds are not cut, but cutNodes was " + cutNodes);
             }
@@ -364,11 +367,10 @@ public final class SimulatedNodes {
     }
 
     private static List<Node> nodes(Layout layout, Instant start, String bootId) {
-        int digits = Math.max(2, String.valueOf(layout.nodes - 1).length());
         List<SimulatedGpu> products = layout.products();
         var nodes = new ArrayList<Node>();
         for (int number = 0; number < layout.nodes; number++) {
-            var id = new NodeId("node-%%0%dd".formatted(digits).formatted(number));
+            NodeId id = layout.topology.name(number, layout.nodes);
             var gpus = new ArrayList<Gpu>();
             for (int index = 0; index < layout.gpusPerNode; index++) {
                 Gpu whole = products.get(number).gpu(gpuId(layout.domain, id, index), index);

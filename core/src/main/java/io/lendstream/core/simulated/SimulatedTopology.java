@@ -2,19 +2,22 @@ package io.lendstream.core.simulated;
 
 import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.event.TopologyLabels;
+import io.lendstream.core.id.NodeId;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What simulated nodes report beside their GPUs: their racks and NVLink domains, as labels say them, and their hosts.
+ * What simulated nodes report beside their GPUs: their names, their racks and NVLink domains, as labels say them, and their hosts.
  * Neighbours share a rack or a domain.
  *
  * @param nodesPerNvlinkDomain how many nodes an NVLink domain has; 0 for no label
  * @param nodesPerRack how many nodes a rack has; 0 for no label
  * @param host the CPU and host memory of each node
+ * @param only the name of the only node; empty for names by number, such as {@code node-07}
  */
-public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack, SimulatedHost host) {
+public record SimulatedTopology(
+        int nodesPerNvlinkDomain, int nodesPerRack, SimulatedHost host, Optional<NodeId> only) {
     /** Nodes without labels. */
     public static final SimulatedTopology NONE = new SimulatedTopology(0, 0);
 
@@ -23,7 +26,7 @@ public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack, Simu
 
     /** Nodes that report nothing of their hosts. */
     public SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack) {
-        this(nodesPerNvlinkDomain, nodesPerRack, SimulatedHost.NONE);
+        this(nodesPerNvlinkDomain, nodesPerRack, SimulatedHost.NONE, Optional.empty());
     }
 
     public SimulatedTopology {
@@ -36,7 +39,18 @@ public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack, Simu
 
     /** The same with nodes that report their CPU and host memory. */
     public SimulatedTopology with(SimulatedHost other) {
-        return new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack, other);
+        return new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack, other, only);
+    }
+
+    /** The same with a name for the only node. */
+    public SimulatedTopology with(NodeId name) {
+        return new SimulatedTopology(nodesPerNvlinkDomain, nodesPerRack, host, Optional.of(name));
+    }
+
+    /** The name of a node by its number among so many. */
+    NodeId name(int number, int nodes) {
+        int digits = Math.max(2, String.valueOf(nodes - 1).length());
+        return only.orElseGet(() -> new NodeId("node-%%0%dd".formatted(digits).formatted(number)));
     }
 
     /** The labels of a node by its number, and its host. */

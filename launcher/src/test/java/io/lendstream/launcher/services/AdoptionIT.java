@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.services.Deployment.Printed;
 import io.lendstream.launcher.services.Deployment.Running;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -17,16 +18,20 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The steps of docs/adoption.md. Two replicas, a job, and a process that is not declared run before Lendstream is
- * installed, on three GPUs of training and three of inference.
+ * The steps of docs/adoption.md, on three hosts. A job, two replicas, and two processes that are not declared run before
+ * Lendstream is installed. In between, scheduler, agents and actuators are killed.
  */
-@Timeout(value = 8, unit = TimeUnit.MINUTES)
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 final class AdoptionIT {
     /** Found at a look every 10 s, watched for half a minute, reported again. */
     private static final Duration FOUND = Duration.ofMinutes(2);
@@ -61,46 +66,71 @@ final class AdoptionIT {
     private Path directory;
 
     private final List<Process> strangers = new ArrayList<>();
+    private final List<Host> hosts = new ArrayList<>();
+    private final Map<String, Running> agents = new TreeMap<>();
+    private final Map<String, Running> actuators = new TreeMap<>();
 
     @Test
     void whatRanBeforeIsTakenOverWithoutARestart() throws Exception {
         assumeTrue(Files.isDirectory(Path.of("/proc/self")), "processes are read from /proc, which is not there");
+        Optional<String> obstacle = Host.obstacle();
+        obstacle.ifPresent(why -> System.out.println("the three hosts are one: " + why));
         try (Deployment deployment = new Deployment(1)) {
             prepare();
-            SharedMachine machine = new SharedMachine(deployment, directory, "lab");
-            Running scheduler = scheduler(machine);
-            Running actuator = actuator(machine);
-            machine.startAgent(3);
-            machine.awaitOwners(Pool.TRAINING, FOUND, "free", "free", "free");
-            machine.awaitOwners(Pool.INFERENCE, FOUND, "free", "free", "free");
-            List<GpuId> training = List.copyOf(machine.leases(Pool.TRAINING).keySet());
-            List<GpuId> inference = List.copyOf(machine.leases(Pool.INFERENCE).keySet());
-            Process job = started("it-old-job", training.subList(0, 2));
-            Process unknown = started("it-unknown", training.subList(2, 3));
-            started("it-replica", inference.subList(0, 1));
-            started("it-replica", inference.subList(1, 2));
-            machine.awaitOwners(Pool.TRAINING, FOUND, "foreign", "foreign", "foreign");
+            SharedMachine lab = new SharedMachine(deployment, directory, "lab");
+            for (String name : List.of("host-a", "host-b", "host-c")) {
+                hosts.add(obstacle.isEmpty() ? Host.started(name, deployment, directory) : Host.here(name));
+            }
+            Running scheduler = scheduler(lab);
+            hosts.forEach(host -> agents.put(host.name(), agent(lab, host)));
+            hosts.forEach(host -> actuators.put(host.name(), actuator(lab, host)));
+            lab.awaitOwners(Pool.TRAINING, FOUND, "free", "free", "free");
+            lab.awaitOwners(Pool.INFERENCE, FOUND, "free", "free", "free", "free");
+            startStrangers(lab);
+            lab.awaitOwners(Pool.TRAINING, FOUND, "foreign", "foreign", "foreign");
+            lab.awaitOwners(Pool.INFERENCE, FOUND, "foreign", "foreign", "foreign", "free");
 
-            isTakenOver(machine);
-            actuator.process().destroyForcibly().waitFor();
-            actuator(machine);
+            isTakenOver(lab);
+            killAll(actuators);
+            hosts.forEach(host -> actuators.put(host.name(), actuator(lab, host)));
+            killAll(agents);
             scheduler.process().destroyForcibly().waitFor();
-            scheduler(machine);
-            isInForce(machine);
+            scheduler(lab);
+            hosts.forEach(host -> agents.put(host.name(), agent(lab, host)));
+            isInForce(lab);
             areAllAlive();
-            goesWhenItIsDeleted(machine, job, unknown);
+            goesWhenItIsDeleted(lab);
         } finally {
             strangers.forEach(Process::destroyForcibly);
+            hosts.forEach(Host::close);
         }
     }
 
+    /** A job on two GPUs of the first host, a replica on each of the others, and two that nobody declares. */
+    private void startStrangers(SharedMachine lab) throws IOException {
+        started(0, "it-old-job", gpus(lab, 0).subList(0, 2));
+        started(1, "it-replica", gpus(lab, 1).subList(0, 1));
+        started(2, "it-replica", gpus(lab, 2).subList(0, 1));
+        started(0, "it-unknown", gpus(lab, 0).subList(2, 3));
+        started(2, "it-unknown", gpus(lab, 2).subList(1, 2));
+    }
+
+    /** The GPUs of a host. */
+    private List<GpuId> gpus(SharedMachine lab, int host) {
+        String name = hosts.get(host).name();
+        return Stream.of(Pool.TRAINING, Pool.INFERENCE)
+                .flatMap(pool -> lab.leases(pool).values().stream())
+                .filter(lease -> lease.nodeId().value().equals(name))
+                .map(Lease::gpuId)
+                .toList();
+    }
+
     /** In the advisory mode of a first start, so that nothing else can have moved. */
-    private void isTakenOver(SharedMachine machine) throws Exception {
-        Deployment deployment = machine.deployment();
+    private void isTakenOver(SharedMachine lab) throws Exception {
+        Deployment deployment = lab.deployment();
         Path file = Files.writeString(directory.resolve("lab.yaml"), DECLARED);
         succeeded(deployment.command(directory, "apply", "-f", file.toString()));
-        machine.awaitOwners(Pool.TRAINING, FOUND, "foreign", "training", "training");
-        machine.awaitOwners(Pool.INFERENCE, FOUND, "free", "serving", "serving");
+        areOwners(lab);
 
         Printed shown = succeeded(deployment.command(directory, "adopt", "--dry-run", "--domain", "lab"));
         assertThat(shown.out()).contains("stays foreign:", "no selector matches it");
@@ -113,29 +143,41 @@ final class AdoptionIT {
         areAllAlive();
     }
 
+    /** Each process that is declared owns its GPUs, and the two others are foreign. */
+    private void areOwners(SharedMachine lab) {
+        lab.awaitOwners(Pool.TRAINING, FOUND, "foreign", "training", "training");
+        lab.awaitOwners(Pool.INFERENCE, FOUND, "foreign", "free", "serving", "serving");
+    }
+
     /** Switching advice off moves nothing that runs. */
-    private void isInForce(SharedMachine machine) throws Exception {
-        succeeded(machine.deployment()
+    private void isInForce(SharedMachine lab) throws Exception {
+        succeeded(lab.deployment()
                 .command(directory, "trust", "all", "--anyway", "--reason", "it is a test", "--domain", "lab"));
         await().during(Duration.ofSeconds(12))
                 .atMost(Deployment.PATIENCE)
-                .untilAsserted(() -> assertThat(machine.owners(Pool.TRAINING))
+                .untilAsserted(() -> assertThat(lab.owners(Pool.TRAINING))
                         .containsExactlyInAnyOrder("foreign", "training", "training"));
-        machine.awaitOwners(Pool.INFERENCE, FOUND, "free", "serving", "serving");
+        areOwners(lab);
     }
 
     /** From now on the job is one like any other. */
-    private void goesWhenItIsDeleted(SharedMachine machine, Process job, Process unknown) throws Exception {
-        succeeded(machine.deployment().command(directory, "delete", "job", "bert"));
-        assertThat(job.waitFor(60, TimeUnit.SECONDS))
+    private void goesWhenItIsDeleted(SharedMachine lab) throws Exception {
+        succeeded(lab.deployment().command(directory, "delete", "job", "bert"));
+        assertThat(strangers.get(0).waitFor(60, TimeUnit.SECONDS))
                 .as("the job's process has ended")
                 .isTrue();
-        machine.awaitOwners(Pool.TRAINING, FOUND, "foreign", "free", "free");
-        assertThat(unknown.isAlive()).isTrue();
+        lab.awaitOwners(Pool.TRAINING, FOUND, "foreign", "free", "free");
+        assertThat(strangers.subList(1, 5)).allMatch(Process::isAlive);
     }
 
     private void areAllAlive() {
-        assertThat(strangers).hasSize(4).allMatch(Process::isAlive);
+        assertThat(strangers).hasSize(5).allMatch(Process::isAlive);
+    }
+
+    private static void killAll(Map<String, Running> services) throws InterruptedException {
+        for (Running service : services.values()) {
+            Host.kill(service.process());
+        }
     }
 
     private static Printed succeeded(Printed printed) {
@@ -154,8 +196,8 @@ final class AdoptionIT {
                 """);
     }
 
-    private Running scheduler(SharedMachine machine) {
-        return machine.start(
+    private Running scheduler(SharedMachine lab) {
+        return lab.start(
                 ServiceKind.SCHEDULER,
                 "--set",
                 "scheduler.policy=lendstream:plan-every=5s",
@@ -167,24 +209,49 @@ final class AdoptionIT {
                 "kafka.state.dir=" + directory.resolve("scheduler-state"));
     }
 
-    private Running actuator(SharedMachine machine) {
-        return machine.start(
+    /** Three GPUs on the first host, of training, and two on each other one, of inference. */
+    private Running agent(SharedMachine lab, Host host) {
+        boolean isFirst = host == hosts.get(0);
+        return lab.start(
+                host,
+                ServiceKind.AGENT,
+                "--backend",
+                "simulated",
+                "--nodes",
+                "1",
+                "--gpus-per-node",
+                isFirst ? "3" : "2",
+                "--training-nodes",
+                isFirst ? "1" : "0",
+                "--set",
+                "agent.node=" + host.name(),
+                "--set",
+                "agent.domain=lab",
+                "--set",
+                "agent.simulated.processes=true",
+                "--set",
+                "agent.period=1s");
+    }
+
+    private Running actuator(SharedMachine lab, Host host) {
+        return lab.start(
+                host,
                 ServiceKind.ACTUATOR,
                 "--state-dir",
-                directory.resolve("actuator").toString(),
+                directory.resolve("actuator-" + host.name()).toString(),
+                "--set",
+                "actuator.name=" + host.name(),
                 "--set",
                 "actuator.driver=process",
                 "--set",
-                "actuator.nodes=all",
+                "actuator.nodes=" + host.name(),
                 "--set",
                 "actuator.domains=lab",
                 "--set",
                 "actuator.process.programs=" + directory.resolve("programs"));
     }
 
-    private Process started(String role, List<GpuId> gpus) throws IOException {
-        Process started = SharedMachine.started(role, gpus);
-        strangers.add(started);
-        return started;
+    private void started(int host, String role, List<GpuId> gpus) throws IOException {
+        strangers.add(SharedMachine.started(role, gpus, hosts.get(host)));
     }
 }

@@ -39,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
@@ -184,8 +185,20 @@ final class Deployment implements AutoCloseable {
         return kafka;
     }
 
+    /** The ports of broker and registry. */
+    List<Integer> ports() {
+        return List.of(
+                Integer.parseInt(bootstrapServers.substring(bootstrapServers.lastIndexOf(':') + 1)),
+                URI.create(registry).getPort());
+    }
+
     /** Starts a service with these arguments; a scheduler also with the settings of simulated clusters. */
     Running start(ServiceKind service, Path log, List<String> arguments) {
+        return start(service, log, arguments, command -> command);
+    }
+
+    /** The same by a changed command, such as one that enters a {@link Host}. */
+    Running start(ServiceKind service, Path log, List<String> arguments, UnaryOperator<List<String>> changed) {
         var command = new ArrayList<String>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
@@ -203,7 +216,7 @@ final class Deployment implements AutoCloseable {
         command.addAll(arguments);
         try {
             var running = new Running(
-                    new ProcessBuilder(command)
+                    new ProcessBuilder(changed.apply(command))
                             .redirectErrorStream(true)
                             .redirectOutput(log.toFile())
                             .start(),

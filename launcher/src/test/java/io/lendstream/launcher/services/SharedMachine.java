@@ -45,15 +45,25 @@ record SharedMachine(Deployment deployment, Path directory, String domain) {
 
     /** Starts a service, and waits until it is ready. */
     Running start(ServiceKind kind, String... more) {
+        return start(Host.here(""), kind, more).ready();
+    }
+
+    /** Starts a service on a host. */
+    Running start(Host host, ServiceKind kind, String... more) {
         List<String> arguments = deployment.with(more);
         arguments.addAll(List.of("--set", "health.port=0"));
         String log = "%s-%d.log".formatted(kind.command(), System.nanoTime());
-        return deployment.start(kind, directory.resolve(log), arguments).ready();
+        return deployment.start(kind, directory.resolve(log), arguments, host::inside);
     }
 
     /** A process that a user starts on GPUs past Lendstream. */
     static Process started(String role, List<GpuId> gpus) throws IOException {
-        ProcessBuilder sleep = new ProcessBuilder("sleep", "600");
+        return started(role, gpus, Host.here(""));
+    }
+
+    /** The same on a host. */
+    static Process started(String role, List<GpuId> gpus, Host host) throws IOException {
+        ProcessBuilder sleep = new ProcessBuilder(host.inside(List.of("sleep", "600")));
         sleep.environment()
                 .put(
                         "CUDA_VISIBLE_DEVICES",

@@ -116,7 +116,7 @@ final class HistoryCost implements Bench {
             }
             events[0]++;
             byte[] value = bytes(TopicCatalogue.DOMAIN_EVENTS, event);
-            second.add(new Logged(event, value, step));
+            second.add(new Logged(event, ByteBuffer.wrap(value), step));
             bytesByKind.merge(event.event().getClass().getSimpleName(), (long) value.length, Long::sum);
             for (Decision decision : step.decisions()) {
                 decisions.add(TopicCatalogue.DECISIONS, event, bytes(TopicCatalogue.DECISIONS, decision));
@@ -151,7 +151,7 @@ final class HistoryCost implements Bench {
     }
 
     /** An event of the log with the step that it led to. */
-    private record Logged(DomainEvent event, byte[] value, Step step) {
+    private record Logged(DomainEvent event, ByteBuffer value, Step step) {
         /** When a commit is due after it, as the scheduler's {@code CommitPace} has it; in milliseconds. */
         double due(double now, double committed) {
             if (!step.decisions().isEmpty()) {
@@ -196,7 +196,7 @@ final class HistoryCost implements Bench {
                 Logged each = second.get(i);
                 double now = millis + 1000.0 * i / second.size();
                 commitUntil(now);
-                add(TopicCatalogue.DOMAIN_EVENTS, each.event(), each.value());
+                add(TopicCatalogue.DOMAIN_EVENTS, each.event(), each.value().array());
                 due = Math.min(due, each.due(now, committed));
                 commitUntil(now);
             }

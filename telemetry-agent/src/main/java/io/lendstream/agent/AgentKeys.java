@@ -21,7 +21,9 @@ public final class AgentKeys {
     public static final Key<Duration> PERIOD = Key.period("agent.period", "15s", "Interval of samples.");
 
     public static final Key<Optional<String>> NODE = Key.name(
-                    "agent.node", "node", "Name of this node; empty for the host name. A simulated node has it if agent.nodes is 1.")
+                    "agent.node",
+                    "node",
+                    "Name of this node; empty for the host name. A simulated node has it if agent.nodes is 1.")
             .optional();
     public static final Key<Pool> POOL =
             Key.choice("agent.pool", List.of(Pool.INFERENCE, Pool.TRAINING), Pool.INFERENCE, "Pool of this node.");

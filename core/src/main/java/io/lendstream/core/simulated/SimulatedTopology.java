@@ -16,8 +16,7 @@ import java.util.TreeMap;
  * @param host the CPU and host memory of each node
  * @param only the name of the only node; empty for names by number, such as {@code node-07}
  */
-public record SimulatedTopology(
-        int nodesPerNvlinkDomain, int nodesPerRack, SimulatedHost host, Optional<NodeId> only) {
+public record SimulatedTopology(int nodesPerNvlinkDomain, int nodesPerRack, SimulatedHost host, Optional<NodeId> only) {
     /** Nodes without labels. */
     public static final SimulatedTopology NONE = new SimulatedTopology(0, 0);
 

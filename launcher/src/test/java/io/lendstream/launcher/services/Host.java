@@ -63,7 +63,8 @@ final class Host implements AutoCloseable {
                         "-c",
                         "ip link set lo up; exec sleep 3600")
                 .start();
-        await().atMost(Deployment.PATIENCE).until(() -> keeper.children().findAny().isPresent() || !keeper.isAlive());
+        await().atMost(Deployment.PATIENCE)
+                .until(() -> keeper.children().findAny().isPresent() || !keeper.isAlive());
         Host host = new Host(name, Optional.of(keeper));
         for (int port : deployment.ports()) {
             host.relays.addAll(Relay.started(host, port, directory));

@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.lendstream.launcher.services.Deployment.Running;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -20,8 +21,6 @@ import java.util.List;
  * see. So a service on a {@link Host} reaches the broker at the address that the broker names.
  */
 final class Relay {
-    private static final String HERE = "127.0.0.1";
-
     private Relay() {}
 
     /** One relay on a host, and one that goes on from there. */
@@ -62,7 +61,8 @@ final class Relay {
     /** {@code in SOCKET PORT} listens at the port, and {@code out SOCKET PORT} at the socket. */
     public static void main(String[] arguments) throws IOException {
         UnixDomainSocketAddress socket = UnixDomainSocketAddress.of(arguments[1]);
-        InetSocketAddress port = new InetSocketAddress(HERE, Integer.parseInt(arguments[2]));
+        InetSocketAddress port =
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[2]));
         boolean isInside = arguments[0].equals("in");
         try (ServerSocketChannel server = isInside
                 ? ServerSocketChannel.open().bind(port)

@@ -72,7 +72,7 @@ final class StreamsProperties {
         Map<String, Object> all = new HashMap<>();
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-        // Decisions, and whatever else others wait for, do not wait for it (CommitPace); under exactly-once the log
+        // Decisions, and all else that others wait for, do not wait for it (CommitPace). Under exactly-once the log
         // does,
         // because larger batches of it compress better.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 1_000 : 200);
@@ -91,13 +91,7 @@ final class StreamsProperties {
         unlessSaid(site, all, ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
         // The forecaster and the actuator may write in transactions, independent of the scheduler's own setting.
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG), "read_committed");
-        // Another instance keeps a copy of the state. It takes over once this one has been silent for the shortest
-        // session timeout that a stock broker allows and its transaction has ended; docs/faults.md has the resulting
-        // times.
-        all.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, 1);
-        all.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 6000);
-        all.put(StreamsConfig.consumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), 1500);
-        all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), 6000);
+        addTakeover(all);
         // A broker that hangs without closing its connections is abandoned after this time, not after Kafka's 30 s.
         all.put(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000);
         addAdminTimeouts(site, all);
@@ -106,6 +100,16 @@ final class StreamsProperties {
         all.putAll(site);
         all.put(ContinueToDeadLetters.REFUSED_LETTERS, new RefusedLetters());
         return all;
+    }
+
+    private static void addTakeover(Map<String, Object> all) {
+        // Another instance keeps a copy of the state. It takes over once this one has been silent for the shortest
+        // session timeout that a stock broker allows and its transaction has ended; docs/faults.md has the resulting
+        // times.
+        all.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, 1);
+        all.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 6000);
+        all.put(StreamsConfig.consumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), 1500);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), 6000);
     }
 
     private static void addAdminTimeouts(Map<String, ?> site, Map<String, Object> all) {

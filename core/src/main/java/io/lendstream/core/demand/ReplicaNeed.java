@@ -71,8 +71,8 @@ public record ReplicaNeed(
     }
 
     /**
-     * The replicas needed: the greatest of the three numbers with those beyond, or the sum of roles. A forecast can only
-     * raise them.
+     * The replicas needed: the greatest of the three numbers with those beyond, or the sum of roles. A forecast can
+     * only raise them.
      */
     public int replicas() {
         if (!roles.isEmpty()) {

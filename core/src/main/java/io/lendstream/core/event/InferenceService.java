@@ -7,7 +7,6 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.Flat;
-import io.lendstream.core.persistent.WhenAbsent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -29,8 +28,7 @@ import java.util.OptionalInt;
  * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be
  *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
  * @param queue the queue whose quota its replicas count in; without one it has no quota
- * @param hardware the kinds of GPU that it may use, and the shapes of replicas of several units
- * @param removed whether the record ends the declaration: the service gives up all it has, and is then forgotten
+ * @param hardware the kinds of GPU that it may use, the shapes of replicas of several units, and whether it is removed
  */
 public record InferenceService(
         ServiceId service,
@@ -44,8 +42,7 @@ public record InferenceService(
         Duration warmUp,
         Optional<Long> sliceMemoryBytes,
         Optional<QueueId> queue,
-        @Flat ServiceShapes hardware,
-        @WhenAbsent("false") boolean removed)
+        @Flat ServiceShapes hardware)
         implements Event {
     public InferenceService {
         models = List.copyOf(models);
@@ -58,36 +55,6 @@ public record InferenceService(
         Checks.atLeast("floorReplicas", 0, floorReplicas);
         Checks.atLeast("warmUp in milliseconds", 0, Limits.millis(warmUp));
         sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
-    }
-
-    /** A declared service. */
-    public InferenceService(
-            ServiceId service,
-            DomainId domain,
-            Instant at,
-            List<String> models,
-            Duration slo,
-            double replicaCapacityPerSecond,
-            Optional<Integer> replicaConcurrency,
-            int floorReplicas,
-            Duration warmUp,
-            Optional<Long> sliceMemoryBytes,
-            Optional<QueueId> queue,
-            ServiceShapes hardware) {
-        this(
-                service,
-                domain,
-                at,
-                models,
-                slo,
-                replicaCapacityPerSecond,
-                replicaConcurrency,
-                floorReplicas,
-                warmUp,
-                sliceMemoryBytes,
-                queue,
-                hardware,
-                false);
     }
 
     /** A service without a declared memory need. */
@@ -151,6 +118,11 @@ public record InferenceService(
         return on(hardware.adopting(selector));
     }
 
+    /** Whether the record ends the declaration: the service gives up all it has, and is then forgotten. */
+    public boolean removed() {
+        return hardware.removed();
+    }
+
     /** The record that ends its declaration. It claims nothing and needs nothing. */
     public InferenceService removedAt(Instant time) {
         return new InferenceService(
@@ -165,8 +137,7 @@ public record InferenceService(
                 warmUp,
                 sliceMemoryBytes,
                 queue,
-                hardware.unclaimed(),
-                true);
+                hardware.gone());
     }
 
     private InferenceService on(ServiceShapes other) {

@@ -3,6 +3,7 @@ package io.lendstream.core.event;
 import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.persistent.WhenAbsent;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -18,18 +19,29 @@ import java.util.Set;
  *     replica has one GPU
  * @param roleFloors the floors of roles that differ from the floor of the service; only of a service with shapes
  * @param adopt which replicas that run already the service claims; empty if none does
+ * @param removed whether the service gives up all it has
  */
 public record ServiceShapes(
         List<KindCapacity> capacities,
         List<ReplicaShape> shapes,
         List<RoleFloor> roleFloors,
-        Optional<AdoptionSelector> adopt) {
+        Optional<AdoptionSelector> adopt,
+        @WhenAbsent("false") boolean removed) {
     /** Replicas of one GPU of any kind. */
     public static final ServiceShapes PLAIN = new ServiceShapes(List.of(), List.of(), List.of());
 
     /** Hardware of replicas none of which runs already. */
     public ServiceShapes(List<KindCapacity> capacities, List<ReplicaShape> shapes, List<RoleFloor> roleFloors) {
         this(capacities, shapes, roleFloors, Optional.empty());
+    }
+
+    /** Hardware of a service that keeps it. */
+    public ServiceShapes(
+            List<KindCapacity> capacities,
+            List<ReplicaShape> shapes,
+            List<RoleFloor> roleFloors,
+            Optional<AdoptionSelector> adopt) {
+        this(capacities, shapes, roleFloors, adopt, false);
     }
 
     public ServiceShapes {
@@ -174,19 +186,20 @@ public record ServiceShapes(
                 only.capacities().isEmpty() ? capacities : only.capacities(),
                 only.starts().saysMore() ? List.of(only.ofStarts()) : List.of(),
                 List.of(),
-                adopt);
+                adopt,
+                removed);
     }
 
     ServiceShapes withKinds(List<KindCapacity> kinds) {
-        return new ServiceShapes(kinds, shapes, roleFloors, adopt);
+        return new ServiceShapes(kinds, shapes, roleFloors, adopt, removed);
     }
 
     ServiceShapes withShapes(List<ReplicaShape> others) {
-        return new ServiceShapes(capacities, others, roleFloors, adopt);
+        return new ServiceShapes(capacities, others, roleFloors, adopt, removed);
     }
 
     ServiceShapes withFloors(List<RoleFloor> floors) {
-        return new ServiceShapes(capacities, shapes, floors, adopt);
+        return new ServiceShapes(capacities, shapes, floors, adopt, removed);
     }
 
     /** A shape of several nodes that are one node. */
@@ -213,11 +226,11 @@ public record ServiceShapes(
 
     /** The same of a service that claims replicas that run already. */
     ServiceShapes adopting(AdoptionSelector selector) {
-        return new ServiceShapes(capacities, shapes, roleFloors, Optional.of(selector));
+        return new ServiceShapes(capacities, shapes, roleFloors, Optional.of(selector), removed);
     }
 
-    /** The same without floors of roles, of a service that claims nothing. */
-    ServiceShapes unclaimed() {
-        return new ServiceShapes(capacities, shapes, List.of());
+    /** The same without floors of roles, of a service that claims nothing and gives up all it has. */
+    ServiceShapes gone() {
+        return new ServiceShapes(capacities, shapes, List.of(), Optional.empty(), true);
     }
 }

@@ -5,7 +5,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
 
-/** Nothing is lent of what a service left that missed its SLO a short time ago. */
+/** No GPU is lent that a service left which missed its SLO a short time ago. */
 final class SloRule implements HistoryRule {
     private final Violations violations;
 

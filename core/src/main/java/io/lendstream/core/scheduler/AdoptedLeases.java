@@ -19,7 +19,7 @@ record AdoptedLeases(StepBuilder builder, SchedulerSettings settings) {
     }
 
     private List<GpuId> takenOver(Duration within) {
-        TrustGuard trust = new TrustGuard(builder, settings);
+        TrustReturns trust = new TrustReturns(builder, settings);
         return new Deadlines(builder, settings)
                 .lent(within).stream()
                         .filter(id -> trust.isTakenOver(builder.gpu(id)))

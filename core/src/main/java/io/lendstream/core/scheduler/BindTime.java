@@ -25,8 +25,8 @@ record BindTime(SchedulerSettings settings) {
     }
 
     /**
-     * The time of a start from nothing on a kind of GPU. Where start-up times are learned, the declared one may be three
-     * times too short until enough starts are measured.
+     * The time of a start from nothing on a kind of GPU. Where start-up times are learned, the declared one may be
+     * three times too short until enough starts are measured.
      *
      * @param shape the name of the shape; empty for a replica of one GPU
      */

@@ -102,7 +102,7 @@ final class Deadlines {
                                     Safety.inputs(builder)));
             return;
         }
-        new TrustGuard(builder, settings).takeBackExcess();
+        new TrustReturns(builder, settings).takeBackExcess();
         if (lent(settings.lease().dividedBy(2)).isEmpty()) {
             return;
         }

@@ -13,7 +13,6 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
-import io.lendstream.core.event.NodeSamples;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SampleSummary;
@@ -115,7 +114,7 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable sampleSummary(SampleSummary summary) {
-        return () -> summary.nodes().forEach(this::take);
+        return () -> new SummedSamples(builder).take(summary);
     }
 
     @Override
@@ -342,15 +341,6 @@ final class EventApplier implements Event.Cases<Runnable> {
         if (model.users().heeded()) {
             new UserSamples(builder, inventory, model.users()).take(telemetry, before);
         }
-    }
-
-    /** Samples of another boot, or older ones than the last, do not count. */
-    private void take(NodeSamples samples) {
-        builder.nodes()
-                .get(samples.nodeId())
-                .filter(node -> NodeSamples.check(node.bootId()) == samples.bootCheck())
-                .filter(node -> node.sequence() < samples.sequence())
-                .ifPresent(node -> builder.put(node.heard(samples)));
     }
 
     private void tell(GpuId id, int xid) {

@@ -5,6 +5,7 @@ import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
@@ -73,15 +74,16 @@ final class KindNeed {
 
     /** The need of a service at a time, counted in replicas on these kinds first. */
     static ReplicaNeed need(
-            Scheduler scheduler,
+            Policy policy,
+            SchedulerSettings settings,
             ServiceState service,
             Instant now,
             Collection<KindId> ofDomain,
             List<Optional<KindId>> ofReplicas) {
         InferenceService spec = service.spec();
-        InferenceService timed = scheduler.settings().timed(service);
-        Duration lead = new StartLead(scheduler.settings()).ofSingle(timed, warmUp(timed, ofDomain::contains));
-        boolean looksAhead = scheduler.policy().info().looksAhead();
+        InferenceService timed = settings.timed(service);
+        Duration lead = new StartLead(settings).ofSingle(timed, warmUp(timed, ofDomain::contains));
+        boolean looksAhead = policy.info().looksAhead();
         KindNeed byKind =
                 new KindNeed(spec, ofDomain::contains, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix));
         return byKind.need.apply(ReplicaMix.of(spec, ofReplicas, byKind.perSecond));

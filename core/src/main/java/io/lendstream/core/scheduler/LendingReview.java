@@ -110,8 +110,8 @@ public final class LendingReview {
     private UnitReview idle(GpuState unit) {
         GpuId id = unit.gpuId();
         Rehearsal.Notes notes = rehearsal.notes();
-        Safety safety = new Safety(scheduler.settings());
-        TrustGuard trust = new TrustGuard(rehearsal.before(), scheduler.settings());
+        LoanGuard loans = new LoanGuard(rehearsal.before(), scheduler.settings());
+        TrustGuard trust = loans.trust();
         if (state.mode().level().onlyObserves()) {
             return lasting(id, Cause.TRUST, trust.limit().orElseThrow());
         }
@@ -128,15 +128,13 @@ public final class LendingReview {
         if (!rehearsal.before().isReachable(unit)) {
             return lasting(id, Cause.NODE_AWAY, away(unit));
         }
-        Optional<String> off = safety.againstLending().filter(any -> unit.pool() == Pool.INFERENCE);
+        Optional<String> off = new Safety(scheduler.settings()).againstLending();
         if (off.isPresent()) {
             return lasting(id, Cause.LENDING_OFF, off.get());
         }
         return unplanned(unit)
                 .or(() -> trust.against(unit).map(why -> lasting(id, Cause.TRUST, why)))
-                .or(() -> new LoanGuard(rehearsal.before(), scheduler.settings())
-                        .bySlo(unit)
-                        .map(why -> lasting(id, Cause.NEEDED, why)))
+                .or(() -> loans.bySlo(unit).map(why -> lasting(id, Cause.NEEDED, why)))
                 .orElseGet(
                         () -> unit.isWhole()
                                 ? planned(unit, notes.plan(id).orElseThrow())

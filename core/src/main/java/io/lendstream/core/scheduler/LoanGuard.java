@@ -60,7 +60,7 @@ record LoanGuard(StepBuilder builder, SchedulerSettings settings) {
                                         SloFeedback.WITHHELD.toMinutes()));
     }
 
-    private TrustGuard trust() {
+    TrustGuard trust() {
         return new TrustGuard(builder, settings);
     }
 

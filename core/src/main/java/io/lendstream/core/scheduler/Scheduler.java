@@ -143,7 +143,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         Deadlines deadlines = new Deadlines(step, settings);
         deadlines.expire(false);
         new JobChanges(step, settings).dropLostGpus(false);
-        new TrustGuard(step, settings).takeBackOlder();
+        new TrustReturns(step, settings).takeBackOlder();
         new AdoptedLeases(step, settings).renew();
         return step.finished();
     }
@@ -192,7 +192,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         }
         ServiceState counted =
                 service.describedBy(service.spec().countedBy(settings.model().gpuKinds()));
-        return KindNeed.need(this, counted, now, ofDomain, ofReplicas);
+        return KindNeed.need(policy, settings, counted, now, ofDomain, ofReplicas);
     }
 
     /** Whether a state allows that GPUs are taken from tenants for quotas. */

@@ -18,7 +18,7 @@ import java.util.Set;
  * Ends services that are no longer declared. Such a service has no demand, floor or selector. Its replicas are drained
  * and stopped, those that start once they are up. When it holds no unit any more, it is forgotten.
  *
- * @see <a href="https://kubernetes.io/docs/concepts/architecture/garbage-collection/">Kubernetes, deletion of owners</a>
+ * @see <a href="https://kubernetes.io/docs/concepts/architecture/garbage-collection/">Kubernetes, deletion</a>
  */
 record ServiceRemoval(StepBuilder builder) {
     /** Follows the record that ends a declaration. Its requests count no more. */

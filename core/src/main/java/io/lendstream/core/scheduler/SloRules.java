@@ -5,8 +5,8 @@ import java.util.Map;
 /**
  * What a service gets that misses its SLO. Logs of older versions lack this setting.
  *
- * @param extra greatest number of replicas beyond those of its load, as a share of them; one is always allowed. 0: none,
- *     and missed SLOs have no effect on replicas and loans
+ * @param extra greatest number of replicas beyond those of its load, as a share of them; one is always allowed. 0:
+ *     none, and missed SLOs have no effect on replicas and loans
  */
 public record SloRules(double extra) {
     /** Missed SLOs have no effect. */

@@ -2,11 +2,13 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.event.StartTimes;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Replica;
@@ -18,9 +20,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Learns from reports how long replicas take to start. A report counts once for each shape and kind of GPU, however many
- * replicas it names, and only if it has the time by the clock of its actuator. A replica of several units counts once all
- * its units are bound. A replica that is taken over is not started.
+ * Learns from reports how long replicas take to start. A report counts once for each shape and kind of GPU, however
+ * many replicas it names, and only if it has the time by the clock of its actuator. A replica of several units counts
+ * once all its units are bound. A replica that is taken over is not started.
  */
 record StartReports(StepBuilder builder, SchedulerSettings settings) {
     /** A start that was given up counts for at most this time, or ten times the declared one if that is longer. */
@@ -42,6 +44,20 @@ record StartReports(StepBuilder builder, SchedulerSettings settings) {
         boolean isLike(Start other) {
             return shape.equals(other.shape) && unit.kind().equals(other.unit.kind()) && cached.equals(other.cached);
         }
+    }
+
+    /** Whether a step's report changes the start-up time of a service, and with it the need of the service ahead. */
+    static boolean changeNeed(StepBuilder step, SchedulerSettings settings) {
+        Optional<ServiceId> service = settings.learn()
+                ? step.event().asReport().flatMap(ActuationReport::tenant).flatMap(Tenant::serviceId)
+                : Optional.empty();
+        return service.isPresent()
+                && !timed(step.before().services().get(service.get()))
+                        .equals(timed(step.services().get(service.get())));
+    }
+
+    private static Optional<InferenceService> timed(Optional<ServiceState> service) {
+        return service.map(ServiceState::timed);
     }
 
     /** To be called before a report is applied. */

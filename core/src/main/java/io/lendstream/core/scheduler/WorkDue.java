@@ -20,7 +20,6 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
@@ -233,18 +232,8 @@ class WorkDue {
                 .isPresent();
     }
 
-    /** Whether a report changes the start-up time of a service, and with it what the service needs ahead. */
     private static boolean learnsStarts(Situation it) {
-        Optional<ServiceId> service = it.scheduler().settings().learn()
-                ? it.step().event().asReport().flatMap(ActuationReport::tenant).flatMap(Tenant::serviceId)
-                : Optional.empty();
-        return service.isPresent()
-                && !timed(it.step().before().services().get(service.get()))
-                        .equals(timed(it.step().services().get(service.get())));
-    }
-
-    private static Optional<InferenceService> timed(Optional<ServiceState> service) {
-        return service.map(ServiceState::timed);
+        return StartReports.changeNeed(it.step(), it.scheduler().settings());
     }
 
     private static boolean doSomeWait(Situation it) {

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What simulated nodes report beside their GPUs: their names, their racks and NVLink domains, as labels say them, and their hosts.
- * Neighbours share a rack or a domain.
+ * What simulated nodes report beside their GPUs: their names, their racks and NVLink domains, as labels say them, and
+ * their hosts. Neighbours share a rack or a domain.
  *
  * @param nodesPerNvlinkDomain how many nodes an NVLink domain has; 0 for no label
  * @param nodesPerRack how many nodes a rack has; 0 for no label

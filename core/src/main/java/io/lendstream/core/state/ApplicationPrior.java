@@ -71,8 +71,8 @@ public final class ApplicationPrior {
 
     /**
      * The speed of a job about which nothing is known: a second a step at its initial batch on one GPU, a fifth of it
-     * constant. The network takes 0.15 s on one node and 0.8 s on several. So it is near the median of the profiles that
-     * Pollux published.
+     * constant. The network takes 0.15 s on one node and 0.8 s on several. So it is near the median of the profiles
+     * that Pollux published.
      *
      * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021</a>
      */

@@ -8,8 +8,8 @@ import java.util.Optional;
 
 /**
  * The replicas that a service gets beyond its load, because it missed its SLO although it had those for its load: its
- * replicas answer less than was declared or learned. Each step adds a quarter. A step is taken back after a time without
- * a miss; if that was too early, the next time is twice as long.
+ * replicas answer less than was declared or learned. Each step adds a quarter. A step is taken back after a time
+ * without a miss; if that was too early, the next time is twice as long.
  *
  * @param steps steps of a quarter; 0 or more
  * @param changedAt when a step was last added or taken back
@@ -25,7 +25,7 @@ public record SloFeedback(
         Duration patience,
         boolean isTaken,
         List<SloMisses> misses) {
-    /** For how long after a miss nothing is lent of what the service left. */
+    /** For how long after a miss no GPU is lent that the service left. */
     public static final Duration WITHHELD = Duration.ofMinutes(10);
 
     private static final double STEP = 0.25;
@@ -56,7 +56,7 @@ public record SloFeedback(
     }
 
     /**
-     * With the next step that adds a replica; the same if the bound allows none. Windows count anew, so that the next
+     * With the next step that adds a replica; the same if the bound allows none. Windows count again from zero, so that the next
      * step waits for the effect of this one.
      *
      * @param needed replicas that the service needs for its load
@@ -95,7 +95,7 @@ public record SloFeedback(
                         .isEmpty();
     }
 
-    /** Whether nothing may be lent of what the service left. */
+    /** Whether no GPU may be lent that the service left. */
     public boolean withholds(Instant now) {
         return missedAt.map(last -> last.plus(WITHHELD)).filter(now::isBefore).isPresent();
     }

@@ -46,7 +46,7 @@ public record WrongDeclarations(double startUpFactor, boolean withProfiles) {
         return real.warmUp().map(time -> real.warmingUpIn(scaled(time))).orElse(real);
     }
 
-    /** Wake-ups from sleep stay as they are: nobody measures them. */
+    /** Wake-ups from sleep stay as they are: no report measures them. */
     private ReplicaShape declared(ReplicaShape real) {
         StartTimes starts = real.starts();
         return real.onKinds(real.capacities().stream().map(this::declared).toList())

@@ -260,6 +260,12 @@ public final class GroupKnapsack {
                 }
             }
         }
+        return trim(job, reach, roomOfFirst, ceiling, shortfall);
+    }
+
+    /** Keeps the new states of a job from the first to the last that can still be a part of the best division. */
+    private boolean trim(int job, int reach, int roomOfFirst, double ceiling, double shortfall) {
+        int to = offset[job + 1];
         int begin = reach;
         int end = 0;
         for (int s = 0; s < reach; s++) {

@@ -67,6 +67,7 @@ final class FaultScenario {
     private static final int ENOUGH = 5;
 
     private final Random random;
+    private final boolean learns;
     private final Bug bug;
     private final FaultProfile weather;
     private final Network network;
@@ -84,6 +85,7 @@ final class FaultScenario {
 
     FaultScenario(long seed, Bug bug) {
         this.random = new Random(seed);
+        this.learns = seed % 2 == 1;
         this.bug = bug;
         this.weather = FaultProfile.of(random);
         this.network = new Network(random, weather);
@@ -247,7 +249,7 @@ final class FaultScenario {
                             usual.repartitionEvery(),
                             usual.planPhase(),
                             usual.model(),
-                            random.nextBoolean()));
+                            learns));
             this.brain = new SimScheduler(scheduler, bug, ClusterState.empty(domain), new ArrayDeque<>());
         }
 

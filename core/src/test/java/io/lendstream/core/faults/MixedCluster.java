@@ -108,7 +108,7 @@ final class MixedCluster {
         this.truth = new ClusterTruth(world);
         this.crashes = random.nextBoolean();
         this.takeOvers = random.nextInt(3) == 0;
-        this.brain = new SimScheduler(scheduler(), bug::step);
+        this.brain = new SimScheduler(scheduler(seed % 2 == 1), bug::step);
         for (ActuatorDescription each : world.actuators()) {
             hands.add(
                     each.abilities().atBind() == UnitChoice.UNIT
@@ -125,7 +125,8 @@ final class MixedCluster {
         }
     }
 
-    private Scheduler scheduler() {
+    /** @param learns whether start-up times are learned; not drawn, so that other draws stay */
+    private Scheduler scheduler(boolean learns) {
         SchedulerSettings usual = SchedulerSettings.DEFAULTS;
         ClusterModel model = ClusterModel.KINDS.with(TopologyLabels.of("", "rack"));
         return new Scheduler(
@@ -148,7 +149,7 @@ final class MixedCluster {
                         usual.repartitionEvery(),
                         usual.planPhase(),
                         model,
-                        random.nextBoolean()));
+                        learns));
     }
 
     /** Goes through all of it. */

@@ -56,8 +56,8 @@ public record SloFeedback(
     }
 
     /**
-     * With the next step that adds a replica; the same if the bound allows none. Windows count again from zero, so that the next
-     * step waits for the effect of this one.
+     * With the next step that adds a replica; the same if the bound allows none. Windows count again from zero, so that
+     * the next step waits for the effect of this one.
      *
      * @param needed replicas that the service needs for its load
      * @param most greatest number of replicas beyond them, as a share; one is always allowed

@@ -19,9 +19,19 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
         if (settings.changeLimits().slo().isOn()) {
             builder.event()
                     .asRate()
+                    .filter(this::isNews)
                     .ifPresent(
                             rate -> builder.services().get(rate.service()).ifPresent(service -> follow(service, rate)));
         }
+    }
+
+    /** Not a rate that came before, was overtaken, or is of a service that is removed. */
+    private boolean isNews(RequestRate rate) {
+        return builder.before()
+                .services()
+                .get(rate.service())
+                .filter(service -> !service.spec().removed() && !service.hasSeen(rate))
+                .isPresent();
     }
 
     private void follow(ServiceState service, RequestRate rate) {

@@ -73,7 +73,8 @@ public record SloFeedback(
         }
         Duration twice = patience.plus(patience);
         Duration longer = twice.compareTo(LONGEST_PATIENCE) > 0 ? LONGEST_PATIENCE : twice;
-        return new SloFeedback(next, now, missedAt, isTaken ? longer : patience, false, List.of());
+        boolean wasTooEarly = isTaken && now.isBefore(changedAt.plus(patience));
+        return new SloFeedback(next, now, missedAt, wasTooEarly ? longer : patience, false, List.of());
     }
 
     /** With one step less, if it has met its SLO for long enough. */

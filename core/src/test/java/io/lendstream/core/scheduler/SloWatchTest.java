@@ -138,19 +138,7 @@ class SloWatchTest {
         loaded();
         for (int i = 1; i <= 3; i++) {
             story.after(ofSeconds(15)).settled();
-            RequestRate rate = story.rateRecord("chat", 10, 1_000 + i);
-            story.tell(new RequestRate(
-                            rate.service(),
-                            rate.domain(),
-                            rate.source(),
-                            rate.bootId(),
-                            rate.sequence(),
-                            rate.windowStart(),
-                            rate.windowEnd(),
-                            new RequestRate.Requests(150, 150, 0, 20 * i),
-                            rate.latency(),
-                            List.of(),
-                            List.of()))
+            story.tell(counted(10, 1_000 + i, new RequestRate.Requests(150, 150, 0, 20 * i)))
                     .settled();
         }
 
@@ -162,23 +150,59 @@ class SloWatchTest {
         loaded();
         for (int i = 1; i <= 5; i++) {
             story.after(ofSeconds(15)).settled();
-            RequestRate rate = story.rateRecord("chat", 30, 1_000 + i);
-            story.tell(new RequestRate(
-                            rate.service(),
-                            rate.domain(),
-                            rate.source(),
-                            rate.bootId(),
-                            rate.sequence(),
-                            rate.windowStart(),
-                            rate.windowEnd(),
-                            new RequestRate.Requests(525, 0, 0, 0),
-                            rate.latency(),
-                            List.of(),
-                            List.of()))
+            story.tell(counted(30, 1_000 + i, new RequestRate.Requests(525, 0, 0, 0)))
                     .settled();
         }
 
         assertThat(chat().feedback()).isEmpty();
+    }
+
+    /** A rate without a latency. */
+    private RequestRate counted(double perSecond, long sequence, RequestRate.Requests requests) {
+        RequestRate rate = story.rateRecord("chat", perSecond, sequence);
+        return new RequestRate(
+                rate.service(),
+                rate.domain(),
+                rate.source(),
+                rate.bootId(),
+                rate.sequence(),
+                rate.windowStart(),
+                rate.windowEnd(),
+                requests,
+                rate.latency(),
+                List.of(),
+                List.of());
+    }
+
+    @Test
+    void ratesThatComeAgainAddNoStep() {
+        loaded();
+        windows(3, 30, BAD);
+        SloFeedback once = chat().feedback().orElseThrow();
+        RequestRate last = story.log().stream()
+                .flatMap(event -> event.event().asRate().stream())
+                .reduce((first, second) -> second)
+                .orElseThrow();
+
+        for (int i = 0; i < 5; i++) {
+            story.tell(last).settled();
+        }
+
+        assertThat(chat().feedback()).contains(once);
+    }
+
+    @Test
+    void aMissLongAfterAStepWasTakenBackWasNotTooEarly() {
+        loaded();
+        SloFeedback taken = SloFeedback.of(story.now())
+                .raised(4, 0.5, story.now())
+                .raised(4, 0.5, story.now())
+                .rested(story.now().plus(ofMinutes(10)));
+
+        assertThat(taken.raised(4, 0.5, story.now().plus(ofMinutes(15))).patience())
+                .isEqualTo(ofMinutes(20));
+        assertThat(taken.raised(4, 0.5, story.now().plus(ofMinutes(25))).patience())
+                .isEqualTo(ofMinutes(10));
     }
 
     @Test

@@ -106,7 +106,7 @@ final class AdoptionIT {
         }
     }
 
-    /** A job on two GPUs of the first host, a replica on each of the others, and two that nobody declares. */
+    /** A job on two GPUs of the first host, a replica on each of the others, and two processes that are not declared. */
     private void startStrangers(SharedMachine lab) throws IOException {
         started(0, "it-old-job", gpus(lab, 0).subList(0, 2));
         started(1, "it-replica", gpus(lab, 1).subList(0, 1));

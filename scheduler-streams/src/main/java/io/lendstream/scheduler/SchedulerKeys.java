@@ -107,7 +107,11 @@ public final class SchedulerKeys {
             0,
             10,
             0.5,
-            "Most replicas that a service gets beyond its load while it misses its SLO with those for its load, as a share of them; one is always allowed. Nothing that it left is lent for 10 minutes after a miss. 0: missed SLOs have neither effect.");
+            "Most replicas that a service gets beyond its load while it misses its SLO with those for its load, as a share of them; one is always allowed. 0: missed SLOs have no effect, also not on loans.");
+    static final Key<Duration> SLO_WITHHOLD = Key.duration(
+            "scheduler.slo-withhold",
+            "10m",
+            "For how long nothing is lent that a service left which missed its SLO in three windows in a row.");
     static final Key<Boolean> REPARTITION = Key.flag(
             "scheduler.repartition",
             DEFAULTS.repartition(),
@@ -241,6 +245,7 @@ public final class SchedulerKeys {
             TRUST_SHARE,
             TRUST_STEP_AFTER,
             SLO_EXTRA,
+            SLO_WITHHOLD,
             REPARTITION,
             REPARTITION_EVERY,
             KINDS,
@@ -338,7 +343,7 @@ public final class SchedulerKeys {
                                             settings.get(FIRST_TRUST).level,
                                             settings.get(TRUST_SHARE),
                                             settings.get(TRUST_STEP_AFTER)),
-                                    new SloRules(settings.get(SLO_EXTRA))),
+                                    new SloRules(settings.get(SLO_EXTRA), settings.get(SLO_WITHHOLD))),
                             settings.get(REPARTITION),
                             settings.get(REPARTITION_EVERY),
                             DEFAULTS.planPhase(),

@@ -21,7 +21,9 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 
+@Tag("long")
 class SchedulerPropertyTest {
     private record Outcome(List<DomainEvent> log, List<Decision> decisions, List<Lease> leases) {}
 

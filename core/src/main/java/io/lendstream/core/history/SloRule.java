@@ -2,8 +2,8 @@ package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.scheduler.SloRules;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.ServiceState;
 
 /** No GPU is lent that a service left which missed its SLO a short time ago. */
 final class SloRule implements HistoryRule {
@@ -30,10 +30,10 @@ final class SloRule implements HistoryRule {
     }
 
     private static boolean isWithheld(GpuState unit, ReplayedEvent replayed) {
+        SloRules rules = replayed.scheduler().settings().changeLimits().slo();
         return unit.lastService()
                 .flatMap(replayed.state().services()::get)
-                .flatMap(ServiceState::feedback)
-                .filter(feedback -> feedback.withholds(replayed.state().now()))
+                .filter(service -> rules.withhold(service, replayed.state().now()))
                 .isPresent();
     }
 }

@@ -34,7 +34,7 @@ record LoanGuard(StepBuilder builder, SchedulerSettings settings) {
     }
 
     private boolean missedItsSlo(ServiceState service) {
-        return service.feedback().isPresent() && service.feedback().get().withholds(builder.now());
+        return settings.changeLimits().slo().withhold(service, builder.now());
     }
 
     /** Why a unit must not be lent; empty if it may. Units of training may always be used. */
@@ -51,13 +51,14 @@ record LoanGuard(StepBuilder builder, SchedulerSettings settings) {
                 .flatMap(builder.services()::get)
                 .filter(this::missedItsSlo)
                 .map(service ->
-                        "the last replica on it was one of %s, which missed its SLO at %s: nothing of it is lent for %d min after that"
+                        "the last replica on it was one of %s, which missed its SLO at %s: nothing of it is lent for %s after that"
                                 .formatted(
                                         service.spec().service(),
                                         service.feedback()
                                                 .flatMap(SloFeedback::missedAt)
                                                 .orElseThrow(),
-                                        SloFeedback.WITHHELD.toMinutes()));
+                                        TrustRules.inWords(
+                                                settings.changeLimits().slo().withhold())));
     }
 
     TrustGuard trust() {

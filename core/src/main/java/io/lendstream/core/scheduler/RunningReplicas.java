@@ -8,6 +8,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -28,10 +29,11 @@ record RunningReplicas(List<GpuState> units) {
                 .toList());
     }
 
-    /** The number of replicas of a service that answer. */
-    static int serving(StepBuilder builder, ServiceId service) {
+    /** The number of replicas of a service that answer, and did so at a time already. */
+    static int servingSince(StepBuilder builder, ServiceId service, Instant time) {
         return replicas(builder.gpus().stream()
                 .filter(unit -> unit.owner().isServing()
+                        && !unit.since().isAfter(time)
                         && unit.owner().replicaOf().filter(service::equals).isPresent())
                 .toList());
     }

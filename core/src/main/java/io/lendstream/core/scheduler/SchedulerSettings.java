@@ -246,8 +246,8 @@ public record SchedulerSettings(
                 "heed-users",
                 "foreign-gone-after",
                 "quarantine-evidence",
-                SloRules.key(),
                 "learn"));
+        keys.addAll(SloRules.keys());
         return keys;
     }
 

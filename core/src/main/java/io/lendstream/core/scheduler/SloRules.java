@@ -1,5 +1,9 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -7,16 +11,21 @@ import java.util.Map;
  *
  * @param extra greatest number of replicas beyond those of its load, as a share of them; one is always allowed. 0:
  *     none, and missed SLOs have no effect on replicas and loans
+ * @param withhold for how long after the last window of a row of missed ones no GPU is lent that the service left
  */
-public record SloRules(double extra) {
+public record SloRules(double extra, Duration withhold) {
     /** Missed SLOs have no effect. */
-    public static final SloRules OFF = new SloRules(0);
+    public static final SloRules OFF = new SloRules(0, Duration.ofMinutes(10));
 
     private static final String EXTRA = "slo-extra";
+    private static final String WITHHOLD = "slo-withhold";
 
     public SloRules {
         if (!(extra >= 0 && extra <= 10)) {
             throw new IllegalArgumentException("scheduler.slo-extra must lie between 0 and 10, but was " + extra);
+        }
+        if (withhold.isNegative()) {
+            throw new IllegalArgumentException("scheduler.slo-withhold must not be negative, but was " + withhold);
         }
     }
 
@@ -24,17 +33,27 @@ public record SloRules(double extra) {
         return extra > 0;
     }
 
+    /** Whether no GPU that the service left may be lent. */
+    public boolean withhold(ServiceState service, Instant now) {
+        return isOn()
+                && service.feedback().isPresent()
+                && service.feedback().get().missedWithin(withhold, now);
+    }
+
     void putInto(Map<String, String> map) {
         if (isOn()) {
             map.put(EXTRA, Double.toString(extra));
+            map.put(WITHHOLD, withhold.toString());
         }
     }
 
-    static String key() {
-        return EXTRA;
+    static List<String> keys() {
+        return List.of(EXTRA, WITHHOLD);
     }
 
     static SloRules of(Map<String, String> map) {
-        return new SloRules(Double.parseDouble(map.getOrDefault(EXTRA, "0")));
+        return new SloRules(
+                Double.parseDouble(map.getOrDefault(EXTRA, "0")),
+                Duration.parse(map.getOrDefault(WITHHOLD, OFF.withhold.toString())));
     }
 }

@@ -7,6 +7,8 @@ import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SloFeedback;
 import io.lendstream.core.state.SloMisses;
 import io.lendstream.core.state.SourceRate;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -16,7 +18,7 @@ import java.util.Optional;
 record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) {
     /** Follows a rate that is applied already. */
     void follow() {
-        if (settings.changeLimits().slo().isOn()) {
+        if (rules().isOn()) {
             builder.event()
                     .asRate()
                     .filter(this::isNews)
@@ -43,25 +45,33 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
         SloFeedback next = known.measured(rate, isMissed);
         int windows = SloMisses.of(next.misses(), rate).map(SloMisses::windows).orElse(0);
         if (isMissed && windows >= TrustLadder.SUSTAINED_WINDOWS) {
-            next = raised(service, next.missed(rate.windowEnd()));
+            next = raised(service, next.missed(rate.windowEnd()), rate);
         } else if (!isMissed) {
             next = next.rested(builder.now());
         }
-        Optional<SloFeedback> kept = next.isOver(builder.now()) ? Optional.empty() : Optional.of(next);
+        Optional<SloFeedback> kept =
+                next.isOver(rules().withhold(), builder.now()) ? Optional.empty() : Optional.of(next);
         if (!kept.equals(service.feedback())) {
             builder.put(service.with(kept));
         }
     }
 
-    /** One step more, unless the replicas that the service needs already are still to come. */
-    private SloFeedback raised(ServiceState service, SloFeedback feedback) {
+    /**
+     * One step more if the replicas that the service needs already have served in all these windows: they are the cure
+     * of the others, and clear the queue that was there before them.
+     */
+    private SloFeedback raised(ServiceState service, SloFeedback feedback, RequestRate last) {
         ReplicaNeed need = Inference.need(policy, settings, service, builder.now());
-        return RunningReplicas.serving(builder, service.spec().service()) < need.replicas()
+        Duration windows =
+                Duration.between(last.windowStart(), last.windowEnd()).multipliedBy(TrustLadder.SUSTAINED_WINDOWS);
+        Instant begin = last.windowEnd().minus(windows);
+        return RunningReplicas.servingSince(builder, service.spec().service(), begin) < need.replicas()
                 ? feedback
-                : feedback.raised(
-                        need.replicas() - need.more(),
-                        settings.changeLimits().slo().extra(),
-                        builder.now());
+                : feedback.raised(need.replicas() - need.more(), rules().extra(), builder.now());
+    }
+
+    private SloRules rules() {
+        return settings.changeLimits().slo();
     }
 
     /** Whether requests wait for longer than the SLO by their latency, or by a queue that grows (Little's law). */

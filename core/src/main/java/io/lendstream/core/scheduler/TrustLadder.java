@@ -145,7 +145,7 @@ final class TrustLadder {
             return;
         }
         int lent = lent();
-        int serving = RunningReplicas.serving(builder, rate.service());
+        int serving = RunningReplicas.servingSince(builder, rate.service(), builder.now());
         int needed =
                 Inference.need(policy, settings, service.get(), builder.now()).replicas();
         if (lent == 0 || serving >= needed) {

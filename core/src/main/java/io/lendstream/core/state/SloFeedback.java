@@ -25,9 +25,6 @@ public record SloFeedback(
         Duration patience,
         boolean isTaken,
         List<SloMisses> misses) {
-    /** For how long after a miss no GPU is lent that the service left. */
-    public static final Duration WITHHELD = Duration.ofMinutes(10);
-
     private static final double STEP = 0.25;
     private static final double ROUNDING = 1e-9;
     private static final Duration FIRST_PATIENCE = Duration.ofMinutes(10);
@@ -87,18 +84,18 @@ public record SloFeedback(
         return isMet ? new SloFeedback(steps - 1, now, missedAt, patience, true, misses) : this;
     }
 
-    /** Whether nothing of it matters any more. */
-    public boolean isOver(Instant now) {
-        return steps == 0
-                && misses.isEmpty()
-                && missedAt.map(last -> last.plus(WITHHELD).plus(patience))
-                        .filter(now::isBefore)
-                        .isEmpty();
+    /**
+     * Whether nothing of it matters any more.
+     *
+     * @param withhold for how long after a miss no GPU is lent that the service left
+     */
+    public boolean isOver(Duration withhold, Instant now) {
+        return steps == 0 && misses.isEmpty() && !missedWithin(withhold.plus(patience), now);
     }
 
-    /** Whether no GPU may be lent that the service left. */
-    public boolean withholds(Instant now) {
-        return missedAt.map(last -> last.plus(WITHHELD)).filter(now::isBefore).isPresent();
+    /** Whether the last window of a row that counts ended less than this time ago. */
+    public boolean missedWithin(Duration time, Instant now) {
+        return missedAt.map(last -> last.plus(time)).filter(now::isBefore).isPresent();
     }
 
     /** Replicas to add to those that a load needs. */

@@ -12,7 +12,9 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
@@ -20,6 +22,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -31,7 +34,8 @@ abstract class FaultyStepFixture {
     static final DecisionId DECISION = new DecisionId(DOMAIN, 1, 99);
 
     /** A rigid job on both training GPUs, one replica of a service whose floor is one, one idle GPU; last, a rate. */
-    final Scenario story = Scenario.of("deepboot")
+    final Scenario story = new Scenario(
+                    new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("slo-extra", "0.5"))))
             .node("train", Pool.TRAINING, 2)
             .node("infer", Pool.INFERENCE, 2)
             .migNode("cut", Pool.INFERENCE, "3g.40gb@0 3g.40gb@4")

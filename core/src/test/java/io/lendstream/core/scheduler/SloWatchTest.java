@@ -27,7 +27,11 @@ class SloWatchTest {
     private Scenario story = begun("0.5");
 
     private static Scenario begun(String extra) {
-        return new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(Map.of("slo-extra", extra))))
+        return begun(Map.of("slo-extra", extra));
+    }
+
+    private static Scenario begun(Map<String, String> settings) {
+        return new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.of(settings)))
                 .node("train", Pool.TRAINING, 1)
                 .node("infer", Pool.INFERENCE, 8)
                 .service("chat", 1)
@@ -130,7 +134,48 @@ class SloWatchTest {
         }
 
         assertThat(steps()).isZero();
-        assertThat(chat().feedback().orElseThrow().withholds(story.now())).isTrue();
+        assertThat(chat().feedback().orElseThrow().missedWithin(ofMinutes(10), story.now()))
+                .isTrue();
+    }
+
+    @Test
+    void windowsBeforeTheReplicasServedAreNoSignThatTheyAreTooFew() {
+        windows(2, 5, GOOD);
+        windows(2, 30, BAD);
+        assertThat(serving()).isEqualTo(4);
+
+        windows(1, 30, BAD);
+        assertThat(steps()).isZero();
+
+        windows(1, 30, BAD);
+        assertThat(steps()).isEqualTo(1);
+    }
+
+    @Test
+    void windowsThatComeLateAndTogetherAddOneStep() {
+        loaded();
+        windows(3, 30, BAD);
+        assertThat(steps()).isEqualTo(1);
+
+        for (int i = 1; i <= 6; i++) {
+            RequestRate rate = story.rateRecord("chat", 30, 1_000 + i);
+            Duration late = ofSeconds(15L * (6 - i));
+            story.tell(new RequestRate(
+                            rate.service(),
+                            rate.domain(),
+                            rate.source(),
+                            rate.bootId(),
+                            rate.sequence(),
+                            rate.windowStart().minus(late),
+                            rate.windowEnd().minus(late),
+                            rate.requests(),
+                            new RequestRate.Latency(Optional.of(BAD), Optional.of(BAD)),
+                            List.of(),
+                            List.of()))
+                    .settled();
+        }
+
+        assertThat(steps()).isEqualTo(1);
     }
 
     @Test
@@ -262,6 +307,14 @@ class SloWatchTest {
         trained(40);
 
         assertThat(lent()).isPositive();
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void theTimeWithoutLoansIsASetting() {
+        story = begun(Map.of("slo-extra", "0.5", "slo-withhold", "PT1M"));
+
+        assertThat(lentAfterPeak(BAD)).isPositive();
         assertThat(story.verdict().violations()).isEmpty();
     }
 

@@ -15,6 +15,7 @@ import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.StepListener;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterEntities;
+import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.GpuState;
@@ -36,6 +37,7 @@ import java.util.function.Function;
  */
 public final class LendingExplainer {
     private final LogReplay log;
+    private final AdvisedGain gain = new AdvisedGain();
 
     public LendingExplainer(DomainId domain) {
         this(domain, Scheduler::of);
@@ -64,7 +66,9 @@ public final class LendingExplainer {
     /** Takes the next event of the domain's log. */
     public void take(DomainEvent event) {
         if (!log.hasTaken(event)) {
+            ClusterState before = log.state();
             log.take(event, StepListener.NONE);
+            gain.follow(before, log.state());
         }
     }
 
@@ -118,6 +122,11 @@ public final class LendingExplainer {
     /** The advice that stands and may be approved, oldest first; only known where the log could be replayed. */
     public List<Decision> advice() {
         return log.state().advice().map(Advice::decisions).orElse(List.of());
+    }
+
+    /** What the advice of the replayed time would have gained. */
+    public AdvisedGain gain() {
+        return gain;
     }
 
     /**

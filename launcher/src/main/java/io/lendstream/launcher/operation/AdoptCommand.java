@@ -21,6 +21,7 @@ import io.lendstream.service.time.TimeMode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import picocli.CommandLine.Command;
@@ -130,7 +131,7 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
     private LendingExplainer replayed(Cluster cluster, TopicScan reading, DomainId domain) {
         LendingExplainer log = new LendingExplainer(domain);
         try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
-            history.replayToTheEnd(List.of(domain), log::after, log::take);
+            history.replayToTheEnd(List.of(domain), Optional.empty(), log::after, log::take);
         }
         return log;
     }

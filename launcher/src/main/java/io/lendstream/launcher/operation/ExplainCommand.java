@@ -19,6 +19,7 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.CommonKeys;
+import io.lendstream.service.settings.Units;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 import java.time.Instant;
@@ -102,8 +103,23 @@ public final class ExplainCommand extends ClusterCommand {
             description = "Replay the log from its beginning, and not after a snapshot. Can take long.")
     private boolean fromBeginning;
 
+    @Option(
+            names = "--last",
+            paramLabel = "TIME",
+            description = {
+                "With advice: estimate the gain of at least this time, such as 24h.",
+                "Default: of the time since the last snapshot."
+            })
+    private String last = "";
+
     @Override
     public Integer call() {
+        if (fromBeginning && !last.isEmpty()) {
+            throw UserError.badUsage("--from-beginning and --last are both set; leave one out.");
+        }
+        if (!last.isEmpty() && !isOf(ADVICE, id)) {
+            throw UserError.badUsage("--last is for advice, but ID is '%s'; leave it out.".formatted(id));
+        }
         if (noReplay && fromBeginning) {
             throw UserError.badUsage("--no-replay and --from-beginning are both set; leave one out.");
         }
@@ -166,8 +182,22 @@ public final class ExplainCommand extends ClusterCommand {
             return;
         }
         try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
-            history.replayToTheEnd(domains, begin, take);
+            history.replayToTheEnd(domains, since(cluster), begin, take);
         }
+    }
+
+    /** The time that --last names. */
+    private Optional<Instant> since(Cluster cluster) {
+        if (last.isEmpty()) {
+            return Optional.empty();
+        }
+        Duration time = Units.duration(last)
+                .orElseThrow(() -> UserError.badUsage(
+                        "--last is '%s', but must be a length of time such as 24h.".formatted(last)));
+        if (isVirtual(cluster)) {
+            throw UserError.badUsage("--last is set, but times of this cluster are virtual; use --from-beginning.");
+        }
+        return Optional.of(Instant.now().minus(time));
     }
 
     private static boolean isVirtual(Cluster cluster) {

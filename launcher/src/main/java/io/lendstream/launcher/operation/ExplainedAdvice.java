@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.history.AdvisedGain;
 import io.lendstream.core.history.LendingExplainer;
 import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** The advice that stands, for people and for tools, from the logs of its domains. */
@@ -65,6 +67,7 @@ final class ExplainedAdvice {
                             log.lastEvent(),
                             Times.exact(log.lastEventAt()),
                             ReplayStart.inWords(log.start())));
+            gained(log.gain()).ifPresent(lines::add);
             for (Decision decision : log.advice()) {
                 lines.add("  %-24s %10s  %s"
                         .formatted(
@@ -87,6 +90,20 @@ final class ExplainedAdvice {
                         .formatted(standing);
     }
 
+    /** What following the advice would have gained; empty if none was given in the replayed time. */
+    private static Optional<String> gained(AdvisedGain gain) {
+        return gain.covered().isZero()
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "  estimate of %s of advice: of %.1f GPUs of inference, %.1f would be lent on average (%.1f GPU-hours), and replicas would leave %.1f more",
+                        Diagnosis.age(gain.covered()),
+                        gain.units(),
+                        gain.lent(),
+                        gain.lentHours(),
+                        gain.left()));
+    }
+
     /** The advice for tools. */
     ObjectNode json(Instant at) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
@@ -102,6 +119,13 @@ final class ExplainedAdvice {
                     .put("eventAt", log.lastEventAt().toString())
                     .put("advisory", log.isAdvisory());
             ReplayStart.put(one, log.start());
+            AdvisedGain gain = log.gain();
+            one.putObject("estimate")
+                    .put("seconds", gain.covered().toSeconds())
+                    .put("inferenceGpus", gain.units())
+                    .put("lentGpus", gain.lent())
+                    .put("lentGpuHours", gain.lentHours())
+                    .put("leftGpus", gain.left());
             ArrayNode advice = one.putArray("advice");
             log.advice()
                     .forEach(decision -> advice.add(Explained.json(decision)

@@ -123,7 +123,7 @@ public final class TrustCommand extends ControlCommands.OfDomains {
                         name -> domains.add(new DomainId(name)),
                         () -> reading.values(TopicCatalogue.NODES, node -> domains.add(node.domain())));
         try (DomainHistory history = new DomainHistory(reading, cluster.topics(), this::remark)) {
-            history.replayToTheEnd(domains, shown::begin, shown::take);
+            history.replayToTheEnd(domains, Optional.empty(), shown::begin, shown::take);
         }
         boolean isVirtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         Instant at = isVirtual ? Instant.EPOCH : Instant.now();

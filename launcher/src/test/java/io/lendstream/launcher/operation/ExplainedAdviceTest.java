@@ -3,6 +3,7 @@ package io.lendstream.launcher.operation;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.core.decision.Decision;
@@ -69,6 +70,24 @@ class ExplainedAdviceTest {
         }
 
         assertThat(explained().lines(story.now())).noneMatch(line -> line.contains(first.id() + " "));
+    }
+
+    @Test
+    void theGainIsAnAverageOverTheTimeOfTheAdvice() {
+        story.job("b", 4).job("c", 4).job("d", 4);
+        for (int i = 0; i < 40; i++) {
+            story.rate("chat", 1).after(ofSeconds(15));
+        }
+
+        assertThat(explained().lines(story.now()).get(1))
+                .matches(
+                        "  estimate of 10m.* of advice: of 4.0 GPUs of inference, [0-9.]+ would be lent on average .*");
+        JsonNode gain = explained().json(story.now()).at("/domains/0/estimate");
+        assertThat(gain.path("inferenceGpus").asDouble()).isEqualTo(4);
+        assertThat(gain.path("lentGpus").asDouble()).isBetween(0.5, 3.0);
+        assertThat(gain.path("lentGpuHours").asDouble())
+                .isCloseTo(
+                        gain.path("lentGpus").asDouble() * gain.path("seconds").asDouble() / 3600, within(0.01));
     }
 
     private Explained explained(Decision advice) {

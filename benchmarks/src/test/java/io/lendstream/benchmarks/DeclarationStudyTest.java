@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.benchmarks.DeclarationStudy.Figures;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Wrong start-up times cost little where truth is learned: three seeds of {@code ./dev bench declarations}. */
+@Tag("long")
 class DeclarationStudyTest {
     private final DeclarationStudy study = new DeclarationStudy("day", List.of(101L, 102L, 103L));
 

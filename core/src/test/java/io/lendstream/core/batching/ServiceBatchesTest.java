@@ -16,8 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("long")
 class ServiceBatchesTest {
     private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
     private static final MigGpu A100 = MigGpu.named("A100-80GB").orElseThrow();

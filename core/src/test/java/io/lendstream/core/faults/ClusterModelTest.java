@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The promises of the cluster model in random histories with everything that the model has, judged by what really ran
  * and by the record. {@code ./dev histories} plays ten thousand.
  */
+@Tag("long")
 class ClusterModelTest {
     private static final long RUNS_PER_BUG = 300;
 

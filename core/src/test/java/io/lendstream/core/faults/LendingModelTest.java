@@ -6,12 +6,14 @@ import io.lendstream.core.seeds.Seeds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Schedulers and actuators keep their promises whatever is done to them and between them. A usual build goes through a
  * thousand ordeals; {@code -Dseeds.count=10000}, as {@code ./dev faults} has it, through more.
  */
+@Tag("long")
 class LendingModelTest {
     private static final long RUNS_PER_BUG = 100;
 

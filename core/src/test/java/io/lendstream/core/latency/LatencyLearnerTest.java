@@ -12,9 +12,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Isolated("It measures time.")
 class LatencyLearnerTest {
     private static final Slice ONE = new Slice(1, 1);
     private static final Slice THREE = new Slice(3, 4);

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What transitions between good packings take; prints figures. */
+@Isolated("It measures time.")
 class TransitionScaleTest {
     private static final int RUNS = 100;
 

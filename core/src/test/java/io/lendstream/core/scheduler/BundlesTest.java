@@ -29,9 +29,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A node that is lent as a whole: nothing is bound before it is empty, and a reclaim of one GPU takes all. */
+@Tag("long")
 class BundlesTest {
     private static final Abilities NODES = Abilities.USUAL.withGranularity(Granularity.NODE);
 

@@ -11,9 +11,11 @@ import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Gangs in random histories, with reports that are lost, repeated and late. */
+@Tag("long")
 class GangHistoriesTest {
     private static final List<String> PRODUCTS = List.of("NVIDIA A100-SXM4-80GB", "NVIDIA L4");
 

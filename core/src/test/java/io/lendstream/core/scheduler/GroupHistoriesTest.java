@@ -19,10 +19,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Replicas of several GPUs in random histories, with reports that are lost, repeated and late. */
+@Tag("long")
 class GroupHistoriesTest {
     private static final List<String> PRODUCTS = List.of("NVIDIA A100-SXM4-80GB", "NVIDIA L4");
 

@@ -21,9 +21,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Hosts in random histories: needs that change, pauses, and nodes that report more and less, leave and come back. */
+@Tag("long")
 class HostHistoriesTest {
     @Seeds(150)
     void noDecisionTakesMoreHostMemoryThanANodeHas(long seed) {

@@ -40,11 +40,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Kinds of GPUs are kept apart: a policy sees one at a time, and a job uses one at a time. */
+@Tag("long")
 class KindPoolsTest {
     private static final String A100 = "NVIDIA A100-SXM4-80GB";
     private static final String T4 = "Tesla T4";

@@ -21,8 +21,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What a node's inventory costs depends on that node's GPUs, not on how many nodes the domain has. */
+@Isolated("It measures time.")
 class ManyNodesTest {
     private static final DomainId DOMAIN = new DomainId("large");
     private static final int FEW = 2_000;

@@ -28,9 +28,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Queues in random histories: jobs and services of three queues, whose quotas change again and again. */
+@Tag("long")
 class QuotaHistoriesTest {
     private static final List<QueueId> QUEUES =
             List.of(new QueueId("team-a"), new QueueId("team-b"), new QueueId("team-c"));

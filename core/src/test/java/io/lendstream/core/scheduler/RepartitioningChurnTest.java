@@ -24,12 +24,14 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * GPUs that are cut while load, jobs, faults and orders come at random, and an actuator that is slow, refuses, or says
  * nothing.
  */
+@Tag("long")
 class RepartitioningChurnTest {
     private static final List<String> SERVICES = List.of("chat", "search");
 

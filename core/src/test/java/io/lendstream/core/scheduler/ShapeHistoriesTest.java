@@ -25,8 +25,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 
 /** Shapes in random histories: sizes, multiples, whole nodes, and racks that change now and then. */
+@Tag("long")
 class ShapeHistoriesTest {
     private static final TopologyLabels LABELS = TopologyLabels.of("", "rack");
     private static final List<String> PRODUCTS = List.of("NVIDIA A100-SXM4-80GB", "Tesla T4");

@@ -16,12 +16,14 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A step that leaves phases out, as {@link WorkDue} says, decides what one decides that leaves out none. */
+@Tag("long")
 class ShortcutsTest {
     private static final long HISTORIES = Long.getLong("histories", 300);
 

@@ -51,6 +51,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -60,6 +61,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * takes stops neither the scheduler, nor the actuator, nor the forecaster. Good records that follow are still
  * decided.
  */
+@Tag("long")
 class ExtremesTest {
     private static final int PAIRS = 150;
     private static final long SEED = 23;

@@ -43,8 +43,10 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("long")
 final class RoundTripTest {
     @Seeds(3000)
     void whatATopicCarriesComesBackAsItWas(Random random) throws IOException {

@@ -12,8 +12,10 @@ import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("long")
 class BatchServerTest {
     private static final int REQUESTS = 60_000;
 

@@ -24,12 +24,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.ojalgo.optimisation.Expression;
 import org.ojalgo.optimisation.ExpressionsBasedModel;
 import org.ojalgo.optimisation.Variable;
 
 /** ParvaGPU's scenarios and measurements are in LENDSTREAM_DATA, or in shared/data beside the project. */
+@Tag("long")
 class PackingPlannerTest {
     private static final MigGpu A100 = MigGpu.named("A100-80GB").orElseThrow().plain();
     private static final double MARGIN = 1.05;

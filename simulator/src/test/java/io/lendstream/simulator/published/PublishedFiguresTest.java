@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Published figures, on the published workloads where they are available: in LENDSTREAM_DATA, or in shared/data beside
  * the project. Policies that do not fit anything must give them to the second.
  */
+@Tag("long")
 class PublishedFiguresTest {
     private static final int STARTS = 5;
 

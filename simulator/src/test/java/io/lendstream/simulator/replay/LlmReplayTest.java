@@ -13,9 +13,11 @@ import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Language models keep their SLO while their idle GPUs are lent. */
+@Tag("long")
 class LlmReplayTest {
     private static final DomainId DOMAIN = new DomainId("replay");
     private static final int JOBS = 20;

@@ -46,6 +46,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -54,6 +55,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * that go wrong: tenants that do not come up, that hang until they are killed, and that leave late.
  * {@code -Dlendstream.cases=20000} tries more of them; what fails names its seed.
  */
+@Tag("long")
 class ReplayInvariantsTest {
     private static final int CASES = Integer.getInteger("lendstream.cases", 160);
     /**

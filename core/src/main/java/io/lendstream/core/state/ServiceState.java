@@ -49,7 +49,7 @@ public record ServiceState(
     /** A source may report by windows of any length; a longer silence than this is no late report. */
     private static final Duration LONGEST_PATIENCE = Duration.ofHours(1);
     /** The shortest window that gives a rate; a shorter one gives only the number of waiting requests. */
-    private static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
+    public static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
 
     public ServiceState {
         sources = Collections.unmodifiableSortedMap(new TreeMap<>(sources));
@@ -200,6 +200,15 @@ public record ServiceState(
     /** What is measured of starts of a shape on a kind. */
     public StartUp startUp(Optional<String> shape, Optional<KindId> kind, boolean cached) {
         return StartUps.find(startUps, shape, StartUps.counted(spec, shape, kind), cached);
+    }
+
+    /** The sources whose rate stays as it is: they report again and again, but all windows are too short for a rate. */
+    public List<String> stuckSources() {
+        return sources.entrySet().stream()
+                .filter(source -> source.getValue().sequence() > 1
+                        && source.getValue().window().compareTo(SHORTEST_RATE) < 0)
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     public boolean hasSeen(RequestRate rate) {

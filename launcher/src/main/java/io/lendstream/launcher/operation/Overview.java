@@ -265,6 +265,12 @@ final class Overview {
                                 service.lastRateAt()
                                         .map(at -> "no request rate since " + Times.at(at))
                                         .orElse("no request rate yet"))));
+        for (ServiceState service : workload.services()) {
+            for (String source : service.stuckSources()) {
+                alarms.add("service %s: the rate of source %s stays as it is, as its windows are shorter than %d s"
+                        .formatted(service.spec().service(), source, ServiceState.SHORTEST_RATE.toSeconds()));
+            }
+        }
         return alarms;
     }
 

@@ -5,9 +5,12 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.ServiceState;
 import io.lendstream.launcher.services.Deployment.Printed;
 import io.lendstream.launcher.services.Deployment.Running;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -20,7 +23,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -29,12 +34,18 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The steps of docs/adoption.md, on three hosts. A job, two replicas, and two processes that are not declared run before
- * Lendstream is installed. In between, scheduler, agents and actuators are killed.
+ * Lendstream is installed. In between, scheduler, agents and actuators are killed. Then a GPU is lent and taken back
+ * beside them.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 final class AdoptionIT {
     /** Found at a look every 10 s, watched for half a minute, reported again. */
     private static final Duration FOUND = Duration.ofMinutes(2);
+
+    /** Two of the shortest windows that give a rate. */
+    private static final Duration STEP = ServiceState.SHORTEST_RATE.multipliedBy(2);
+
+    private static final ServiceId CHAT = new ServiceId("chat");
 
     private static final String DECLARED = """
             apiVersion: lendstream.io/v1
@@ -62,10 +73,22 @@ final class AdoptionIT {
                 environment.ROLE: it-*-job
             """;
 
+    private static final String NEW = """
+            apiVersion: lendstream.io/v1
+            kind: TrainingJob
+            metadata:
+              name: llama
+              domain: lab
+            spec:
+              application: llama
+              gpus: 1
+            """;
+
     @TempDir
     private Path directory;
 
     private final List<Process> strangers = new ArrayList<>();
+    private final Set<GpuId> theirs = new TreeSet<>();
     private final List<Host> hosts = new ArrayList<>();
     private final Map<String, Running> agents = new TreeMap<>();
     private final Map<String, Running> actuators = new TreeMap<>();
@@ -97,8 +120,12 @@ final class AdoptionIT {
             scheduler.process().destroyForcibly().waitFor();
             scheduler(lab);
             hosts.forEach(host -> agents.put(host.name(), agent(lab, host)));
-            isInForce(lab);
-            areAllAlive();
+            try (var gateway = new SteadyGateway(deployment.kafka(), new DomainId("lab"), STEP, CHAT, 5)) {
+                gateway.start();
+                isInForce(lab);
+                areAllAlive();
+                isLentAndTakenBack(lab, gateway);
+            }
             goesWhenItIsDeleted(lab);
         } finally {
             strangers.forEach(Process::destroyForcibly);
@@ -160,13 +187,31 @@ final class AdoptionIT {
         areOwners(lab);
     }
 
-    /** From now on the job is one like any other. */
+    /** The GPU that nobody uses goes to a new job, and back when the service needs a third replica. */
+    private void isLentAndTakenBack(SharedMachine lab, SteadyGateway gateway) throws Exception {
+        Path file = Files.writeString(directory.resolve("new.yaml"), NEW);
+        succeeded(lab.deployment().command(directory, "apply", "-f", file.toString()));
+        lab.awaitOwners(Pool.INFERENCE, Deployment.PATIENCE, "foreign", "lent", "serving", "serving");
+        areAllAlive();
+
+        gateway.offer(15);
+        lab.awaitOwners(Pool.INFERENCE, Deployment.PATIENCE, "foreign", "serving", "serving", "serving");
+        lab.awaitOwners(Pool.TRAINING, Deployment.PATIENCE, "foreign", "training", "training");
+        areAllAlive();
+        assertThat(lab.deployment().read(TopicCatalogue.DECISIONS))
+                .filteredOn(decision -> !decision.advisory()
+                        && decision.action().gpus().stream().anyMatch(theirs::contains))
+                .map(Decision::countedAs)
+                .containsOnly("adopt");
+    }
+
+    /** From now on the job is one like any other; the new one gets a GPU that it leaves. */
     private void goesWhenItIsDeleted(SharedMachine lab) throws Exception {
         succeeded(lab.deployment().command(directory, "delete", "job", "bert"));
         assertThat(strangers.get(0).waitFor(60, TimeUnit.SECONDS))
                 .as("the job's process has ended")
                 .isTrue();
-        lab.awaitOwners(Pool.TRAINING, FOUND, "foreign", "free", "free");
+        lab.awaitOwners(Pool.TRAINING, FOUND, "foreign", "free", "training");
         assertThat(strangers.subList(1, 5)).allMatch(Process::isAlive);
     }
 
@@ -188,9 +233,11 @@ final class AdoptionIT {
     private void prepare() throws IOException {
         Files.createDirectories(directory.resolve("programs/jobs"));
         Files.createDirectories(directory.resolve("programs/services"));
-        Files.writeString(directory.resolve("programs/jobs/bert.json"), """
-                {"mode": "restart", "command": ["sleep", "600"], "directory": "/", "maxRestarts": 0, "graceSeconds": 5}
-                """);
+        for (String job : List.of("bert", "llama")) {
+            Files.writeString(directory.resolve("programs/jobs/%s.json".formatted(job)), """
+                    {"mode": "restart", "command": ["sleep", "600"], "directory": "/", "maxRestarts": 0, "graceSeconds": 5}
+                    """);
+        }
         Files.writeString(directory.resolve("programs/services/chat.json"), """
                 {"command": ["sleep", "600"]}
                 """);
@@ -253,5 +300,6 @@ final class AdoptionIT {
 
     private void started(int host, String role, List<GpuId> gpus) throws IOException {
         strangers.add(SharedMachine.started(role, gpus, hosts.get(host)));
+        theirs.addAll(gpus);
     }
 }

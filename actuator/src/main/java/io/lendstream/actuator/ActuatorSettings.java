@@ -8,6 +8,7 @@ import io.lendstream.actuator.driver.DriverListener;
 import io.lendstream.actuator.driver.DryRun;
 import io.lendstream.actuator.driver.ProcessDriver;
 import io.lendstream.actuator.driver.ProcessPlan;
+import io.lendstream.actuator.driver.Programs;
 import io.lendstream.actuator.driver.ShownAddress;
 import io.lendstream.actuator.driver.WebhookDriver;
 import io.lendstream.actuator.jobs.CleanEnvironment;
@@ -100,6 +101,10 @@ record ActuatorSettings(
             "actuator.process.programs",
             "/etc/lendstream/programs",
             "Directory of this node's programs: jobs/APPLICATION.json and services/SERVICE.json.");
+    static final Key<Boolean> SUBMITTED = Key.flag(
+            Programs.SUBMITTED,
+            false,
+            "Whether the process driver runs the commands that jobs bring, as of `lendstream run`. With true, whoever may write to topic training-jobs runs commands as the user of the actuator.");
     static final Key<List<String>> ENVIRONMENT = Key.words(
             "actuator.environment",
             "",
@@ -168,6 +173,7 @@ record ActuatorSettings(
             SUSPEND,
             DRY_RUN,
             PROGRAMS,
+            SUBMITTED,
             ENVIRONMENT,
             COMMAND,
             WEBHOOK,
@@ -258,7 +264,7 @@ record ActuatorSettings(
     }
 
     private static Driven processes(Settings settings, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {
-        Path programs = settings.get(PROGRAMS);
+        Programs programs = new Programs(settings.get(PROGRAMS), settings.get(SUBMITTED));
         refuse(new ProcessPlan(programs, ClusterLookup.NOTHING).complaints());
         if (dryRun) {
             return new Driven(

@@ -5,6 +5,7 @@ import io.lendstream.actuator.driver.Driver;
 import io.lendstream.actuator.driver.DriverListener;
 import io.lendstream.core.actuation.ChangeDriver;
 import io.lendstream.core.event.Abilities;
+import io.lendstream.core.event.SubmittedProgram;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.Tenant;
 import java.util.Locale;
@@ -31,9 +32,14 @@ record Driven(DriverKind kind, boolean outside, Abilities abilities, Maker maker
 
     @Override
     public boolean runs(Tenant tenant, Optional<TrainingJob> job) {
-        return job.map(TrainingJob::driver)
-                .map(driver -> driver.equals(kind.name().toLowerCase(Locale.ROOT)))
-                .orElse(true);
+        return job.map(any -> any.driver().equals(driverOf(any))).orElse(true);
+    }
+
+    /** The driver that a job must name to run here. */
+    private String driverOf(TrainingJob job) {
+        return kind == DriverKind.PROCESS && job.program().isPresent()
+                ? SubmittedProgram.DRIVER
+                : kind.name().toLowerCase(Locale.ROOT);
     }
 
     @Override

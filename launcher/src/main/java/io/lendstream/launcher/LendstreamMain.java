@@ -12,6 +12,7 @@ import io.lendstream.launcher.declare.ApplyCommand;
 import io.lendstream.launcher.declare.DeleteCommand;
 import io.lendstream.launcher.declare.DescribeCommand;
 import io.lendstream.launcher.declare.GetCommand;
+import io.lendstream.launcher.declare.RunCommand;
 import io.lendstream.launcher.operation.AdoptCommand;
 import io.lendstream.launcher.operation.ControlCommands;
 import io.lendstream.launcher.operation.DoctorCommand;
@@ -67,6 +68,7 @@ public final class LendstreamMain extends CommandGroup {
         COMMANDS.put("get", GetCommand.class);
         COMMANDS.put("describe", DescribeCommand.class);
         COMMANDS.put("delete", DeleteCommand.class);
+        COMMANDS.put("run", RunCommand.class);
         COMMANDS.put("explain", ExplainCommand.class);
         COMMANDS.put("freeze", ControlCommands.Freeze.class);
         COMMANDS.put("thaw", ControlCommands.Thaw.class);
@@ -87,7 +89,7 @@ public final class LendstreamMain extends CommandGroup {
 
     static {
         GROUPS.put("Start here", List.of("demo"));
-        GROUPS.put("Declare", List.of("apply", "get", "describe", "delete"));
+        GROUPS.put("Declare", List.of("run", "apply", "get", "describe", "delete"));
         GROUPS.put(
                 "Operate",
                 List.of(

@@ -36,27 +36,26 @@ public final class ProcessDriver implements Driver {
     private final ServiceReplicas services;
 
     /**
-     * @param programs directory of the node's files
+     * @param programs the programs of the node
      * @param state directory for its state; only this user may read it
      * @param environment the environment that jobs and replicas inherit
      */
     public ProcessDriver(
-            Path programs,
+            Programs programs,
             Path state,
             CleanEnvironment environment,
             ClusterLookup surroundings,
             DriverListener driverListener,
             InstantSource clock) {
-        var files = new Programs(programs);
         this.plan = new ProcessPlan(programs, surroundings);
         this.driverListener = driverListener;
         this.jobs = new TrainingProcesses(
-                files, state.resolve(JOBS), environment, surroundings, driverListener, clock, later);
+                programs, state.resolve(JOBS), environment, surroundings, driverListener, clock, later);
         this.adoptions = AdoptionHost.open(
                 state.resolve("adopted"), (tenant, end) -> later.execute(() -> gone(tenant, end)), clock);
         this.adopted = new AdoptedJobs(adoptions, jobs, driverListener);
         this.services = new ServiceReplicas(
-                files,
+                programs,
                 state.resolve("replicas"),
                 environment,
                 new AdoptedReplicas(adoptions, driverListener),

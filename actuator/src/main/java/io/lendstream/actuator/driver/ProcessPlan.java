@@ -5,7 +5,6 @@ import io.lendstream.actuator.jobs.ReplicaProgram;
 import io.lendstream.actuator.jobs.Slot;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Reason;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.nio.file.Files;
@@ -13,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 
 /** The actions of the process driver for an order, and its checks, without executing anything. */
 public final class ProcessPlan {
@@ -27,9 +25,9 @@ public final class ProcessPlan {
     private final Programs programs;
     private final ClusterLookup surroundings;
 
-    /** @param programs directory of the node's files */
-    public ProcessPlan(Path programs, ClusterLookup surroundings) {
-        this.programs = new Programs(programs);
+    /** @param programs the programs of the node */
+    public ProcessPlan(Programs programs, ClusterLookup surroundings) {
+        this.programs = programs;
         this.surroundings = surroundings;
     }
 
@@ -60,9 +58,8 @@ public final class ProcessPlan {
         if (place.units().isEmpty()) {
             return List.of("stop %s (SIGTERM after the current step) on %s".formatted(job, names(place.leaving())));
         }
-        Optional<TrainingJob> submitted = surroundings.job(job.job());
-        JobProgram program = programs.job(submitted
-                .map(TrainingJob::application)
+        JobProgram program = programs.job(surroundings
+                .job(job.job())
                 .orElseThrow(() -> new Programs.ProgramException("%s has not been submitted".formatted(job))));
         List<String> devices = DeviceSlots.of(place.units(), surroundings).stream()
                 .map(Slot::device)

@@ -4,6 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lendstream.actuator.jobs.JobProgram;
 import io.lendstream.actuator.jobs.ReplicaProgram;
+import io.lendstream.core.event.ProgramMode;
+import io.lendstream.core.event.SubmittedProgram;
+import io.lendstream.core.event.TrainingJob;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,10 +22,13 @@ import java.util.regex.Pattern;
 
 /**
  * The programs that this node runs for jobs and services. Each has one JSON file, {@code jobs/APPLICATION.json} and
- * {@code services/SERVICE.json}, in a directory of the node. A program never comes from a topic; a decision only
- * names it.
+ * {@code services/SERVICE.json}, in a directory of the node. A job can bring its own program only if the settings of the
+ * actuator allow it.
  */
-final class Programs {
+public final class Programs {
+    /** The setting that allows jobs to bring their own programs. */
+    public static final String SUBMITTED = "actuator.process.submitted-commands";
+
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
     private static final Set<String> JOB =
@@ -33,9 +39,15 @@ final class Programs {
     static final Duration GRACE = Duration.ofSeconds(30);
 
     private final Path directory;
+    private final boolean takesSubmitted;
 
-    Programs(Path directory) {
+    /**
+     * @param directory directory of the node's files
+     * @param takesSubmitted whether jobs can bring their own programs
+     */
+    public Programs(Path directory, boolean takesSubmitted) {
         this.directory = directory;
+        this.takesSubmitted = takesSubmitted;
     }
 
     /** Reports that a program cannot be read; the message has the reason. */
@@ -51,7 +63,46 @@ final class Programs {
         return directory;
     }
 
-    JobProgram job(String application) throws ProgramException {
+    /** The program of a job: its own, or the one of its application. */
+    JobProgram job(TrainingJob job) throws ProgramException {
+        Optional<SubmittedProgram> own = job.program();
+        return own.isPresent() ? submitted(job, own.get()) : ofApplication(job.application());
+    }
+
+    private JobProgram submitted(TrainingJob job, SubmittedProgram own) throws ProgramException {
+        Optional<String> refusal = refusal(job);
+        if (refusal.isPresent()) {
+            throw new ProgramException(refusal.get());
+        }
+        JobProgram.Mode mode = own.mode() == ProgramMode.AFE ? JobProgram.Mode.AFE : JobProgram.Mode.RESTART;
+        return new JobProgram(mode, own.command(), List.of(), Map.of(), own.directory(), RESTARTS, GRACE);
+    }
+
+    /** Why the program that a job brings is not run; empty if it is, and for a job without one. */
+    Optional<String> refusal(TrainingJob job) {
+        Optional<SubmittedProgram> own = job.program();
+        if (own.isEmpty()) {
+            return Optional.empty();
+        }
+        if (!takesSubmitted) {
+            return Optional.of(
+                    "job %s brings its own command, but %s is false on this machine; set it to true, or declare a job without a command whose application has a file in %s"
+                            .formatted(job.job(), SUBMITTED, directory.resolve("jobs")));
+        }
+        if (own.get().mode() == ProgramMode.UNKNOWN) {
+            return Optional.of("the mode of the command of job %s is of a later version; update this actuator"
+                    .formatted(job.job()));
+        }
+        if (NAME.matcher(job.application()).matches()
+                && Files.exists(directory.resolve("jobs").resolve(job.application() + ".json"))) {
+            return Optional.of(
+                    "job %s brings its own command, but this machine has jobs/%s.json for its application; choose another application, or declare the job without a command"
+                            .formatted(job.job(), job.application()));
+        }
+        return Optional.empty();
+    }
+
+    private JobProgram ofApplication(String application) throws ProgramException {
         Path file = file("jobs", application);
         JsonNode program = read(file, JOB);
         JobProgram.Mode mode = mode(file, program.path("mode").asText("afe"));

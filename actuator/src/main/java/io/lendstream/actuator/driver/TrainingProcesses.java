@@ -144,7 +144,11 @@ final class TrainingProcesses implements AutoCloseable {
         try {
             List<Slot> slots = DeviceSlots.of(place.units(), surroundings);
             Batching batching = batching(place);
-            if (isRunning) {
+            Optional<String> refusal =
+                    isRunning ? Optional.empty() : surroundings.job(id).flatMap(programs::refusal);
+            if (refusal.isPresent()) {
+                refuse(id, place, refusal.get());
+            } else if (isRunning) {
                 jobs.resize(id, slots, batching, place.decision());
             } else {
                 jobs.start(id, program(id, place), slots, batching, place.decision());
@@ -154,6 +158,15 @@ final class TrainingProcesses implements AutoCloseable {
             driverListener.tell(
                     new DriverEvent.Failed(place.tenant(), place.decision(), String.valueOf(e.getMessage())));
         }
+    }
+
+    /** A job whose program is not run here ends: a failed start would count against its GPUs, and be tried again. */
+    private void refuse(JobId id, Order.Place place, String why) {
+        LOG.warn("refused: {}", why);
+        placed.remove(id);
+        Ended end = new Ended(JobPhase.FAILED, why, now());
+        ended.put(id, end);
+        reportOver(place, end);
     }
 
     private static Batching batching(Order.Place place) throws Programs.ProgramException {
@@ -169,7 +182,7 @@ final class TrainingProcesses implements AutoCloseable {
                 .job(id)
                 .orElseThrow(() -> new Programs.ProgramException("job %s has not been submitted".formatted(id)));
         String tenant = TenantName.of(place.decision().domain(), place.tenant());
-        return programs.job(job.application()).with(Map.of("LENDSTREAM_JOB", id.value(), TenantName.VARIABLE, tenant));
+        return programs.job(job).with(Map.of("LENDSTREAM_JOB", id.value(), TenantName.VARIABLE, tenant));
     }
 
     void force(JobId id, Order.Force force) {
@@ -221,7 +234,7 @@ final class TrainingProcesses implements AutoCloseable {
     Duration grace(JobId id) {
         Optional<TrainingJob> job = surroundings.job(id);
         try {
-            return job.isPresent() ? programs.job(job.get().application()).grace() : Programs.GRACE;
+            return job.isPresent() ? programs.job(job.get()).grace() : Programs.GRACE;
         } catch (Programs.ProgramException e) {
             LOG.debug("{} has no program here", id, e);
             return Programs.GRACE;

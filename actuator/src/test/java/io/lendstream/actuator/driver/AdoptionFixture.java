@@ -64,7 +64,7 @@ abstract class AdoptionFixture {
             }
         };
         return new ProcessDriver(
-                folder.resolve("programs"),
+                new Programs(folder.resolve("programs"), false),
                 folder.resolve("state"),
                 CleanEnvironment.of(Map.of("PATH", System.getenv("PATH")), List.of()),
                 surroundings,

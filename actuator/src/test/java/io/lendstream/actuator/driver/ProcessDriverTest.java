@@ -73,7 +73,7 @@ class ProcessDriverTest {
             }
         };
         return new ProcessDriver(
-                folder.resolve("programs"),
+                new Programs(folder.resolve("programs"), false),
                 folder.resolve("state"),
                 CleanEnvironment.of(environment, List.of()),
                 surroundings,
@@ -334,7 +334,7 @@ class ProcessDriverTest {
 
     @Test
     void aDryRunSaysExactlyWhatWouldBeRun() {
-        ProcessPlan plan = new ProcessPlan(folder.resolve("programs"), ClusterLookup.NOTHING);
+        ProcessPlan plan = new ProcessPlan(new Programs(folder.resolve("programs"), false), ClusterLookup.NOTHING);
 
         assertThat(plan.of(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), Orders.gpus("GPU-b"))))
                 .containsExactly(

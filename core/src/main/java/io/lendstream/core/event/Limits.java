@@ -306,7 +306,22 @@ public final class Limits {
                                     range.least(),
                                     range.elastic() ? range.maxGpus() : range.requestedGpus()));
         });
+        event.asJob().ifPresent(Limits::checkProgram);
         event.asService().ifPresent(Limits::checkShapes);
+    }
+
+    /** The driver tells whether a job brings its program, so that no version runs another program in its place. */
+    private static void checkProgram(TrainingJob job) {
+        if (job.program().isPresent() != job.driver().equals(SubmittedProgram.DRIVER)) {
+            throw new IllegalArgumentException(
+                    "the driver of %s is %s, but a job has driver %s if and only if it has a program; change the driver, or the program"
+                            .formatted(job.job(), job.driver(), SubmittedProgram.DRIVER));
+        }
+        if (job.program().isPresent() && job.adopt().isPresent()) {
+            throw new IllegalArgumentException(
+                    "%s has program and adopt, but a job is started or taken over; leave one out".formatted(job.job()));
+        }
+        job.program().ifPresent(SubmittedProgram::check);
     }
 
     private static void checkShapes(InferenceService service) {

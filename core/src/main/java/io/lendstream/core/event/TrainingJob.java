@@ -57,7 +57,7 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 traits,
-                new Runner(driver, Optional.empty()),
+                new Runner(driver, Optional.empty(), Optional.empty()),
                 sliceMemoryBytes,
                 KindNeeds.ANY,
                 JobShape.ANY,
@@ -73,8 +73,9 @@ public record TrainingJob(
      *
      * @param driver the actuator's driver that runs it
      * @param adopt what it is if it runs already; empty if Lendstream is to start it
+     * @param program its own program, with driver {@link SubmittedProgram#DRIVER}; empty if the machine has it
      */
-    public record Runner(String driver, Optional<AdoptionSelector> adopt) {}
+    public record Runner(String driver, Optional<AdoptionSelector> adopt, Optional<SubmittedProgram> program) {}
 
     /** The actuator's driver that runs it. */
     public String driver() {
@@ -84,6 +85,11 @@ public record TrainingJob(
     /** What it is if it runs already; empty if Lendstream is to start it. */
     public Optional<AdoptionSelector> adopt() {
         return runner.adopt();
+    }
+
+    /** Its own program; empty if the machine has it. */
+    public Optional<SubmittedProgram> program() {
+        return runner.program();
     }
 
     /**
@@ -162,6 +168,16 @@ public record TrainingJob(
 
     /** The same job, which runs already. */
     public TrainingJob adopting(AdoptionSelector selector) {
+        return ranBy(new Runner(driver(), Optional.of(selector), program()));
+    }
+
+    /** The same job without its program, which only actuators need. */
+    public TrainingJob withoutProgram() {
+        return program().isEmpty() ? this : ranBy(new Runner(driver(), adopt(), Optional.empty()));
+    }
+
+    /** The same job, which something else runs. */
+    public TrainingJob ranBy(Runner other) {
         return new TrainingJob(
                 job,
                 domain,
@@ -170,7 +186,7 @@ public record TrainingJob(
                 scaling,
                 precedence,
                 traits,
-                new Runner(driver(), Optional.of(selector)),
+                other,
                 sliceMemoryBytes,
                 kindNeeds,
                 shape,

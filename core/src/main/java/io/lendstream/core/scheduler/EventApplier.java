@@ -160,7 +160,8 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable job(TrainingJob job) {
-        TrainingJob counted = model.kinds() ? job.countedBy(model.gpuKinds()) : job;
+        TrainingJob declared = job.withoutProgram();
+        TrainingJob counted = model.kinds() ? declared.countedBy(model.gpuKinds()) : declared;
         return () -> {
             Optional<JobState> known = builder.jobs().get(job.job());
             JobState described = known.map(before -> before.described(counted, builder.eventSequence()))

@@ -81,7 +81,8 @@ public final class ApplyCommand extends ClusterCommand {
         throw UserError.badUsage(problems.get(last) + " Nothing was written.");
     }
 
-    private static void write(List<ObjectChange<?>> due, DeclaredTopics topics) {
+    /** Writes the records of changes. */
+    static void write(List<ObjectChange<?>> due, DeclaredTopics topics) {
         TopicCatalogue catalogue = topics.cluster().topics();
         try (RecordWriter writer = RecordWriter.open(topics.cluster().kafka(), catalogue, "/lendstream/command")) {
             due.forEach(change -> change.write(writer));

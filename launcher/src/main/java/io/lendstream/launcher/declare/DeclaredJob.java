@@ -11,6 +11,7 @@ import io.lendstream.core.event.JobShape;
 import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.SubmittedProgram;
 import io.lendstream.core.event.TopologyWish;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.BatchRange;
@@ -164,6 +165,12 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
             TrainingJob::adopt,
             "The job if it runs already, by attributes of the driver: it is taken over as it is, and waits until then. Without it, Lendstream starts the job.");
 
+    private static final SpecField<TrainingJob, SubmittedProgram> PROGRAM = SpecField.optional(
+            "program",
+            TrainingForms.program(),
+            TrainingJob::program,
+            "The program that the job brings, if the settings of the actuator allow it. Without it, the file of its application on the machine.");
+
     private static final SpecFields<TrainingJob> SPEC = new SpecFields<>(
             "a training job",
             List.of(
@@ -191,7 +198,8 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
                     KIND_TRAITS,
                     CPU,
                     HOST_MEMORY,
-                    ADOPT));
+                    ADOPT,
+                    PROGRAM));
 
     private static Map<String, DeadlineKind> deadlineKinds() {
         Map<String, DeadlineKind> kinds = new LinkedHashMap<>();
@@ -255,7 +263,7 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
                         values.find(QUEUE),
                         values.find(PRIORITY_CLASS)),
                 traits(values, scaling),
-                new TrainingJob.Runner(before.map(TrainingJob::driver).orElse(DRIVER), values.find(ADOPT)),
+                runner(values, before),
                 values.find(SLICE_MEMORY),
                 new KindNeeds(
                         values.get(ALLOWED_KINDS),
@@ -269,6 +277,16 @@ final class DeclaredJob implements DeclaredKind<TrainingJob> {
                         values.find(TOPOLOGY),
                         values.get(GANG)),
                 new HostNeed(values.find(CPU), values.find(HOST_MEMORY)));
+    }
+
+    private static TrainingJob.Runner runner(SpecValues values, Optional<TrainingJob> before) {
+        Optional<SubmittedProgram> program = values.find(PROGRAM);
+        String driver = program.isPresent()
+                ? SubmittedProgram.DRIVER
+                : before.filter(known -> known.program().isEmpty())
+                        .map(TrainingJob::driver)
+                        .orElse(DRIVER);
+        return new TrainingJob.Runner(driver, values.find(ADOPT), program);
     }
 
     private static TrainingJob.Scaling scaling(SpecValues values) {

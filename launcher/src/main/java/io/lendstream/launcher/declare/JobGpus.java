@@ -34,7 +34,8 @@ record JobGpus(int least, int most) {
                 });
     }
 
-    private static Optional<JobGpus> parse(String text) {
+    /** Reads a number or a range; empty if it is neither. */
+    static Optional<JobGpus> parse(String text) {
         Matcher range = TEXT.matcher(text);
         if (!range.matches()) {
             return Optional.empty();

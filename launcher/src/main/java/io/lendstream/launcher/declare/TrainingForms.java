@@ -8,6 +8,8 @@ import io.lendstream.core.afe.PauseCosts;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.ProgramMode;
+import io.lendstream.core.event.SubmittedProgram;
 import io.lendstream.core.event.TopologyLevel;
 import io.lendstream.core.event.TopologyWish;
 import io.lendstream.core.goodput.BatchRange;
@@ -17,7 +19,9 @@ import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.KindId;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** The forms of the traits of a training job: batches, speed, costs, kinds and topology. */
@@ -179,5 +183,36 @@ final class TrainingForms {
                 "Whether it never has GPUs of several domains. If false it has, where no domain has enough.");
         return new SpecFields<TopologyWish>("a topology", List.of(level, required))
                 .building(values -> new TopologyWish(values.get(level), values.get(required)));
+    }
+
+    /** The program that a job brings. */
+    static ValueForm<SubmittedProgram> program() {
+        SpecField<SubmittedProgram, List<String>> command = SpecField.mandatory(
+                "command",
+                new ListForm<>(new ArgumentForm()),
+                SubmittedProgram::command,
+                "The program and its arguments, at most %d; no shell reads them."
+                        .formatted(SubmittedProgram.MOST_ARGUMENTS));
+        SpecField<SubmittedProgram, String> directory = SpecField.mandatory(
+                "directory",
+                ScalarForms.text(),
+                SubmittedProgram::directory,
+                "The working directory on the machine that runs it; an absolute path.");
+        SpecField<SubmittedProgram, ProgramMode> mode = SpecField.defaulted(
+                "mode",
+                ScalarForms.choice(programModes()),
+                ProgramMode.RESTART,
+                SubmittedProgram::mode,
+                "How it follows a change of its GPUs. restart: it ends and starts again. afe: in place, with lendstream_afe.");
+        return new SpecFields<SubmittedProgram>("a program", List.of(command, directory, mode))
+                .building(values ->
+                        new SubmittedProgram(values.get(command), values.get(directory), values.get(mode)));
+    }
+
+    private static Map<String, ProgramMode> programModes() {
+        Map<String, ProgramMode> modes = new LinkedHashMap<>();
+        modes.put("restart", ProgramMode.RESTART);
+        modes.put("afe", ProgramMode.AFE);
+        return modes;
     }
 }

@@ -31,8 +31,8 @@ import picocli.CommandLine.Parameters;
             "With --wait, exits with 0 if the job finished, with 1 if it failed. Ctrl-C ends the command (130), and not the job."
         },
         footer = {
-            "Example: lendstream run --gpus 1-4 --name bert-1 --wait -- python3 train.py --epochs 3",
-            "         lendstream run --gpus 2 --name bert-2 --queue research --directory /srv/bert -- torchrun train.py"
+            "Example: lendstream run --gpus 1-4 --name bert-1 --wait -- python3 train.py",
+            "         lendstream run --gpus 2 --name t5 --queue nlp -- sh train.sh --lr 0.1"
         })
 public final class RunCommand extends ClusterCommand {
     private static final String SOURCE = "options";

@@ -242,8 +242,10 @@ final class Deployment implements AutoCloseable {
                 "-cp",
                 System.getProperty("java.class.path"),
                 "io.lendstream.launcher.LendstreamMain"));
-        command.addAll(List.of(arguments));
-        command.addAll(with());
+        List<String> given = new ArrayList<>(List.of(arguments));
+        int end = given.indexOf("--"); // what follows is not an option
+        given.addAll(end < 0 ? given.size() : end, with());
+        command.addAll(given);
         Path out = directory.resolve("command.out");
         Path err = directory.resolve("command.err");
         try {

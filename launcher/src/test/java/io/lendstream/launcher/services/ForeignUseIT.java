@@ -8,6 +8,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.ForeignUse;
 import io.lendstream.launcher.services.Deployment.Printed;
 import io.lendstream.stack.ServiceKind;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three training GPUs. A process that a user started past Lendstream uses one of them; a job wants two. */
+/**
+ * Three training GPUs. A process that a user started past Lendstream uses one of them; a job wants two. When the process
+ * has gone, jobs that bring their commands get its GPU.
+ */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 final class ForeignUseIT {
     private static final String JOB = """
@@ -44,6 +48,7 @@ final class ForeignUseIT {
             Process other = SharedMachine.started("other", gpus.subList(1, 2));
             try {
                 isGivenToNobodyBeside(other, machine);
+                runsCommands(machine);
             } finally {
                 other.destroyForcibly();
             }
@@ -71,11 +76,63 @@ final class ForeignUseIT {
         awaitOwners(machine, "free", "training", "training");
     }
 
+    /** The commands of jobs, beside the program file of another one. */
+    private void runsCommands(SharedMachine machine) throws Exception {
+        Printed taken = run(machine, "cifar10", "touch taken");
+        assertThat(taken.exit()).as(taken.out() + taken.err()).isEqualTo(1);
+        assertThat(taken.out())
+                .endsWith(
+                        "job/of-cifar10 failed: job of-cifar10 brings its own command, but this machine has jobs/cifar10.json for its application; choose another application, or declare the job without a command\n");
+        awaitOwners(machine, "free", "training", "training");
+
+        Printed done = run(machine, "own", "echo $LENDSTREAM_JOB > done; sleep 3");
+        System.out.print(done.out() + done.err());
+        assertThat(done.exit()).as(done.out() + done.err()).isZero();
+        assertThat(done.out().lines())
+                .containsSubsequence(
+                        "job/of-own queued", "job/of-own running on 1 GPU", "job/of-own finished");
+        assertThat(directory.resolve("done")).hasContent("of-own");
+        assertThat(directory.resolve("taken")).doesNotExist();
+        awaitOwners(machine, "free", "training", "training");
+
+        Printed again = run(machine, "own", "true");
+        assertThat(again.exit()).isEqualTo(1);
+        assertThat(again.err()).startsWith("--name is of-own, but job/of-own is declared already, in domain beside");
+        Printed deleted = machine.deployment().command(directory, "delete", "job", "bert");
+        assertThat(deleted.exit()).as(deleted.out() + deleted.err()).isZero();
+    }
+
+    private Printed run(SharedMachine machine, String application, String script) {
+        return machine.deployment()
+                .command(
+                        directory,
+                        "run",
+                        "--name",
+                        "of-" + application,
+                        "--application",
+                        application,
+                        "--gpus",
+                        "1",
+                        "--domain",
+                        "beside",
+                        "--directory",
+                        directory.toString(),
+                        "--wait",
+                        "--",
+                        "sh",
+                        "-c",
+                        script);
+    }
+
     private static void awaitOwners(SharedMachine machine, String... labels) {
         machine.awaitOwners(Pool.TRAINING, Deployment.PATIENCE, labels);
     }
 
-    private void startAll(SharedMachine machine) {
+    private void startAll(SharedMachine machine) throws IOException {
+        Files.createDirectories(directory.resolve("programs/jobs"));
+        Files.writeString(directory.resolve("programs/jobs/cifar10.json"), """
+                {"mode": "restart", "command": ["sleep", "600"], "directory": "/", "maxRestarts": 0, "graceSeconds": 5}
+                """);
         machine.start(
                 ServiceKind.SCHEDULER,
                 "--set",
@@ -87,7 +144,19 @@ final class ForeignUseIT {
                 "--set",
                 "kafka.state.dir=" + directory.resolve("scheduler-state"));
         machine.start(
-                ServiceKind.ACTUATOR, "--state-dir", directory.resolve("done").toString());
+                ServiceKind.ACTUATOR,
+                "--state-dir",
+                directory.resolve("actuator").toString(),
+                "--set",
+                "actuator.driver=process",
+                "--set",
+                "actuator.nodes=all",
+                "--set",
+                "actuator.domains=beside",
+                "--set",
+                "actuator.process.submitted-commands=true",
+                "--set",
+                "actuator.process.programs=" + directory.resolve("programs"));
         machine.startAgent(3);
     }
 }

@@ -5,6 +5,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.FoundTenant;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.SubmittedProgram;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -313,13 +314,22 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory, SchedulerS
             new AdoptionFailure(builder).undo(gpu, binding.get());
             return;
         }
-        int failures = gpu.failedBinds() + 1;
+        int failures = gpu.failedBinds() + (isFaultOfCommand(binding.get()) ? 0 : 1);
         builder.put(builder.gpu(gpu.gpuId()).withFailedBinds(failures));
         builder.own(
                 gpu.gpuId(),
                 failures >= 2
                         ? inventory.rules().quarantine("could not be bound twice in a row: " + report.reason())
                         : new Owner.Free());
+    }
+
+    /** A job that brings its command may bring a wrong one, or be refused: that is no sign of a broken GPU. */
+    private boolean isFaultOfCommand(Owner.Binding binding) {
+        return binding.tenant()
+                .jobId()
+                .flatMap(builder.jobs()::get)
+                .filter(job -> job.spec().driver().equals(SubmittedProgram.DRIVER))
+                .isPresent();
     }
 
     private void settle(JobId job, DecisionId decision, Optional<Duration> pause) {

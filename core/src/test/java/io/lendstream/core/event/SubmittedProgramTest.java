@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.Lease;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -23,6 +25,10 @@ class SubmittedProgramTest {
 
     private static TrainingJob bringing(SubmittedProgram program) {
         return job().ranBy(new TrainingJob.Runner(SubmittedProgram.DRIVER, Optional.empty(), Optional.of(program)));
+    }
+
+    private static Lease lease(Scenario story) {
+        return story.leases().get(0);
     }
 
     private static void assertRefused(SubmittedProgram program, String message) {
@@ -91,5 +97,25 @@ class SubmittedProgramTest {
         assertThat(with.after(planned).leases())
                 .isEqualTo(without.after(planned).leases())
                 .anyMatch(lease -> lease.owner().holder().isPresent());
+    }
+
+    /** Two refused jobs in a row take no GPU out of service. */
+    @Test
+    void aCommandThatDoesNotStartDoesNotCountAgainstItsGpu() {
+        Scenario story = Scenario.of("deepboot").node("n", Pool.TRAINING, 1).tell(bringing(TRAIN));
+        for (int failure = 0; failure < 3; failure++) {
+            for (int second = 0; second < 300 && !lease(story).owner().isBinding(); second++) {
+                story.after(Duration.ofSeconds(1));
+            }
+            Lease lease = lease(story);
+            DecisionId decision = lease.owner().asBinding().orElseThrow().decision();
+            story.tell(story.report(
+                    decision,
+                    Outcome.FAILED,
+                    List.of(lease.gpuId()),
+                    lease.owner().holder()));
+        }
+
+        assertThat(lease(story).owner().asQuarantined()).isEmpty();
     }
 }

@@ -85,7 +85,8 @@ public final class JobFollower implements AutoCloseable {
     }
 
     private void take(ActuationReport report) {
-        if (report.reason().isEmpty() || report.tenant().filter(job::equals).isEmpty()) {
+        boolean isPlain = report.outcome() == Outcome.ACCEPTED || report.outcome() == Outcome.APPLIED;
+        if (isPlain || report.reason().isEmpty() || report.tenant().filter(job::equals).isEmpty()) {
             return;
         }
         reason = report.reason();

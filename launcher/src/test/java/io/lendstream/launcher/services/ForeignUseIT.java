@@ -51,6 +51,7 @@ final class ForeignUseIT {
                 runsCommands(machine);
             } finally {
                 other.destroyForcibly();
+                deployment.command(directory, "delete", "job", "bert"); // its workers would go on
             }
         }
     }
@@ -85,6 +86,9 @@ final class ForeignUseIT {
                         "job/of-cifar10 failed: job of-cifar10 brings its own command, but this machine has jobs/cifar10.json for its application; choose another application, or declare the job without a command\n");
         awaitOwners(machine, "free", "training", "training");
 
+        Printed why = machine.deployment().command(directory, "explain", "job/of-cifar10");
+        assertThat(why.out()).as(why.err()).contains("this machine has jobs/cifar10.json for its application");
+
         Printed done = run(machine, "own", "echo $LENDSTREAM_JOB > done; sleep 3");
         System.out.print(done.out() + done.err());
         assertThat(done.exit()).as(done.out() + done.err()).isZero();
@@ -98,8 +102,6 @@ final class ForeignUseIT {
         Printed again = run(machine, "own", "true");
         assertThat(again.exit()).isEqualTo(1);
         assertThat(again.err()).startsWith("--name is of-own, but job/of-own is declared already, in domain beside");
-        Printed deleted = machine.deployment().command(directory, "delete", "job", "bert");
-        assertThat(deleted.exit()).as(deleted.out() + deleted.err()).isZero();
     }
 
     private Printed run(SharedMachine machine, String application, String script) {
@@ -131,7 +133,7 @@ final class ForeignUseIT {
     private void startAll(SharedMachine machine) throws IOException {
         Files.createDirectories(directory.resolve("programs/jobs"));
         Files.writeString(directory.resolve("programs/jobs/cifar10.json"), """
-                {"mode": "restart", "command": ["sleep", "600"], "directory": "/", "maxRestarts": 0, "graceSeconds": 5}
+                {"mode": "restart", "command": ["sleep", "100"], "directory": "/", "maxRestarts": 0, "graceSeconds": 5}
                 """);
         machine.start(
                 ServiceKind.SCHEDULER,

@@ -110,10 +110,7 @@ class SubmittedCommandsTest {
                         && heard.progress().stream()
                                 .map(TrainingProgress::phase)
                                 .anyMatch(JobPhase::isOver));
-        assertThat(heard.progress())
-                .extracting(TrainingProgress::phase)
-                .last()
-                .isEqualTo(JobPhase.FAILED);
+        assertThat(heard.progress()).extracting(TrainingProgress::phase).last().isEqualTo(JobPhase.FAILED);
         return heard.deeds().stream()
                 .filter(DriverEvent.Stopped.class::isInstance)
                 .map(DriverEvent.Stopped.class::cast)

@@ -81,8 +81,7 @@ class SubmittedProgramTest {
                         "the driver of bert is process, but a job has driver process-command if and only if it has a program; change the driver, or the program");
         assertThatThrownBy(() -> Limits.check(bringing.withoutProgram()))
                 .hasMessageStartingWith("the driver of bert is process-command, but");
-        assertThatThrownBy(() ->
-                        Limits.check(bringing.adopting(new AdoptionSelector(Map.of("command", "*train*")))))
+        assertThatThrownBy(() -> Limits.check(bringing.adopting(new AdoptionSelector(Map.of("command", "*train*")))))
                 .hasMessage("bert has program and adopt, but a job is started or taken over; leave one out");
     }
 

@@ -131,8 +131,8 @@ public final class RunCommand extends ClusterCommand {
     }
 
     private int follow(JobFollower follower) {
-        Thread goesOn = new Thread(
-                () -> remark("job/%s goes on; end it with: lendstream delete job %s".formatted(name, name)));
+        Thread goesOn =
+                new Thread(() -> remark("job/%s goes on; end it with: lendstream delete job %s".formatted(name, name)));
         Runtime.getRuntime().addShutdownHook(goesOn);
         JobPhase end = follower.await();
         Runtime.getRuntime().removeShutdownHook(goesOn);
@@ -172,7 +172,8 @@ public final class RunCommand extends ClusterCommand {
     /** The object that a file with the values of the options would declare. */
     DeclaredObject<?> object() {
         if (command.isEmpty()) {
-            throw UserError.badUsage("COMMAND is missing; add the program of the job after --, such as: -- python3 train.py");
+            throw UserError.badUsage(
+                    "COMMAND is missing; add the program of the job after --, such as: -- python3 train.py");
         }
         ObjectReader reader = new ObjectReader();
         reader.read(SOURCE, declaration().toString());
@@ -191,8 +192,8 @@ public final class RunCommand extends ClusterCommand {
         queue.ifPresent(value -> spec.put("queue", value));
         priority.ifPresent(value -> spec.put("priority", value));
         batch.or(() -> JobGpus.parse(gpus).filter(JobGpus::isRange).map(range -> Integer.toString(range.most())))
-                .ifPresent(total ->
-                        spec.putObject("batch").put("initial", total).put("localMax", total));
+                .ifPresent(
+                        total -> spec.putObject("batch").put("initial", total).put("localMax", total));
         ObjectNode program = spec.putObject("program");
         ArrayNode entries = program.putArray("command");
         command.forEach(entries::add);

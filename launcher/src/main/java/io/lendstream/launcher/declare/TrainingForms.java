@@ -205,8 +205,7 @@ final class TrainingForms {
                 SubmittedProgram::mode,
                 "How it follows a change of its GPUs. restart: it ends and starts again. afe: in place, with lendstream_afe.");
         return new SpecFields<SubmittedProgram>("a program", List.of(command, directory, mode))
-                .building(values ->
-                        new SubmittedProgram(values.get(command), values.get(directory), values.get(mode)));
+                .building(values -> new SubmittedProgram(values.get(command), values.get(directory), values.get(mode)));
     }
 
     private static Map<String, ProgramMode> programModes() {

@@ -54,7 +54,9 @@ public final class CommandMachines {
                             domains.isEmpty()
                                     ? "start an agent ('lendstream doctor' checks the deployment)"
                                     : "domains with nodes: "
-                                            + domains.stream().map(DomainId::value).collect(Collectors.joining(", "))));
+                                            + domains.stream()
+                                                    .map(DomainId::value)
+                                                    .collect(Collectors.joining(", "))));
         }
         SortedSet<String> drivers = new TreeSet<>();
         actuators.values().stream()

@@ -86,7 +86,9 @@ public final class JobFollower implements AutoCloseable {
 
     private void take(ActuationReport report) {
         boolean isPlain = report.outcome() == Outcome.ACCEPTED || report.outcome() == Outcome.APPLIED;
-        if (isPlain || report.reason().isEmpty() || report.tenant().filter(job::equals).isEmpty()) {
+        if (isPlain
+                || report.reason().isEmpty()
+                || report.tenant().filter(job::equals).isEmpty()) {
             return;
         }
         reason = report.reason();

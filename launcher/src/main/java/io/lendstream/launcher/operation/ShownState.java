@@ -1,6 +1,8 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
@@ -13,12 +15,17 @@ import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.time.TimeMode;
+import io.lendstream.service.text.Times;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -37,12 +44,17 @@ public final class ShownState {
             TopicCatalogue.PROGRESS);
     private static final List<Topic<?>> LATELY =
             List.of(TopicCatalogue.REQUEST_RATES, TopicCatalogue.DEMAND_FORECASTS, TopicCatalogue.TRAINING_PROGRESS);
+    /** Outcomes after which a tenant has a GPU less than was decided. */
+    private static final Set<Outcome> SETBACKS =
+            Set.of(Outcome.REJECTED, Outcome.FAILED, Outcome.FORCED, Outcome.TIMED_OUT);
 
     private final Overview overview;
+    private final Map<Tenant, ActuationReport> setbacks;
     private final Instant now;
 
-    private ShownState(Overview overview, Instant now) {
+    private ShownState(Overview overview, Map<Tenant, ActuationReport> setbacks, Instant now) {
         this.overview = overview;
+        this.setbacks = setbacks;
         this.now = now;
     }
 
@@ -55,6 +67,8 @@ public final class ShownState {
         List<Topic<?>> needed =
                 new ArrayList<>(Stream.concat(WHOLE.stream(), LATELY.stream()).toList());
         needed.add(TopicCatalogue.DOMAIN_EVENTS);
+        needed.add(TopicCatalogue.ACTUATION_REPORTS);
+        Map<Tenant, ActuationReport> setbacks = new HashMap<>();
         Connection.check(cluster.kafka(), cluster.topics(), needed, cluster.patience());
         Overview overview = new Overview();
         TopicScan reading = new TopicScan(cluster, progress);
@@ -62,14 +76,20 @@ public final class ShownState {
                 LogReader log = new LogReader(reading, cluster.topics())) {
             WHOLE.forEach(topic -> hand(reader, topic, overview));
             LATELY.forEach(topic -> hand(reader, topic, overview));
-            reader.start(reading.since(reader, LATELY, Instant.now().minus(RECENT)));
+            reader.handing(TopicCatalogue.ACTUATION_REPORTS, received -> received.value()
+                    .filter(report -> SETBACKS.contains(report.outcome())
+                            && !report.reason().isEmpty())
+                    .ifPresent(report -> report.tenant().ifPresent(tenant -> setbacks.put(tenant, report))));
+            List<Topic<?>> late = new ArrayList<>(LATELY);
+            late.add(TopicCatalogue.ACTUATION_REPORTS);
+            reader.start(reading.since(reader, late, Instant.now().minus(RECENT)));
             while (!reader.hasCaughtUp()) {
                 reader.poll(POLL);
             }
             log.schedulers(overview.domains()).forEach(overview::tell);
         }
         boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
-        return new ShownState(overview, overview.now(Instant.now(), virtual));
+        return new ShownState(overview, setbacks, overview.now(Instant.now(), virtual));
     }
 
     private static <T> void hand(RecordReader reader, Topic<T> topic, Overview overview) {
@@ -118,6 +138,13 @@ public final class ShownState {
     private List<String> withGpus(Optional<String> line, Tenant tenant) {
         List<String> lines = new ArrayList<>();
         line.ifPresent(lines::add);
+        Optional.ofNullable(setbacks.get(tenant))
+                .ifPresent(report -> lines.add("%s by actuator %s at %s: %s"
+                        .formatted(
+                                report.outcome().name().toLowerCase(Locale.ROOT).replace('_', ' '),
+                                report.actuator(),
+                                Times.at(report.at()),
+                                report.reason())));
         overview.leases().stream()
                 .filter(lease -> lease.owner().holder().filter(tenant::equals).isPresent())
                 .sorted(Comparator.comparing(Lease::gpuId, overview.names().order()))

@@ -47,8 +47,24 @@ class RunCommandTest {
     @Test
     void aRangeMakesItElasticWithAUsualBatch() {
         TrainingJob job = job(
-                "--gpus", "1-4", "--name", "a", "--mode", "afe", "--queue", "q", "--priority", "-3", "--application",
-                "bert", "--directory", "/srv", "--domain", "east", "--", "true");
+                "--gpus",
+                "1-4",
+                "--name",
+                "a",
+                "--mode",
+                "afe",
+                "--queue",
+                "q",
+                "--priority",
+                "-3",
+                "--application",
+                "bert",
+                "--directory",
+                "/srv",
+                "--domain",
+                "east",
+                "--",
+                "true");
 
         assertThat(job.scaling()).isEqualTo(new TrainingJob.Scaling(1, 1, 4, true));
         assertThat(job.traits().batch().initial()).isEqualTo(4);
@@ -66,9 +82,7 @@ class RunCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
                     --gpus     | 0   | --gpus is '0', but must be a number of GPUs such as 4, or a range such as 1-8, from 1 to 1000000. Change it.
                     --mode     | fsdp | --mode is 'fsdp', but must be restart or afe. Change it, or leave it out for restart.
                     --priority | x   | --priority is 'x', but must be a whole number from -1000000000 to 1000000000. Change it, or leave it out for 0.

@@ -86,15 +86,14 @@ final class ForeignUseIT {
                         "job/of-cifar10 failed: job of-cifar10 brings its own command, but this machine has jobs/cifar10.json for its application; choose another application, or declare the job without a command\n");
         awaitOwners(machine, "free", "training", "training");
 
-        Printed why = machine.deployment().command(directory, "explain", "job/of-cifar10");
+        Printed why = machine.deployment().command(directory, "describe", "job/of-cifar10");
         assertThat(why.out()).as(why.err()).contains("this machine has jobs/cifar10.json for its application");
 
         Printed done = run(machine, "own", "echo $LENDSTREAM_JOB > done; sleep 3");
         System.out.print(done.out() + done.err());
         assertThat(done.exit()).as(done.out() + done.err()).isZero();
         assertThat(done.out().lines())
-                .containsSubsequence(
-                        "job/of-own queued", "job/of-own running on 1 GPU", "job/of-own finished");
+                .containsSubsequence("job/of-own queued", "job/of-own running on 1 GPU", "job/of-own finished");
         assertThat(directory.resolve("done")).hasContent("of-own");
         assertThat(directory.resolve("taken")).doesNotExist();
         awaitOwners(machine, "free", "training", "training");

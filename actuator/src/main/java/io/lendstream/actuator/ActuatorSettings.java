@@ -104,7 +104,7 @@ record ActuatorSettings(
     static final Key<Boolean> SUBMITTED = Key.flag(
             Programs.SUBMITTED,
             false,
-            "Whether the process driver runs the commands that jobs bring, as of `lendstream run`. With true, whoever may write to topic training-jobs runs commands as the user of the actuator.");
+            "Whether the process driver runs the commands that jobs bring, as of `lendstream run`. With true, each writer of topic training-jobs runs commands as the user of the actuator.");
     static final Key<List<String>> ENVIRONMENT = Key.words(
             "actuator.environment",
             "",

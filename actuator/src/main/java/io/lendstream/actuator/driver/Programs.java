@@ -22,8 +22,8 @@ import java.util.regex.Pattern;
 
 /**
  * The programs that this node runs for jobs and services. Each has one JSON file, {@code jobs/APPLICATION.json} and
- * {@code services/SERVICE.json}, in a directory of the node. A job can bring its own program only if the settings of the
- * actuator allow it.
+ * {@code services/SERVICE.json}, in a directory of the node. A job can bring its own program only if the settings of
+ * the actuator allow it.
  */
 public final class Programs {
     /** The setting that allows jobs to bring their own programs. */

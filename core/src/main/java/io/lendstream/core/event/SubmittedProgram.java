@@ -13,8 +13,8 @@ import java.util.List;
  */
 public record SubmittedProgram(List<String> command, String directory, ProgramMode mode) {
     /**
-     * The driver of jobs with such a program. No earlier version has a driver of this name: it refuses the job, and does
-     * not run the program file of the job's application.
+     * The driver of jobs with such a program. No earlier version has a driver of this name: it refuses the job, and
+     * does not run the program file of the job's application.
      */
     public static final String DRIVER = "process-command";
 

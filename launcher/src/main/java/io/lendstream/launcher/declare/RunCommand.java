@@ -66,7 +66,7 @@ public final class RunCommand extends ClusterCommand {
     @Option(
             names = "--priority",
             paramLabel = "P",
-            description = "Higher goes first where queues are declared. Default: 0.")
+            description = {"Higher goes first where queues are declared.", "Default: 0."})
     private Optional<String> priority = Optional.empty();
 
     @Option(

@@ -14,8 +14,8 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.settings.CommonKeys;
-import io.lendstream.service.time.TimeMode;
 import io.lendstream.service.text.Times;
+import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -76,10 +76,12 @@ public final class ShownState {
                 LogReader log = new LogReader(reading, cluster.topics())) {
             WHOLE.forEach(topic -> hand(reader, topic, overview));
             LATELY.forEach(topic -> hand(reader, topic, overview));
-            reader.handing(TopicCatalogue.ACTUATION_REPORTS, received -> received.value()
-                    .filter(report -> SETBACKS.contains(report.outcome())
-                            && !report.reason().isEmpty())
-                    .ifPresent(report -> report.tenant().ifPresent(tenant -> setbacks.put(tenant, report))));
+            reader.handing(
+                    TopicCatalogue.ACTUATION_REPORTS,
+                    received -> received.value()
+                            .filter(report -> SETBACKS.contains(report.outcome())
+                                    && !report.reason().isEmpty())
+                            .ifPresent(report -> report.tenant().ifPresent(tenant -> setbacks.put(tenant, report))));
             List<Topic<?>> late = new ArrayList<>(LATELY);
             late.add(TopicCatalogue.ACTUATION_REPORTS);
             reader.start(reading.since(reader, late, Instant.now().minus(RECENT)));

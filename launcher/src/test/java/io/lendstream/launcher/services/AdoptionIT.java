@@ -207,6 +207,9 @@ final class AdoptionIT {
 
     /** From now on the job is one like any other; the new one gets a GPU that it leaves. */
     private void goesWhenItIsDeleted(SharedMachine lab) throws Exception {
+        Printed refused = lab.deployment().command(directory, "delete", "service", "chat");
+        assertThat(refused.exit()).isEqualTo(1);
+        assertThat(refused.err()).contains("service/chat has 'adopt'", "Add --stop");
         succeeded(lab.deployment().command(directory, "delete", "job", "bert"));
         assertThat(strangers.get(0).waitFor(60, TimeUnit.SECONDS))
                 .as("the job's process has ended")

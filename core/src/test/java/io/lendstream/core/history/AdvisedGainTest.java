@@ -52,6 +52,7 @@ class AdvisedGainTest {
         passes(ofMinutes(10));
 
         assertThat(gain().lent()).isZero();
+        assertThat(gain().covered()).isGreaterThan(ofMinutes(8));
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.lendstream.service.kafka.Received;
 import io.lendstream.service.kafka.RecordReader;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -29,12 +30,16 @@ public final class JobFollower implements AutoCloseable {
     /** The actuator reports the reason of an end on another topic than the end itself. */
     private static final Duration FOR_REASON = Duration.ofSeconds(3);
 
+    /** A job that gets no GPU for this time is remarked on: it may have no room, or a name that is not free yet. */
+    private static final Duration LONG_QUEUED = Duration.ofMinutes(1);
+
     /** Outcomes of decisions that did not go as planned. */
     private static final Set<Outcome> SETBACKS = Set.of(Outcome.REJECTED, Outcome.FAILED, Outcome.TIMED_OUT);
 
     private final Tenant job;
     private final JobId name;
     private final Consumer<Step> shown;
+    private final Consumer<String> progress;
     private final RecordReader reader;
     private final Map<String, Owner> held = new TreeMap<>();
     private JobPhase phase = JobPhase.QUEUED;
@@ -54,12 +59,13 @@ public final class JobFollower implements AutoCloseable {
      * Starts to read before the job is submitted.
      *
      * @param shown receives each phase
-     * @param progress receives a line every two seconds while topics are read
+     * @param progress receives a line every two seconds while topics are read, and one if the job waits for long
      */
     public JobFollower(Cluster cluster, JobId name, Consumer<Step> shown, Consumer<String> progress) {
         this.name = name;
         this.job = new Tenant.Job(name);
         this.shown = shown;
+        this.progress = progress;
         Connection.check(
                 cluster.kafka(),
                 cluster.topics(),
@@ -106,15 +112,23 @@ public final class JobFollower implements AutoCloseable {
 
     /** Shows each phase until the job ends, and returns the last one. */
     public JobPhase await() {
+        long begun = System.nanoTime();
+        boolean isRemarked = false;
         while (!phase.isOver()) {
             show();
             reader.poll(POLL);
+            if (!isRemarked && held.isEmpty() && System.nanoTime() - begun > LONG_QUEUED.toNanos()) {
+                isRemarked = true;
+                progress.accept(
+                        "job/%s has no GPU after %d s. See why: lendstream explain job/%s, lendstream describe job %s"
+                                .formatted(name, LONG_QUEUED.toSeconds(), name, name));
+            }
         }
         long until = System.nanoTime() + FOR_REASON.toNanos();
         while (phase == JobPhase.FAILED && reason.isEmpty() && System.nanoTime() < until) {
             reader.poll(POLL);
         }
-        show(new Step(phase.name().toLowerCase(java.util.Locale.ROOT), phase == JobPhase.FINISHED ? "" : reason));
+        show(new Step(phase.name().toLowerCase(Locale.ROOT), phase == JobPhase.FINISHED ? "" : reason));
         return phase;
     }
 

@@ -19,11 +19,13 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Jobs of real PyTorch processes that are resized, robbed of ranks, and left without their node process. */
+@Tag("long")
 class JobHostTest extends InJobDirectory {
     private Path log = Path.of("");
 

@@ -124,30 +124,10 @@ final class DomainHistory implements DomainLog, AutoCloseable {
     void replayToTheEnd(
             Collection<DomainId> domains, Optional<Instant> since, Consumer<Snapshot> begin, Consumer<DomainEvent> to) {
         for (DomainId domain : domains) {
-            Optional<Snapshot> last = snapshot(domain, Long.MAX_VALUE);
-            Optional<Snapshot> start = since.isPresent() ? before(domain, last, since.get()) : last;
+            Optional<Snapshot> start = snapshotBefore(domain, since.orElse(Instant.MAX));
             start.ifPresent(begin);
             replay(domain, start.map(Snapshot::sequence).orElse(0L), to, () -> false);
         }
-    }
-
-    /** A snapshot from before a time; the oldest if the log begins later; none if the whole log is there. */
-    private Optional<Snapshot> before(DomainId domain, Optional<Snapshot> last, Instant since) {
-        Optional<Snapshot> found = last;
-        for (long back = 1;
-                found.filter(one -> one.state().now().isAfter(since)).isPresent();
-                back *= 2) {
-            long upTo = found.get().sequence() - back;
-            Optional<Snapshot> earlier = upTo > 0 ? snapshot(domain, upTo) : Optional.empty();
-            if (earlier.isEmpty()) {
-                boolean isWhole = firstEvent(domain)
-                        .filter(first -> first.sequence() == 1)
-                        .isPresent();
-                return isWhole ? Optional.empty() : found;
-            }
-            found = earlier;
-        }
-        return found;
     }
 
     @Override

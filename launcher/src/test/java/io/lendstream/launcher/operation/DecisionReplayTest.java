@@ -12,6 +12,7 @@ import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.ClusterState;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
@@ -80,6 +81,30 @@ class DecisionReplayTest {
 
         assertThat(replay.explanation().made()).isPresent();
         assertThat(replay.missesPlan()).isFalse();
+    }
+
+    @Test
+    void aReplayOfATimeBeginsAtASnapshotBeforeIt() {
+        DomainId domain = story.state().domain();
+        snapshots.forEach((sequence, snapshot) -> {
+            if (sequence % 10 == 0) {
+                log.snapshots.put(sequence, snapshot);
+            }
+        });
+        long last = log.snapshots.lastKey();
+        Instant time = snapshots.get(last - 55).state().now();
+
+        Snapshot start = log.snapshotBefore(domain, time).orElseThrow();
+
+        assertThat(start.state().now()).isBeforeOrEqualTo(time);
+        assertThat(start.sequence()).isBetween(last - 4 * 55, last - 55);
+        assertThat(log.snapshotBefore(domain, Instant.MAX)).contains(log.snapshots.get(last));
+        assertThat(log.snapshotBefore(domain, Instant.EPOCH))
+                .as("the log has its beginning")
+                .isEmpty();
+
+        log.events.remove(0);
+        assertThat(log.snapshotBefore(domain, Instant.EPOCH)).contains(log.snapshots.get(10L));
     }
 
     /** Whether the plan of a decision is older than the event before it. */

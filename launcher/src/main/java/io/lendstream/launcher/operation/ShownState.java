@@ -48,6 +48,8 @@ public final class ShownState {
     private static final Set<Outcome> SETBACKS =
             Set.of(Outcome.REJECTED, Outcome.FAILED, Outcome.FORCED, Outcome.TIMED_OUT);
 
+    private static final Set<Outcome> RUNS = Set.of(Outcome.BOUND, Outcome.APPLIED, Outcome.HOLDS);
+
     private final Overview overview;
     private final Map<Tenant, ActuationReport> setbacks;
     private final Instant now;
@@ -79,9 +81,8 @@ public final class ShownState {
             reader.handing(
                     TopicCatalogue.ACTUATION_REPORTS,
                     received -> received.value()
-                            .filter(report -> SETBACKS.contains(report.outcome())
-                                    && !report.reason().isEmpty())
-                            .ifPresent(report -> report.tenant().ifPresent(tenant -> setbacks.put(tenant, report))));
+                            .ifPresent(report ->
+                                    report.tenant().ifPresent(tenant -> takeSetback(report, tenant, setbacks))));
             List<Topic<?>> late = new ArrayList<>(LATELY);
             late.add(TopicCatalogue.ACTUATION_REPORTS);
             reader.start(reading.since(reader, late, Instant.now().minus(RECENT)));
@@ -92,6 +93,15 @@ public final class ShownState {
         }
         boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         return new ShownState(overview, setbacks, overview.now(Instant.now(), virtual));
+    }
+
+    /** Keeps the last setback of a tenant, until it is known to run on a GPU after that. */
+    private static void takeSetback(ActuationReport report, Tenant tenant, Map<Tenant, ActuationReport> setbacks) {
+        if (SETBACKS.contains(report.outcome()) && !report.reason().isEmpty()) {
+            setbacks.put(tenant, report);
+        } else if (RUNS.contains(report.outcome()) && !report.gpus().isEmpty()) {
+            setbacks.remove(tenant);
+        }
     }
 
     private static <T> void hand(RecordReader reader, Topic<T> topic, Overview overview) {

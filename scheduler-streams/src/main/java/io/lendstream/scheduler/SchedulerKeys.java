@@ -111,7 +111,7 @@ public final class SchedulerKeys {
     static final Key<Duration> SLO_WITHHOLD = Key.duration(
             "scheduler.slo-withhold",
             "10m",
-            "For how long nothing is lent that a service left which missed its SLO in three windows in a row.");
+            "A service missed its SLO in three windows in a row: for this time after that, the GPUs that it left are not lent.");
     static final Key<Boolean> REPARTITION = Key.flag(
             "scheduler.repartition",
             DEFAULTS.repartition(),

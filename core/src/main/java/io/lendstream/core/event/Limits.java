@@ -314,7 +314,7 @@ public final class Limits {
     private static void checkProgram(TrainingJob job) {
         if (job.program().isPresent() != job.driver().equals(SubmittedProgram.DRIVER)) {
             throw new IllegalArgumentException(
-                    "the driver of %s is %s, but a job has driver %s if and only if it has a program; change the driver, or the program"
+                    "the driver of %s is %s, but each job with a program has driver %s, and no other job has it; change the driver, or the program"
                             .formatted(job.job(), job.driver(), SubmittedProgram.DRIVER));
         }
         if (job.program().isPresent() && job.adopt().isPresent()) {

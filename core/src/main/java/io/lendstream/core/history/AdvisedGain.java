@@ -11,8 +11,9 @@ import java.util.function.Predicate;
 
 /**
  * What would be gained by following advice, as an average over the time in which it was given: the units of inference
- * that advised loans would use, and those that replicas would leave first. It is an estimate: nothing of it was done,
- * so a loan counts from the plan that advises it, without its start, and for as long as plans advise it.
+ * that advised loans would use, and those that would be freed from replicas that are not needed. It is an estimate:
+ * nothing of it was done, so a loan counts from the plan that advises it, without its start, and for as long as plans
+ * advise it.
  */
 public final class AdvisedGain {
     /** A longer time without an event does not count: no plan was made, and agents were silent. */
@@ -23,11 +24,11 @@ public final class AdvisedGain {
     private Duration covered = Duration.ZERO;
     private double unitSeconds;
     private double lentSeconds;
-    private double leftSeconds;
+    private double freedSeconds;
     private Optional<Advice> seen = Optional.empty();
     private long units;
     private long lent;
-    private long left;
+    private long freed;
 
     AdvisedGain() {}
 
@@ -43,7 +44,7 @@ public final class AdvisedGain {
         covered = covered.plus(time);
         unitSeconds += seconds * units;
         lentSeconds += seconds * lent;
-        leftSeconds += seconds * left;
+        freedSeconds += seconds * freed;
     }
 
     /** Counts the units of the advice, if it has changed. */
@@ -57,7 +58,7 @@ public final class AdvisedGain {
                 .filter(unit -> unit.pool() == Pool.INFERENCE)
                 .count();
         lent = counted(state, advice, action -> action.asLend().isPresent());
-        left = counted(state, advice, action -> action.asIdle().isPresent());
+        freed = counted(state, advice, action -> action.asIdle().isPresent());
     }
 
     private static long counted(ClusterState state, Advice advice, Predicate<Action> which) {
@@ -86,9 +87,9 @@ public final class AdvisedGain {
         return average(lentSeconds);
     }
 
-    /** Units on which replicas would rest first, on average. */
-    public double left() {
-        return average(leftSeconds);
+    /** Units that would be freed from replicas that are not needed, on average; loans of them follow later. */
+    public double freed() {
+        return average(freedSeconds);
     }
 
     /** What loans would use, in hours of one unit. */

@@ -78,7 +78,7 @@ class SubmittedProgramTest {
         assertThatThrownBy(() -> Limits.check(
                         bringing.ranBy(new TrainingJob.Runner("process", Optional.empty(), bringing.program()))))
                 .hasMessage(
-                        "the driver of bert is process, but a job has driver process-command if and only if it has a program; change the driver, or the program");
+                        "the driver of bert is process, but each job with a program has driver process-command, and no other job has it; change the driver, or the program");
         assertThatThrownBy(() -> Limits.check(bringing.withoutProgram()))
                 .hasMessageStartingWith("the driver of bert is process-command, but");
         assertThatThrownBy(() -> Limits.check(bringing.adopting(new AdoptionSelector(Map.of("command", "*train*")))))

@@ -96,12 +96,12 @@ final class ExplainedAdvice {
                 ? Optional.empty()
                 : Optional.of(String.format(
                         Locale.ROOT,
-                        "  estimate of %s of advice: of %.1f GPUs of inference, %.1f would be lent on average (%.1f GPU-hours), and replicas would leave %.1f more",
+                        "  estimate for %s of advice: on average %.1f of %.1f GPUs of inference would be lent (%.1f GPU-hours), and %.1f more would be freed from replicas that are not needed",
                         Diagnosis.age(gain.covered()),
-                        gain.units(),
                         gain.lent(),
+                        gain.units(),
                         gain.lentHours(),
-                        gain.left()));
+                        gain.freed()));
     }
 
     /** The advice for tools. */
@@ -125,7 +125,7 @@ final class ExplainedAdvice {
                     .put("inferenceGpus", gain.units())
                     .put("lentGpus", gain.lent())
                     .put("lentGpuHours", gain.lentHours())
-                    .put("leftGpus", gain.left());
+                    .put("freedGpus", gain.freed());
             ArrayNode advice = one.putArray("advice");
             log.advice()
                     .forEach(decision -> advice.add(Explained.json(decision)

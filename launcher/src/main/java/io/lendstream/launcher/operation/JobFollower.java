@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
@@ -33,9 +32,6 @@ public final class JobFollower implements AutoCloseable {
     /** A job that gets no GPU for this time is remarked on: it may have no room, or a name that is not free yet. */
     private static final Duration LONG_QUEUED = Duration.ofMinutes(1);
 
-    /** Outcomes of decisions that did not go as planned. */
-    private static final Set<Outcome> SETBACKS = Set.of(Outcome.REJECTED, Outcome.FAILED, Outcome.TIMED_OUT);
-
     private final Tenant job;
     private final JobId name;
     private final Consumer<Step> shown;
@@ -43,7 +39,8 @@ public final class JobFollower implements AutoCloseable {
     private final RecordReader reader;
     private final Map<String, Owner> held = new TreeMap<>();
     private JobPhase phase = JobPhase.QUEUED;
-    private Optional<String> setback = Optional.empty();
+    private final Setbacks setbacks = new Setbacks();
+    private Optional<ActuationReport> shownSetback = Optional.empty();
     private String reason = "";
     private Step last = new Step("", "");
 
@@ -91,16 +88,14 @@ public final class JobFollower implements AutoCloseable {
     }
 
     private void take(ActuationReport report) {
-        boolean isPlain = report.outcome() == Outcome.ACCEPTED || report.outcome() == Outcome.APPLIED;
-        if (isPlain
-                || report.reason().isEmpty()
-                || report.tenant().filter(job::equals).isEmpty()) {
+        if (report.tenant().filter(job::equals).isEmpty()) {
             return;
         }
-        reason = report.reason();
-        if (SETBACKS.contains(report.outcome())) {
-            setback = Optional.of("%s by actuator %s"
-                    .formatted(report.outcome() == Outcome.REJECTED ? "refused" : "not started", report.actuator()));
+        setbacks.take(report);
+        if (report.outcome() == Outcome.BOUND) {
+            reason = ""; // an earlier one did not end the job
+        } else if (report.outcome() != Outcome.ACCEPTED && !report.reason().isEmpty()) {
+            reason = report.reason();
         }
     }
 
@@ -133,8 +128,11 @@ public final class JobFollower implements AutoCloseable {
     }
 
     private void show() {
-        setback.ifPresent(what -> show(new Step(what, reason)));
-        setback = Optional.empty();
+        Optional<ActuationReport> setback = setbacks.of(job);
+        if (!setback.equals(shownSetback)) {
+            shownSetback = setback;
+            setback.ifPresent(report -> show(new Step(Setbacks.inWords(report), report.reason())));
+        }
         show(new Step(phase.isOver() ? last.phase() : present(), ""));
     }
 

@@ -267,8 +267,9 @@ final class Overview {
                                         .orElse("no request rate yet"))));
         for (ServiceState service : workload.services()) {
             for (String source : service.stuckSources()) {
-                alarms.add("service %s: the rate of source %s stays as it is, as its windows are shorter than %d s"
-                        .formatted(service.spec().service(), source, ServiceState.SHORTEST_RATE.toSeconds()));
+                alarms.add(
+                        "service %s: the rate of source %s stays as it is, as its windows are shorter than %d s; send longer windows"
+                                .formatted(service.spec().service(), source, ServiceState.SHORTEST_RATE.toSeconds()));
             }
         }
         return alarms;

@@ -1,8 +1,6 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
@@ -20,12 +18,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -44,17 +38,12 @@ public final class ShownState {
             TopicCatalogue.PROGRESS);
     private static final List<Topic<?>> LATELY =
             List.of(TopicCatalogue.REQUEST_RATES, TopicCatalogue.DEMAND_FORECASTS, TopicCatalogue.TRAINING_PROGRESS);
-    /** Outcomes after which a tenant has a GPU less than was decided. */
-    private static final Set<Outcome> SETBACKS =
-            Set.of(Outcome.REJECTED, Outcome.FAILED, Outcome.FORCED, Outcome.TIMED_OUT);
-
-    private static final Set<Outcome> RUNS = Set.of(Outcome.BOUND, Outcome.APPLIED, Outcome.HOLDS);
 
     private final Overview overview;
-    private final Map<Tenant, ActuationReport> setbacks;
+    private final Setbacks setbacks;
     private final Instant now;
 
-    private ShownState(Overview overview, Map<Tenant, ActuationReport> setbacks, Instant now) {
+    private ShownState(Overview overview, Setbacks setbacks, Instant now) {
         this.overview = overview;
         this.setbacks = setbacks;
         this.now = now;
@@ -70,7 +59,7 @@ public final class ShownState {
                 new ArrayList<>(Stream.concat(WHOLE.stream(), LATELY.stream()).toList());
         needed.add(TopicCatalogue.DOMAIN_EVENTS);
         needed.add(TopicCatalogue.ACTUATION_REPORTS);
-        Map<Tenant, ActuationReport> setbacks = new HashMap<>();
+        Setbacks setbacks = new Setbacks();
         Connection.check(cluster.kafka(), cluster.topics(), needed, cluster.patience());
         Overview overview = new Overview();
         TopicScan reading = new TopicScan(cluster, progress);
@@ -80,9 +69,7 @@ public final class ShownState {
             LATELY.forEach(topic -> hand(reader, topic, overview));
             reader.handing(
                     TopicCatalogue.ACTUATION_REPORTS,
-                    received -> received.value()
-                            .ifPresent(report ->
-                                    report.tenant().ifPresent(tenant -> takeSetback(report, tenant, setbacks))));
+                    received -> received.value().ifPresent(setbacks::take));
             List<Topic<?>> late = new ArrayList<>(LATELY);
             late.add(TopicCatalogue.ACTUATION_REPORTS);
             reader.start(reading.since(reader, late, Instant.now().minus(RECENT)));
@@ -93,15 +80,6 @@ public final class ShownState {
         }
         boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         return new ShownState(overview, setbacks, overview.now(Instant.now(), virtual));
-    }
-
-    /** Keeps the last setback of a tenant, until it is known to run on a GPU after that. */
-    private static void takeSetback(ActuationReport report, Tenant tenant, Map<Tenant, ActuationReport> setbacks) {
-        if (SETBACKS.contains(report.outcome()) && !report.reason().isEmpty()) {
-            setbacks.put(tenant, report);
-        } else if (RUNS.contains(report.outcome()) && !report.gpus().isEmpty()) {
-            setbacks.remove(tenant);
-        }
     }
 
     private static <T> void hand(RecordReader reader, Topic<T> topic, Overview overview) {
@@ -150,13 +128,9 @@ public final class ShownState {
     private List<String> withGpus(Optional<String> line, Tenant tenant) {
         List<String> lines = new ArrayList<>();
         line.ifPresent(lines::add);
-        Optional.ofNullable(setbacks.get(tenant))
-                .ifPresent(report -> lines.add("%s by actuator %s at %s: %s"
-                        .formatted(
-                                report.outcome().name().toLowerCase(Locale.ROOT).replace('_', ' '),
-                                report.actuator(),
-                                Times.at(report.at()),
-                                report.reason())));
+        setbacks.of(tenant)
+                .ifPresent(report -> lines.add(
+                        "%s at %s: %s".formatted(Setbacks.inWords(report), Times.at(report.at()), report.reason())));
         overview.leases().stream()
                 .filter(lease -> lease.owner().holder().filter(tenant::equals).isPresent())
                 .sorted(Comparator.comparing(Lease::gpuId, overview.names().order()))

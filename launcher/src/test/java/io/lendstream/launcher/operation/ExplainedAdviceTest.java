@@ -81,7 +81,7 @@ class ExplainedAdviceTest {
 
         assertThat(explained().lines(story.now()).get(1))
                 .matches(
-                        "  estimate of 10m.* of advice: of 4.0 GPUs of inference, [0-9.]+ would be lent on average .*");
+                        "  estimate for 10m.* of advice: on average [0-9.]+ of 4.0 GPUs of inference would be lent .*");
         JsonNode gain = explained().json(story.now()).at("/domains/0/estimate");
         assertThat(gain.path("inferenceGpus").asDouble()).isEqualTo(4);
         assertThat(gain.path("lentGpus").asDouble()).isBetween(0.5, 3.0);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 /** What {@code lendstream top} says of sources whose windows are too short for a rate. */
 class RateAlarmsTest {
     private static final String ALARM =
-            "service chat: the rate of source gateway stays as it is, as its windows are shorter than 5 s";
+            "service chat: the rate of source gateway stays as it is, as its windows are shorter than 5 s; send longer windows";
 
     private final Scenario story = Scenario.of("deepboot").service("chat", 1).settled();
     private final Overview overview = new Overview();

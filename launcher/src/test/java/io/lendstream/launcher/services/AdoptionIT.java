@@ -187,7 +187,7 @@ final class AdoptionIT {
         areOwners(lab);
     }
 
-    /** The GPU that nobody uses goes to a new job, and back when the service needs a third replica. */
+    /** The idle GPU is lent to a new job. It is taken back when the service needs a third replica. */
     private void isLentAndTakenBack(SharedMachine lab, SteadyGateway gateway) throws Exception {
         Path file = Files.writeString(directory.resolve("new.yaml"), NEW);
         succeeded(lab.deployment().command(directory, "apply", "-f", file.toString()));

@@ -94,7 +94,9 @@ public final class JobFollower implements AutoCloseable {
         setbacks.take(report);
         if (report.outcome() == Outcome.BOUND) {
             reason = ""; // an earlier one did not end the job
-        } else if (report.outcome() != Outcome.ACCEPTED && !report.reason().isEmpty()) {
+        } else if (report.outcome() != Outcome.ACCEPTED
+                && report.outcome() != Outcome.APPLIED
+                && !report.reason().isEmpty()) {
             reason = report.reason();
         }
     }

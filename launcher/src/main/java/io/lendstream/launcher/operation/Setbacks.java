@@ -14,9 +14,9 @@ final class Setbacks {
             Outcome.REJECTED, "refused",
             Outcome.FAILED, "not started",
             Outcome.TIMED_OUT, "not started in time",
-            Outcome.FORCED, "ended by force");
+            Outcome.FORCED, "ended");
 
-    private static final Set<Outcome> RUNS = Set.of(Outcome.BOUND, Outcome.APPLIED, Outcome.HOLDS);
+    private static final Set<Outcome> RUNS = Set.of(Outcome.BOUND, Outcome.HOLDS);
 
     private final Map<Tenant, ActuationReport> last = new HashMap<>();
 

@@ -40,6 +40,7 @@ class SetbacksTest {
         reported(Outcome.REJECTED, List.of(), Optional.of(BERT), "advisory");
         assertThat(setbacks.of(BERT).map(Setbacks::inWords)).contains("refused by actuator gpu-7");
 
+        reported(Outcome.APPLIED, List.of(new GpuId("GPU-a")), Optional.of(BERT), "without GPU-a");
         reported(Outcome.HOLDS, List.of(), Optional.of(BERT), "");
         assertThat(setbacks.of(BERT)).as("it runs on no GPU").isPresent();
 

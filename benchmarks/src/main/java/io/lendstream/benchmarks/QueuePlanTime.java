@@ -8,7 +8,9 @@ import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
+import io.lendstream.core.event.KindNeeds;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.KindTraits;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Tick;
@@ -16,10 +18,12 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.KindRatio;
 import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
@@ -57,8 +61,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The time of a scheduler's step with a plan of {@code deepboot}: 10,000 GPUs and 2,000 jobs, of four kinds in 20
- * queues, and of one kind without queues. Unlike {@link PlanTime} it has the views, the shares of queues, quotas and
+ * The time of a scheduler's step with a plan of {@code deepboot}: 10,000 GPUs and 2,000 jobs, of one kind or of four,
+ * with and without 20 queues; {@code speeds4}: the jobs declare their speeds on four kinds. Unlike {@link PlanTime} it has the views, the shares of queues, quotas and
  * decisions too. Most jobs hold GPUs, some queues more than their nominal quota.
  */
 @State(Scope.Benchmark)
@@ -77,7 +81,7 @@ public class QueuePlanTime {
     private static final DomainId DOMAIN = new DomainId("bench");
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
 
-    @Param({"kind1", "kind1_queues20", "kinds4", "kinds4_queues20"})
+    @Param({"kind1", "kind1_queues20", "kinds4", "kinds4_queues20", "speeds4_queues20"})
     public String cluster = "kind1";
 
     private final Scheduler scheduler =
@@ -86,7 +90,8 @@ public class QueuePlanTime {
 
     @Setup
     public void prepare() {
-        boolean hasKinds = cluster.startsWith("kinds4");
+        boolean hasSpeeds = cluster.startsWith("speeds4");
+        boolean hasKinds = hasSpeeds || cluster.startsWith("kinds4");
         boolean hasQueues = cluster.endsWith("queues20");
         state = new ClusterState(
                 DOMAIN,
@@ -98,7 +103,7 @@ public class QueuePlanTime {
                 Optional.empty(),
                 List.of(),
                 List.of(),
-                entities(hasKinds ? PRODUCTS : PRODUCTS.subList(0, 1), hasQueues ? QUEUES : 0));
+                entities(hasKinds ? PRODUCTS : PRODUCTS.subList(0, 1), hasQueues ? QUEUES : 0, hasSpeeds));
     }
 
     /** A plan and its decisions. */
@@ -107,7 +112,7 @@ public class QueuePlanTime {
         return scheduler.step(state, new DomainEvent(DOMAIN, 1, 2, NOW, Optional.empty(), new Tick(DOMAIN, NOW)));
     }
 
-    private static ClusterEntities entities(List<String> products, int queues) {
+    private static ClusterEntities entities(List<String> products, int queues, boolean speeds) {
         PersistentMap<NodeId, NodeState> nodes = PersistentMap.empty();
         PersistentMap<GpuId, GpuState> gpus = PersistentMap.empty();
         List<List<GpuId>> free = new ArrayList<>();
@@ -128,7 +133,7 @@ public class QueuePlanTime {
             int size = Math.min(some.size(), 1 << random.nextInt(4));
             List<GpuId> held = List.copyOf(some.subList(0, size));
             some.subList(0, size).clear();
-            JobState job = job(j, random, queues, held);
+            JobState job = job(j, random, queues, held, speeds ? speeds(j) : KindNeeds.ANY);
             jobs = jobs.put(job.spec().job(), job);
             for (GpuId unit : held) {
                 gpus = gpus.put(
@@ -170,7 +175,21 @@ public class QueuePlanTime {
                 List.of(KindQuota.of(Optional.empty(), (double) GPUS / queues)));
     }
 
-    private static JobState job(int number, SplittableRandom random, int queues, List<GpuId> held) {
+    /** A job is faster on each next kind by a ratio of its own, so that the policy chooses kinds. */
+    private static KindNeeds speeds(int job) {
+        List<KindId> kinds = new ArrayList<>();
+        for (String product : PRODUCTS) {
+            kinds.add(GpuKinds.PLAIN.of(node(0, product).gpus().get(0)));
+        }
+        List<KindTraits> traits = new ArrayList<>();
+        for (int k = 1; k < kinds.size(); k++) {
+            double factor = Math.pow(1 + (job * 7 % 8) / 8.0, k);
+            traits.add(KindTraits.of(kinds.get(k), new KindRatio(factor, 0.1)));
+        }
+        return new KindNeeds(List.of(), Optional.of(kinds.get(0)), Optional.empty(), traits);
+    }
+
+    private static JobState job(int number, SplittableRandom random, int queues, List<GpuId> held, KindNeeds kinds) {
         TrainingJob job = new TrainingJob(
                 new JobId("job-%05d".formatted(number)),
                 DOMAIN,
@@ -193,7 +212,8 @@ public class QueuePlanTime {
                         new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3))),
                 "simulated",
                 Optional.empty());
-        JobState state = JobState.of(queues > 0 ? job.in(queue(number % queues)) : job, 1);
+        TrainingJob onKinds = job.onKinds(kinds);
+        JobState state = JobState.of(queues > 0 ? onKinds.in(queue(number % queues)) : onKinds, 1);
         if (held.isEmpty()) {
             return state;
         }

@@ -7,13 +7,14 @@ import io.lendstream.service.text.EventGist;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The last events of all domains of a task in short, apart from samples. One bound holds for all domains together, so
  * that memory does not grow with their number. Events that were asked for stay longest.
  */
 final class EventMemory {
-    private final Map<EventId, KeptInput> events;
+    private final Map<EventId, Supplier<KeptInput>> events;
 
     private record EventId(DomainId domain, long sequence) {}
 
@@ -21,7 +22,7 @@ final class EventMemory {
     EventMemory(int most) {
         events = new LinkedHashMap<>(16, 0.75f, true) {
             @Override
-            protected boolean removeEldestEntry(Map.Entry<EventId, KeptInput> eldest) {
+            protected boolean removeEldestEntry(Map.Entry<EventId, Supplier<KeptInput>> eldest) {
                 return size() > most;
             }
         };
@@ -30,13 +31,22 @@ final class EventMemory {
     void take(DomainEvent event) {
         if (event.event().asTelemetry().isEmpty()
                 && event.event().asSampleSummary().isEmpty()) {
-            events.put(new EventId(event.domain(), event.sequence()), inShort(event));
+            events.put(new EventId(event.domain(), event.sequence()), remembered(event));
         }
+    }
+
+    /** Most events are rates and forecasts, which are small. Few decisions rest on them, so their words can wait. */
+    private static Supplier<KeptInput> remembered(DomainEvent event) {
+        if (event.event().heardService().isPresent()) {
+            return () -> inShort(event);
+        }
+        KeptInput words = inShort(event);
+        return () -> words;
     }
 
     /** An event in short; empty if it is forgotten. */
     Optional<KeptInput> find(DomainId domain, long sequence) {
-        return Optional.ofNullable(events.get(new EventId(domain, sequence)));
+        return Optional.ofNullable(events.get(new EventId(domain, sequence))).map(Supplier::get);
     }
 
     static KeptInput inShort(DomainEvent event) {

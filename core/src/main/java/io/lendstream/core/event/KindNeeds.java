@@ -30,7 +30,12 @@ public record KindNeeds(
 
     /** What is known of a kind; the first of several. */
     public Optional<KindTraits> traits(KindId kind) {
-        return kindTraits.stream().filter(traits -> traits.kind().equals(kind)).findFirst();
+        for (KindTraits traits : kindTraits) {
+            if (traits.kind().equals(kind)) {
+                return Optional.of(traits);
+            }
+        }
+        return Optional.empty();
     }
 
     /** The same needs by the kinds that count instead of others. What is known of a kind itself comes first. */

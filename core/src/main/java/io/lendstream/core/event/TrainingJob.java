@@ -310,7 +310,9 @@ public record TrainingJob(
     /** Whether it may never use a kind: its owner leaves it out, or a replica does not fit. */
     public boolean excludes(KindId kind) {
         return !kindNeeds.equals(KindNeeds.ANY)
-                && (!kindNeeds.allows(kind) || batchOn(kind).isEmpty());
+                && (!kindNeeds.allows(kind)
+                        || kindNeeds.localMax(kind, traits.batch().localMax())
+                                < traits.batch().localMin());
     }
 
     /** The batch sizes that it may train with on a kind; empty if the smallest batch does not fit. */

@@ -131,7 +131,7 @@ final class LoweredQuotaRule implements HistoryRule {
     /** Whether something may be taken from a queue in a quota. */
     private static boolean mayTake(ClusterEntities entities, QuotaUse use) {
         ClusterQueue queue = entities.queues().require(use.queue()).spec();
-        for (JobState job : entities.clusterIndex().jobs().holding().values()) {
+        for (JobState job : entities.holdingJobs()) {
             if (isOf(entities, new Tenant.Job(job.spec().job()), queue)
                     && job.allocation().gpus().stream().anyMatch(unit -> isInReach(entities, queue, use, unit))) {
                 return true;

@@ -1,13 +1,11 @@
 package io.lendstream.core.id;
 
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The name of a kind of GPU, such as {@code A100-SXM4-80GB}. GPUs of one kind are alike in speed and memory. */
 public record KindId(String value) implements Comparable<KindId> {
-    private static final Pattern MEMORY = Pattern.compile("(\\d{1,5})-?GB", Pattern.CASE_INSENSITIVE);
+    private static final int MOST_DIGITS = 5;
 
     public KindId {
         Names.check("KindId", value);
@@ -15,14 +13,28 @@ public record KindId(String value) implements Comparable<KindId> {
         value = value.intern();
     }
 
-    /** The memory of a GPU, in bytes, by the last GiB in the name; empty if the name has none. */
+    /**
+     * The memory of a GPU, in bytes, by the last GiB in the name, such as {@code 80GB} or {@code 80-GB}; empty if the
+     * name has none. Read without a pattern: plans ask for it for each job and kind.
+     */
     public Optional<Long> memoryBytes() {
-        Optional<Long> bytes = Optional.empty();
-        Matcher memory = MEMORY.matcher(value);
-        while (memory.find()) {
-            bytes = Optional.of(Long.parseLong(memory.group(1)) << 30);
+        for (int at = value.length() - 2; at > 0; at--) {
+            if (value.regionMatches(true, at, "GB", 0, 2)) {
+                int end = value.charAt(at - 1) == '-' ? at - 1 : at;
+                int start = end;
+                while (start > 0 && end - start < MOST_DIGITS && isDigit(value.charAt(start - 1))) {
+                    start--;
+                }
+                if (start < end) {
+                    return Optional.of(Long.parseLong(value, start, end, 10) << 30);
+                }
+            }
         }
-        return bytes;
+        return Optional.empty();
+    }
+
+    private static boolean isDigit(char letter) {
+        return letter >= '0' && letter <= '9';
     }
 
     /** Whether a GPU has so much memory; true if its memory is not known. */

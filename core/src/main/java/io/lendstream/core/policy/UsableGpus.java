@@ -43,12 +43,23 @@ public final class UsableGpus {
     public static UsableGpus of(List<GpuState> gpus) {
         List<GpuState> all = List.copyOf(gpus);
         Map<GpuId, NodeId> nodes = new HashMap<>(2 * all.size());
-        return new UsableGpus(all.size(), () -> all, () -> loans(all).entrySet().iterator(), gpu -> {
+        return of(all, gpu -> {
             if (nodes.isEmpty()) {
                 all.forEach(each -> nodes.put(each.gpuId(), each.nodeId()));
             }
             return Optional.ofNullable(nodes.get(gpu));
         });
+    }
+
+    /**
+     * The same for who knows their nodes already.
+     *
+     * @param gpus by node and id
+     * @param nodes on which node one of them is; empty for other GPUs
+     */
+    public static UsableGpus of(List<GpuState> gpus, Function<GpuId, Optional<NodeId>> nodes) {
+        List<GpuState> all = List.copyOf(gpus);
+        return new UsableGpus(all.size(), () -> all, () -> loans(all).entrySet().iterator(), nodes);
     }
 
     /**

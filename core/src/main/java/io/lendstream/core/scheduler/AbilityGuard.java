@@ -10,6 +10,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.ActuatorScopes;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.TrainingCapacity;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
@@ -198,9 +199,8 @@ final class AbilityGuard {
     SortedMap<GpuId, AbilityRefusal> hidden(boolean lending) {
         SortedMap<GpuId, AbilityRefusal> hidden = new TreeMap<>();
         if (isOn()) {
-            for (GpuState unit :
-                    builder.clusterIndex().trainingCapacity().gpus().values()) {
-                boolean isOffered = unit.pool() == Pool.TRAINING || lending;
+            for (GpuState unit : builder.clusterIndex().gpus().seats().values()) {
+                boolean isOffered = TrainingCapacity.has(unit) && (unit.pool() == Pool.TRAINING || lending);
                 if (isOffered && !unit.isTraining()) {
                     againstLoan(unit).ifPresent(refusal -> hidden.put(unit.gpuId(), refusal));
                 }

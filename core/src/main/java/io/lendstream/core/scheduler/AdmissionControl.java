@@ -4,7 +4,6 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.JobShape;
 import io.lendstream.core.state.Admission;
-import io.lendstream.core.state.JobIndex;
 import io.lendstream.core.state.JobState;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -94,7 +93,7 @@ final class AdmissionControl {
     /** The jobs that the answers to others leave GPUs for. */
     private List<JobState> withShares() {
         List<JobState> admitted = new ArrayList<>();
-        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+        for (JobState job : builder.entities().openJobs()) {
             boolean hasShare = isHard(job)
                     && job.admission().filter(answer -> answer.share() > 0).isPresent()
                     && job.spec().hardDeadline().filter(builder.now()::isBefore).isPresent();
@@ -107,10 +106,9 @@ final class AdmissionControl {
 
     /** The jobs that an answer may be due for. */
     private List<JobState> asking() {
-        JobIndex jobs = builder.clusterIndex().jobs();
         boolean areThereQueues = !builder.entities().queues().isEmpty();
         List<JobState> asking = new ArrayList<>();
-        for (JobState job : jobs.open().values()) {
+        for (JobState job : builder.entities().openJobs()) {
             boolean needsAnswer = isHard(job)
                     ? job.admission().isEmpty()
                     : job.gpus() == 0 && ((areThereQueues && isOfQueue(job)) || needsDomain(job));
@@ -118,7 +116,7 @@ final class AdmissionControl {
                 asking.add(job);
             }
         }
-        for (JobState job : jobs.refused().values()) {
+        for (JobState job : builder.clusterIndex().jobs().refused().values()) {
             asking.add(job);
         }
         return asking;

@@ -11,6 +11,10 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -18,18 +22,32 @@ import java.util.TreeSet;
 
 /** The changes of a step so far, and whether decisions or plans depend on them. */
 final class ChangeLog {
-    private final TreeSet<NodeId> nodes = new TreeSet<>();
-    private final TreeSet<GpuId> gpus = new TreeSet<>();
-    private final TreeSet<GpuId> owners = new TreeSet<>();
-    private final TreeSet<ServiceId> services = new TreeSet<>();
-    private final TreeSet<JobId> jobs = new TreeSet<>();
-    private final TreeSet<QueueId> queues = new TreeSet<>();
-    private final TreeSet<String> actuators = new TreeSet<>();
+    private final Set<NodeId> nodes = new HashSet<>();
+    private final Set<GpuId> gpus = new HashSet<>();
+    private final Set<GpuId> owners = new HashSet<>();
+    private final Set<ServiceId> services = new HashSet<>();
+    private final Set<JobId> jobs = new HashSet<>();
+    private final Set<QueueId> queues = new HashSet<>();
+    private final Set<String> actuators = new HashSet<>();
     private boolean changesPlans;
     private boolean settlesJob;
 
     Step.Changed changed() {
-        return new Step.Changed(nodes, gpus, services, jobs, queues, actuators, owners);
+        return new Step.Changed(
+                sorted(nodes),
+                sorted(gpus),
+                sorted(services),
+                sorted(jobs),
+                sorted(queues),
+                sorted(actuators),
+                sorted(owners));
+    }
+
+    /** Sorted once: a plan changes thousands of units. */
+    private static <T extends Comparable<? super T>> Set<T> sorted(Set<T> some) {
+        List<T> inOrder = new ArrayList<>(some);
+        Collections.sort(inOrder);
+        return new LinkedHashSet<>(inOrder);
     }
 
     boolean matters() {

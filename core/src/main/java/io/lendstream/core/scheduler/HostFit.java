@@ -27,7 +27,7 @@ record HostFit(StepBuilder builder, boolean allAskedFor) {
         }
         SortedMap<JobId, HostRefusal> refusals = new TreeMap<>();
         Map<HostNeed, Long> most = new HashMap<>();
-        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+        for (JobState job : builder.entities().openJobs()) {
             HostNeed need = job.spec().hostNeed();
             if (job.gpus() == 0 && !need.isUsual() && most.computeIfAbsent(need, this::most) < fewest(job)) {
                 refusal(job).ifPresent(refusal -> refusals.put(job.spec().job(), refusal));

@@ -117,7 +117,7 @@ final class JobChanges {
      */
     boolean adjustHosts() {
         boolean all = true;
-        for (JobState job : builder.clusterIndex().jobs().holding().values()) {
+        for (JobState job : builder.entities().holdingJobs()) {
             HostNeed need = job.spec().hostNeed();
             Optional<HostShare> has = job.allocation().host();
             boolean isMet = need.isUsual()

@@ -243,7 +243,7 @@ final class KindPools {
         }
         Optional<KindId> kind = kinds.firstKey();
         if (kind.isPresent()) {
-            for (JobState job : builder.clusterIndex().jobs().open().values()) {
+            for (JobState job : builder.entities().openJobs()) {
                 if (job.spec().excludes(kind.get())) {
                     return false;
                 }
@@ -254,7 +254,7 @@ final class KindPools {
 
     /** Whether a job declares its speed on a kind. */
     private boolean knowsSpeeds() {
-        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+        for (JobState job : builder.entities().openJobs()) {
             if (!job.spec().kindNeeds().kindTraits().isEmpty()) {
                 return true;
             }

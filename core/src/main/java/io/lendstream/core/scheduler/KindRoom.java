@@ -70,7 +70,7 @@ final class KindRoom {
                         .count(gpu, !capacity.away().contains(gpu.nodeId()) && abilities.isUsable(gpu));
             }
         }
-        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+        for (JobState job : builder.entities().openJobs()) {
             int share = job.admission().map(Admission::share).orElse(0);
             if (share > 0
                     && job.spec().hardDeadline().filter(builder.now()::isBefore).isPresent()) {

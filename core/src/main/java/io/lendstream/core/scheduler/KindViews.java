@@ -34,6 +34,7 @@ final class KindViews {
     private final Map<KindId, NodesOfKind> nodes = new HashMap<>();
 
     private final SortedMap<KindId, Integer> counts = new TreeMap<>();
+    private final Map<JobId, Map<KindId, List<GpuId>>> held = new HashMap<>();
 
     /** Counts the whole GPUs of a kind, node by node. */
     private static final class NodesOfKind {
@@ -141,13 +142,27 @@ final class KindViews {
         ScheduledJob.Kinds on = new ScheduledJob.Kinds(Optional.of(kind), chosen ? counts : Map.of());
         JobView all = shapes.of(state, training.seen(state, gpusPerNode, on));
         List<GpuId> held = all.gpus();
-        List<GpuId> here = new ArrayList<>(held.size());
-        for (GpuId gpu : held) {
-            Optional<GpuState> unit = builder.gpus().get(gpu);
-            if (unit.isPresent() && unit.get().kind().filter(kind::equals).isPresent()) {
-                here.add(gpu);
-            }
+        if (held.isEmpty()) {
+            return all;
         }
-        return here.size() == held.size() ? all : new JobInPool(all, List.copyOf(here));
+        Map<KindId, List<GpuId>> ofJob = held(all);
+        List<GpuId> here = ofJob.getOrDefault(kind, List.of());
+        return here.size() == held.size() ? all : new JobInPool(all, here);
+    }
+
+    /** The GPUs of a job by kind, which are looked up once for all kinds. */
+    private Map<KindId, List<GpuId>> held(JobView job) {
+        return held.computeIfAbsent(job.job(), any -> {
+            Map<KindId, List<GpuId>> byKind = new HashMap<>(2);
+            for (GpuId gpu : job.gpus()) {
+                Optional<GpuState> unit = builder.gpus().get(gpu);
+                if (unit.isPresent() && unit.get().kind().isPresent()) {
+                    byKind.computeIfAbsent(unit.get().kind().get(), kind -> new ArrayList<>())
+                            .add(gpu);
+                }
+            }
+            byKind.replaceAll((kind, gpus) -> List.copyOf(gpus));
+            return byKind;
+        });
     }
 }

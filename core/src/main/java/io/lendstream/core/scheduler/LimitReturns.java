@@ -142,7 +142,7 @@ final class LimitReturns {
 
     private List<JobState> onSlices(ClusterQueue queue, QuotaUse use) {
         List<JobState> jobs = new ArrayList<>();
-        for (JobState job : builder.clusterIndex().jobs().holding().values()) {
+        for (JobState job : builder.entities().holdingJobs()) {
             boolean isTheirs = job.isOnSlice()
                     && builder.entities()
                             .queueOf(new Tenant.Job(job.spec().job()))

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobInPool;
 import io.lendstream.core.policy.JobView;
@@ -218,11 +219,13 @@ final class PoolUnits {
         Set<JobId> names = new HashSet<>();
         jobs.forEach(job -> names.add(job.job()));
         List<GpuState> open = new ArrayList<>(counts[queue]);
+        BitSet shown = new BitSet(units.size());
         BitSet mine = ofQueue[queue];
         for (int i = mine.nextSetBit(0); i >= 0; i = mine.nextSetBit(i + 1)) {
             PoolUnit unit = units.get(i);
             if (!unit.isTaken && (unit.keeper.isEmpty() || names.contains(unit.keeper.get()))) {
                 open.add(unit.state);
+                shown.set(i);
             }
         }
         Set<JobId> fixed = new HashSet<>();
@@ -241,10 +244,15 @@ final class PoolUnits {
         return ClusterView.of(
                 whole.now(),
                 new ClusterView.Queue(seen, seen.size(), holding),
-                UsableGpus.of(open),
+                UsableGpus.of(open, gpu -> node(gpu, shown)),
                 fixed,
                 whole.nodes(),
                 whole.gpusPerNode());
+    }
+
+    private Optional<NodeId> node(GpuId gpu, BitSet among) {
+        PoolUnit unit = byId.get(gpu);
+        return unit != null && among.get(unit.number) ? Optional.of(unit.state.nodeId()) : Optional.empty();
     }
 
     /** Whether a job has to give up GPUs. */

@@ -25,7 +25,15 @@ final class QueueKinds {
     private final StepBuilder builder;
     private final QuotaGuard guard;
     private final Map<QueueId, Map<KindId, Optional<QuotaUse>>> uses = new HashMap<>();
-    private final Map<JobId, Integer> best = new HashMap<>();
+    private final Map<JobId, Chances> chances = new HashMap<>();
+
+    /**
+     * The chances of a job.
+     *
+     * @param held the whole GPUs that it holds, by kind
+     * @param best its best chance
+     */
+    private record Chances(Map<KindId, Integer> held, int best) {}
 
     QueueKinds(StepBuilder builder) {
         this.builder = builder;
@@ -36,24 +44,28 @@ final class QueueKinds {
     boolean isBest(JobState job, KindId kind) {
         JobId name = job.spec().job();
         Optional<QueueId> queue = guard.isOn() ? guard.queueOf(new Tenant.Job(name)) : Optional.empty();
-        return queue.isEmpty()
-                || chance(job, queue.get(), kind) >= best.computeIfAbsent(name, any -> best(job, queue.get()));
+        if (queue.isEmpty()) {
+            return true;
+        }
+        Chances known = chances.computeIfAbsent(name, any -> chances(job, queue.get()));
+        return chance(job, queue.get(), kind, known.held) >= known.best;
     }
 
-    private int best(JobState job, QueueId queue) {
+    private Chances chances(JobState job, QueueId queue) {
+        Map<KindId, Integer> held = held(job);
         int highest = NO_QUOTA;
         for (Map.Entry<KindId, Integer> kind :
                 builder.clusterIndex().trainingCapacity().kinds()) {
             if (KindChoice.mayUse(job.spec(), kind.getKey())) {
-                highest = Math.max(highest, chance(job, queue, kind.getKey()));
+                highest = Math.max(highest, chance(job, queue, kind.getKey(), held));
             }
         }
-        return highest;
+        return new Chances(held, highest);
     }
 
-    private int chance(JobState job, QueueId queue, KindId kind) {
+    private int chance(JobState job, QueueId queue, KindId kind, Map<KindId, Integer> heldOf) {
         int least = job.spec().leastSize();
-        int held = held(job, kind);
+        int held = heldOf.getOrDefault(kind, 0);
         if (held >= least) {
             return QUOTA_LEFT;
         }
@@ -68,17 +80,14 @@ final class QueueKinds {
         return use.get().room() + held >= least ? QUOTA_LEFT : QUOTA_IN_USE;
     }
 
-    private int held(JobState job, KindId kind) {
-        int held = 0;
+    private Map<KindId, Integer> held(JobState job) {
+        Map<KindId, Integer> held = new HashMap<>(2);
         for (GpuId id : job.allocation().gpus()) {
-            held += builder.gpus()
-                            .get(id)
-                            .filter(GpuState::isWhole)
-                            .flatMap(GpuState::kind)
-                            .filter(kind::equals)
-                            .isPresent()
-                    ? 1
-                    : 0;
+            builder.gpus()
+                    .get(id)
+                    .filter(GpuState::isWhole)
+                    .flatMap(GpuState::kind)
+                    .ifPresent(kind -> held.merge(kind, 1, Integer::sum));
         }
         return held;
     }

@@ -80,7 +80,7 @@ final class QuotaAsks {
     /** Jobs of queues that have no GPU and no prospect of one: by priority, then in the order of submission. */
     private List<JobState> waiting() {
         List<JobState> waiting = new ArrayList<>();
-        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+        for (JobState job : builder.entities().openJobs()) {
             if (job.gpus() == 0
                     && !job.isOnSlice()
                     && job.changing().isEmpty()

@@ -171,7 +171,7 @@ record QuotaPlan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons
                 restart();
                 jobs.forEach(this::limit);
             } while (keeping.size() > before);
-            for (JobState job : builder.clusterIndex().jobs().open().values()) {
+            for (JobState job : builder.entities().openJobs()) {
                 if (isWaiting(job)) {
                     refuseWaiting(job);
                 }

@@ -97,7 +97,7 @@ final class QuotaVictims {
     /** All jobs that have GPUs, with all of these. */
     static List<Held> all(StepBuilder builder) {
         List<Held> all = new ArrayList<>();
-        for (JobState job : builder.clusterIndex().jobs().holding().values()) {
+        for (JobState job : builder.entities().holdingJobs()) {
             all.add(new Held(job, job.allocation().gpus()));
         }
         return all;

@@ -59,7 +59,7 @@ final class SliceLoans {
         LoanLimit limit = limits.get();
         double room = room();
         long loans = 0;
-        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+        for (JobState job : builder.entities().openJobs()) {
             if (free.isEmpty() || loans >= limit.most()) {
                 break;
             }
@@ -115,7 +115,7 @@ final class SliceLoans {
      */
     private void explain(List<GpuState> free, Optional<String> full, double room) {
         List<JobState> waiting = new ArrayList<>();
-        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+        for (JobState job : builder.entities().openJobs()) {
             if (isWaiting(job)) {
                 waiting.add(job);
             }

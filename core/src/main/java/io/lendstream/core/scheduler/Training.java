@@ -127,7 +127,7 @@ final class Training {
     private Set<JobId> justChanged() {
         Instant since = builder.now().minus(settings.changeLimits().minHold());
         Set<JobId> changed = new HashSet<>();
-        for (JobState job : builder.clusterIndex().jobs().holding().values()) {
+        for (JobState job : builder.entities().holdingJobs()) {
             if (job.usage().attainedUpTo().isAfter(since)) {
                 changed.add(job.spec().job());
             }

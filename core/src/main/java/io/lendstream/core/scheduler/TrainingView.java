@@ -74,7 +74,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         Map<JobId, AbilityRefusal> jobs = new TreeMap<>();
         if (onOneNode) {
             int largest = largest();
-            for (JobState job : builder.clusterIndex().jobs().open().values()) {
+            for (JobState job : builder.entities().openJobs()) {
                 if (!isShown(job, largest)) {
                     AbilityRefusal why = new AbilityRefusal(
                             Abilities.SPANS_NODES,
@@ -111,7 +111,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
         int kept = Math.max(0, capacity.idle() - Math.max(0, most(capacity.inference()) - capacity.lent()));
         PersistentMap<GpuId, GpuState> gpus = builder.gpus();
         return UsableGpus.of(
-                capacity.gpus().size() - kept,
+                capacity.gpus() - kept,
                 () -> listed(capacity),
                 capacity.loans(),
                 gpu -> gpus.get(gpu).filter(TrainingCapacity::has).map(GpuState::nodeId));
@@ -144,8 +144,8 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
     /** The GPUs that training has or may be lent, before abilities and the reserve. */
     private List<GpuState> offered(TrainingCapacity capacity) {
         List<GpuState> usable = new ArrayList<>();
-        for (GpuState gpu : capacity.gpus().values()) {
-            boolean may = gpu.pool() == Pool.TRAINING || settings.lending();
+        for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
+            boolean may = TrainingCapacity.has(gpu) && (gpu.pool() == Pool.TRAINING || settings.lending());
             if (may && !capacity.away().contains(gpu.nodeId())) {
                 usable.add(gpu);
             }
@@ -240,19 +240,21 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings, boolean onO
     /** The jobs, without those that need several nodes where no actuator can give them, or more than hosts have. */
     private ClusterView.Queue queue(Function<JobState, JobView> seen, int gpusPerNode) {
         ClusterIndex clusterIndex = builder.clusterIndex();
-        List<JobView> holding = clusterIndex.jobs().holding().stream()
-                .filter(job -> !job.isOnSlice())
-                .<JobView>map(seen)
-                .toList();
+        List<JobView> holding = new ArrayList<>();
+        for (JobState job : builder.entities().holdingJobs()) {
+            if (!job.isOnSlice()) {
+                holding.add(seen.apply(job));
+            }
+        }
         Set<JobId> unfit = new HostFit(builder, allAskedFor).refusals().keySet();
         if (!onOneNode && unfit.isEmpty()) {
             return new ClusterView.Queue(
-                    clusterIndex.jobs().open().mapped(seen),
+                    builder.entities().openJobs(seen),
                     clusterIndex.jobs().open().size(),
                     holding);
         }
         List<JobView> possible = new ArrayList<>();
-        for (JobState job : clusterIndex.jobs().open().values()) {
+        for (JobState job : builder.entities().openJobs()) {
             if ((!onOneNode || isShown(job, gpusPerNode))
                     && !unfit.contains(job.spec().job())) {
                 possible.add(seen.apply(job));

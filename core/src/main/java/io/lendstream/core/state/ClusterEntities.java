@@ -12,6 +12,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.Derived;
 import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * The nodes, GPUs, services, jobs, queues and actuators of a domain.
@@ -90,6 +91,21 @@ public record ClusterEntities(
         return !clusterIndex.shaped().isEmpty() && !scopes.isEmpty();
     }
 
+    /** The jobs that are not over and not refused, in the order in which it is their turn. */
+    public Iterable<JobState> openJobs() {
+        return openJobs(job -> job);
+    }
+
+    /** What a function makes of them, one after the other as they are asked for. */
+    public <T> Iterable<T> openJobs(Function<? super JobState, ? extends T> function) {
+        return clusterIndex.jobs().open().mapped(job -> function.apply(jobs.require(job)));
+    }
+
+    /** The jobs that are not over and hold GPUs, or are about to; by name. */
+    public Iterable<JobState> holdingJobs() {
+        return clusterIndex.jobs().holding().mapped(jobs::require);
+    }
+
     /** With a node that is new or has changed. */
     public ClusterEntities with(NodeState node) {
         NodeId id = node.node().nodeId();
@@ -104,9 +120,17 @@ public record ClusterEntities(
 
     /** With a GPU that is new or has changed. */
     public ClusterEntities with(GpuState gpu) {
-        GpuId id = gpu.gpuId();
-        ClusterIndex next = clusterIndex.withGpu(gpus.get(id), Optional.of(gpu));
-        return with(nodes, gpus.put(id, gpu), services, jobs, next);
+        return with(gpus.get(gpu.gpuId()), gpu);
+    }
+
+    /**
+     * The same for who has looked it up.
+     *
+     * @param before the GPU so far; empty if it is new
+     */
+    public ClusterEntities with(Optional<GpuState> before, GpuState gpu) {
+        ClusterIndex next = clusterIndex.withGpu(before, Optional.of(gpu));
+        return with(nodes, gpus.put(gpu.gpuId(), gpu), services, jobs, next);
     }
 
     /** A unit in the pool that its node has now; as it is if the node is not known. */

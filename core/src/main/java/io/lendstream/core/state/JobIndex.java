@@ -18,9 +18,9 @@ import java.util.Optional;
  * @param paused jobs that are paused in host memory, also those that are over
  */
 public record JobIndex(
-        PersistentMap<QueueKey, JobState> open,
+        PersistentMap<QueueKey, JobId> open,
         PersistentMap<JobId, JobState> refused,
-        PersistentMap<JobId, JobState> holding,
+        PersistentMap<JobId, JobId> holding,
         PersistentMap<DueKey<JobId>, JobId> changing,
         PersistentMap<JobId, JobState> unsettled,
         PersistentMap<DueKey<JobId>, JobId> past,
@@ -39,11 +39,10 @@ public record JobIndex(
     /** With the new state of a job in place of the old one; empty before it came or after it left. */
     JobIndex with(Optional<JobState> before, Optional<JobState> after) {
         return new JobIndex(
-                ClusterIndex.moved(open, before.flatMap(JobIndex::turn), after.flatMap(JobIndex::turn), after),
+                keyed(open, before.flatMap(JobIndex::turn), after.flatMap(JobIndex::turn), after),
                 ClusterIndex.moved(
                         refused, before.flatMap(JobIndex::isRefused), after.flatMap(JobIndex::isRefused), after),
-                ClusterIndex.moved(
-                        holding, before.flatMap(JobIndex::isHolding), after.flatMap(JobIndex::isHolding), after),
+                keyed(holding, before.flatMap(JobIndex::isHolding), after.flatMap(JobIndex::isHolding), after),
                 ClusterIndex.moved(changing, before.flatMap(JobIndex::settledBy), after.flatMap(JobIndex::settledBy)),
                 ClusterIndex.moved(
                         unsettled, before.flatMap(JobIndex::isUnsettled), after.flatMap(JobIndex::isUnsettled), after),
@@ -52,6 +51,15 @@ public record JobIndex(
                         shaped, before.flatMap(JobIndex::isShaped), after.flatMap(JobIndex::isShaped), after),
                 ClusterIndex.moved(
                         paused, before.flatMap(JobIndex::isPaused), after.flatMap(JobIndex::isPaused), after));
+    }
+
+    /** Only the key counts: nothing changes while it stays. */
+    private static <K extends Comparable<K>> PersistentMap<K, JobId> keyed(
+            PersistentMap<K, JobId> map, Optional<K> before, Optional<K> after, Optional<JobState> job) {
+        return before.equals(after)
+                ? map
+                : ClusterIndex.moved(
+                        map, before, after, job.map(state -> state.spec().job()));
     }
 
     private static Optional<QueueKey> turn(JobState job) {

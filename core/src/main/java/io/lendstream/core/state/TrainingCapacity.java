@@ -12,8 +12,8 @@ import java.util.Optional;
 /**
  * The whole GPUs that training has or may get. A reclaim reads only the loans, job by job.
  *
- * @param gpus its own but those out of service, and of inference those that are idle or lent; by node, whether the node
- *     can be reached or not
+ * @param gpus how many are its own and in service, or of inference and idle or lent, whether their nodes can be reached or
+ *     not: see {@link #has}
  * @param nodes how many whole GPUs each node has, of those that have any
  * @param ready nodes that can be reached
  * @param away nodes with whole GPUs that cannot
@@ -24,7 +24,7 @@ import java.util.Optional;
  * @param inference how many whole GPUs inference has in all
  */
 public record TrainingCapacity(
-        PersistentMap<NodeGpuKey, GpuState> gpus,
+        int gpus,
         PersistentMap<NodeId, Integer> nodes,
         PersistentMap<NodeId, NodeId> ready,
         PersistentMap<NodeId, NodeId> away,
@@ -34,7 +34,7 @@ public record TrainingCapacity(
         int lent,
         int inference) {
     static final TrainingCapacity EMPTY = new TrainingCapacity(
-            PersistentMap.empty(),
+            0,
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -124,7 +124,7 @@ public record TrainingCapacity(
 
     private TrainingCapacity moved(Optional<GpuState> was, Optional<GpuState> is) {
         return new TrainingCapacity(
-                ClusterIndex.moved(gpus, was.map(GpuIndex::seat), is.map(GpuIndex::seat), is),
+                gpus - one(was.isPresent()) + one(is.isPresent()),
                 nodes,
                 ready,
                 away,

@@ -114,7 +114,7 @@ class ShapeHistoriesTest {
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         for (DomainEvent event : history.log()) {
             state = history.scheduler().step(state, event).state();
-            for (JobState job : state.clusterIndex().jobs().open().values()) {
+            for (JobState job : state.entities().openJobs()) {
                 int share = job.admission().map(Admission::share).orElse(0);
                 assertThat(job.spec().shape().allows(share))
                         .as("share %d of %s, seed %d", share, job.spec(), 3 * seed)

@@ -59,7 +59,7 @@ final class QueueWaits {
         }
         List<JobState> waiting = new ArrayList<>();
         Set<JobId> open = new HashSet<>();
-        for (JobState job : state.clusterIndex().jobs().open().values()) {
+        for (JobState job : state.entities().openJobs()) {
             open.add(job.spec().job());
             if (job.gpus() == 0 && !job.isOnSlice()) {
                 waiting.add(job);

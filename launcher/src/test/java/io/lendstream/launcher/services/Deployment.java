@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.history.Verdict;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistrySettings;
@@ -276,11 +277,7 @@ final class Deployment implements AutoCloseable {
     /** Every readable value of a topic, as it is now. */
     <T> List<T> read(Topic<T> topic) {
         var values = new ArrayList<T>();
-        try (RecordReader reader = RecordReader.open(
-                kafka,
-                TOPICS,
-                new DeadLetters(letter -> {}, TOPICS, "test", new SimpleMeterRegistry()),
-                Duration.ofMinutes(5))) {
+        try (RecordReader reader = reader()) {
             reader.handing(topic, received -> received.value().ifPresent(values::add));
             reader.start(Map.of());
             while (!reader.hasCaughtUp()) {
@@ -290,16 +287,26 @@ final class Deployment implements AutoCloseable {
         return values;
     }
 
+    /** A reader of the records that are committed. */
+    RecordReader reader() {
+        return RecordReader.open(
+                kafka,
+                TOPICS,
+                new DeadLetters(letter -> {}, TOPICS, "test", new SimpleMeterRegistry()),
+                Duration.ofMinutes(5));
+    }
+
     /** Waits until a domain's history is without fault: while services run, topics are not read at one moment. */
-    void awaitCleanHistory(DomainId domain) {
+    Verdict awaitCleanHistory(DomainId domain) {
+        Verdict[] last = new Verdict[1];
         await().atMost(PATIENCE).untilAsserted(() -> {
             HistoryChecker history = new HistoryChecker(domain);
             read(TopicCatalogue.DOMAIN_EVENTS).forEach(history::take);
             read(TopicCatalogue.ACTUATION_REPORTS).forEach(history::heard);
-            assertThat(history.verdict(read(TopicCatalogue.DECISIONS), read(TopicCatalogue.LEASES))
-                            .violations())
-                    .isEmpty();
+            last[0] = history.verdict(read(TopicCatalogue.DECISIONS), read(TopicCatalogue.LEASES));
+            assertThat(last[0].violations()).isEmpty();
         });
+        return last[0];
     }
 
     /** Writes bytes as they are. */

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.lendstream.launcher.services.Deployment.Running;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,6 +77,10 @@ final class Host implements AutoCloseable {
         return name;
     }
 
+    boolean isThisMachine() {
+        return keeper.isEmpty();
+    }
+
     /** The first process of the namespaces. */
     private static ProcessHandle first(Process keeper) {
         return keeper.children().findAny().orElseThrow();
@@ -98,12 +103,38 @@ final class Host implements AutoCloseable {
                 .orElse(command);
     }
 
-    /** Ends a process of the host at once, which is a child of the one that entered it. */
-    static void kill(Process entered) throws InterruptedException {
-        entered.descendants().forEach(ProcessHandle::destroyForcibly);
-        entered.destroyForcibly();
+    /**
+     * Kills a service that was started {@link #inside} this host, and nothing that the service has started.
+     *
+     * @param entered the service, or the process that entered the host for it
+     */
+    void kill(Process entered) throws InterruptedException {
+        if (keeper.isPresent()) {
+            entered.children().forEach(ProcessHandle::destroyForcibly);
+        } else {
+            entered.destroyForcibly();
+        }
         if (!entered.waitFor(30, TimeUnit.SECONDS)) {
             throw new IllegalStateException("process %d does not end".formatted(entered.pid()));
+        }
+    }
+
+    /** The processes of this host, by their numbers on this machine. */
+    List<ProcessHandle> processes() {
+        long one = keeper.map(kept -> first(kept).pid())
+                .orElse(ProcessHandle.current().pid());
+        Path space = namespace(one).orElseThrow();
+        return ProcessHandle.allProcesses()
+                .filter(process -> namespace(process.pid()).filter(space::equals).isPresent())
+                .toList();
+    }
+
+    /** The namespace of process numbers in which a process is; empty if it has ended. */
+    private static Optional<Path> namespace(long pid) {
+        try {
+            return Optional.of(Files.readSymbolicLink(Path.of("/proc", Long.toString(pid), "ns", "pid")));
+        } catch (IOException e) {
+            return Optional.empty();
         }
     }
 

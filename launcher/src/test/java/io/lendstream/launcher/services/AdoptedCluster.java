@@ -204,7 +204,8 @@ final class AdoptedCluster implements AutoCloseable {
                 new ObjectMapper().readTree(succeeds("top", "--once", "--json").out());
         Map<String, String> owners = new TreeMap<>();
         top.path("gpus")
-                .forEach(gpu -> owners.put(gpu.path("gpu").asText(), gpu.path("words").asText()));
+                .forEach(gpu ->
+                        owners.put(gpu.path("gpu").asText(), gpu.path("words").asText()));
         for (Stranger stranger : strangers) {
             assertThat(stranger.gpus())
                     .allSatisfy(gpu -> assertThat(owners.get(gpu.value()))
@@ -223,9 +224,7 @@ final class AdoptedCluster implements AutoCloseable {
     }
 
     private List<GpuId> theirs() {
-        return strangers.stream()
-                .flatMap(stranger -> stranger.gpus().stream())
-                .toList();
+        return strangers.stream().flatMap(stranger -> stranger.gpus().stream()).toList();
     }
 
     /** The workers of a job that Lendstream started. */
@@ -248,9 +247,7 @@ final class AdoptedCluster implements AutoCloseable {
                     .map(Lease::owner)
                     .dropWhile(owner -> users(owner).isEmpty())
                     .toList();
-            assertThat(since)
-                    .isNotEmpty()
-                    .allMatch(owner -> users(owner).equals(users(since.get(0))));
+            assertThat(since).isNotEmpty().allMatch(owner -> users(owner).equals(users(since.get(0))));
         }
         return deployment.awaitCleanHistory(DOMAIN);
     }

@@ -75,13 +75,7 @@ final class AdoptionFaultsIT {
         double seconds = cluster.restart(service, step.host());
         kills.add(seconds);
         System.out.printf(
-                Locale.ROOT,
-                "kill %d of %d of the %s, when %s: at work again after %.1f s%n",
-                step.ordinal() + 1,
-                AdoptionStep.values().length,
-                service.command(),
-                step,
-                seconds);
+                Locale.ROOT, "killed the %s when %s: at work again after %.1f s%n", service.command(), step, seconds);
     }
 
     /** Leaves what was measured where {@code ./dev faults} finds it. */

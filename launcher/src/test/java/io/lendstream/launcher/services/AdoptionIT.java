@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Lendstream is installed. An actuator is killed right after the claim of the job, all services when all owners are known,
  * and the scheduler while a GPU is taken back. {@link AdoptionFaultsIT} kills each service at each step.
  */
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
 final class AdoptionIT {
     @TempDir
     private Path directory;

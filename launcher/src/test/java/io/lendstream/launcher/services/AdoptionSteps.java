@@ -10,7 +10,6 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.function.Predicate;
 
@@ -80,8 +79,8 @@ final class AdoptionSteps implements AutoCloseable {
         this.lab = cluster.lab();
         this.decisions = new Follower<>(cluster.deployment(), TopicCatalogue.DECISIONS);
         this.reports = new Follower<>(cluster.deployment(), TopicCatalogue.ACTUATION_REPORTS);
-        this.gateway = new SteadyGateway(
-                cluster.deployment().kafka(), AdoptedCluster.DOMAIN, RATES, new ServiceId("chat"), 5);
+        this.gateway =
+                new SteadyGateway(cluster.deployment().kafka(), AdoptedCluster.DOMAIN, RATES, new ServiceId("chat"), 5);
     }
 
     /** All steps, one after the other. */
@@ -119,8 +118,7 @@ final class AdoptionSteps implements AutoCloseable {
         cluster.apply("lab.yaml", DECLARED);
         reports.awaitFirst(
                 FOUND,
-                report ->
-                        report.outcome() == Outcome.FOUND && !report.found().isEmpty());
+                report -> report.outcome() == Outcome.FOUND && !report.found().isEmpty());
         disturb(AdoptionStep.CLAIMED);
         awaitDecision(decision -> decision.action().asAdopt().isPresent()
                 && decision.action().target().equals("bert"));

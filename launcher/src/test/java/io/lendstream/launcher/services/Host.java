@@ -125,7 +125,8 @@ final class Host implements AutoCloseable {
                 .orElse(ProcessHandle.current().pid());
         Path space = namespace(one).orElseThrow();
         return ProcessHandle.allProcesses()
-                .filter(process -> namespace(process.pid()).filter(space::equals).isPresent())
+                .filter(process ->
+                        namespace(process.pid()).filter(space::equals).isPresent())
                 .toList();
     }
 

@@ -55,7 +55,8 @@ record Stranger(List<GpuId> gpus, Process starter, ProcessHandle handle, String 
     /** Its number on its host. */
     private long pidOnHost() {
         try (Stream<String> lines = Files.lines(file(handle, "status"))) {
-            String all = lines.filter(line -> line.startsWith("NSpid:")).findFirst().orElseThrow();
+            String all =
+                    lines.filter(line -> line.startsWith("NSpid:")).findFirst().orElseThrow();
             return Long.parseLong(all.substring(all.lastIndexOf('\t') + 1));
         } catch (IOException e) {
             throw new UncheckedIOException(e);

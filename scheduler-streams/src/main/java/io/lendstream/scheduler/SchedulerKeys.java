@@ -148,6 +148,10 @@ public final class SchedulerKeys {
             "scheduler.quarantine-evidence",
             "10m",
             "With heed-users: time for which agent and actuator have to report that nothing runs on a quarantined GPU until it is free. 0s: only a reset frees it.");
+    static final Key<Boolean> HEED_INTRUDERS = Key.flag(
+            "scheduler.heed-intruders",
+            true,
+            "With heed-users: show who else uses a GPU of a job or replica, if agents can tell them apart, and make the GPU foreign if they stay when it is released; see docs/operations.md.");
     static final Key<Boolean> LEARN = Key.flag(
             "scheduler.learn",
             true,
@@ -255,6 +259,7 @@ public final class SchedulerKeys {
             HEED_USERS,
             FOREIGN_GONE_AFTER,
             QUARANTINE_EVIDENCE,
+            HEED_INTRUDERS,
             LEARN,
             APPLICATION_ID,
             FORECASTER,
@@ -354,7 +359,8 @@ public final class SchedulerKeys {
                                     new UserRules(
                                             settings.get(HEED_USERS),
                                             settings.get(FOREIGN_GONE_AFTER),
-                                            settings.get(QUARANTINE_EVIDENCE))),
+                                            settings.get(QUARANTINE_EVIDENCE),
+                                            settings.get(HEED_INTRUDERS))),
                             settings.get(LEARN)));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);

@@ -15,6 +15,7 @@ import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Intruders;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -118,6 +119,7 @@ final class StepRunner {
         Step step = pending.step();
         ClusterState before = domain.state();
         tellTrust(before, step);
+        tellIntruders(before, step);
         domain.state(step.state());
         publish(pending.outputs());
         store.commit(pending.changes());
@@ -156,6 +158,24 @@ final class StepRunner {
                 .orElseGet(() -> "the level of trust is %s, and was %s".formatted(is.label(), was.label()));
         log.atLevel(isLower ? Level.WARN : Level.INFO)
                 .log("domain {}: {}", step.state().domain(), text);
+    }
+
+    /** Tells who uses a unit beside its tenant, once for the same users. */
+    private static void tellIntruders(ClusterState before, Step step) {
+        for (GpuId id : step.changed().owners()) {
+            Optional<Intruders> was = before.gpus().get(id).flatMap(GpuState::intruders);
+            Optional<GpuState> unit = step.state().gpus().get(id);
+            unit.flatMap(GpuState::intruders)
+                    .filter(is -> !was.equals(Optional.of(is)))
+                    .ifPresent(is -> log.warn(
+                            "domain {}: {} of {} is {}; nothing is stopped",
+                            step.state().domain(),
+                            id,
+                            unit.flatMap(each -> each.owner().holder())
+                                    .map(Tenant::toString)
+                                    .orElse("nothing"),
+                            is.inWords()));
+        }
     }
 
     void publish(List<StepEncoder.Output> outputs) {

@@ -6,9 +6,15 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.ClusterEntities;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Intruders;
 import io.lendstream.core.state.Owner;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class DomainGaugesTest {
@@ -46,6 +52,41 @@ class DomainGaugesTest {
         }
 
         assertThat(registry.getMeters()).as("of a domain that went elsewhere").isEmpty();
+    }
+
+    @Test
+    void countTheGpusThatOthersUseBesideTheirTenant() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 3)
+                .service("chat", 1)
+                .settled();
+        try (DomainGauges gauges = new DomainGauges(registry, new DomainLabels(registry, 2))) {
+            Domain domain = new Domain(story.state(), Scenario.START);
+            gauges.watch(domain);
+            assertThat(value("lendstream.gpus.with.intruders")).isZero();
+
+            ClusterEntities entities = story.state().entities();
+            for (GpuState unit : story.state().gpus().values()) {
+                if (unit.owner().isServing()) {
+                    entities = entities.with(
+                            unit.beside(Optional.of(new Intruders(List.of("process/7-1"), Scenario.START))));
+                }
+            }
+            ClusterState known = story.state();
+            domain.state(new ClusterState(
+                    known.domain(),
+                    known.position(),
+                    known.nextPlanAt(),
+                    known.mode(),
+                    known.pacing(),
+                    known.slices(),
+                    known.advice(),
+                    known.promises(),
+                    known.loanStarts(),
+                    entities));
+
+            assertThat(value("lendstream.gpus.with.intruders")).isEqualTo(1);
+        }
     }
 
     @Test

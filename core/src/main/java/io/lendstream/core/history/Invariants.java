@@ -83,6 +83,11 @@ public final class Invariants {
         if (gpu.owner().isLent() && gpu.pool() != Pool.INFERENCE) {
             violations.add(Rule.LEND.violation("%s is lent, but is not inference's".formatted(gpu.gpuId())));
         }
+        if (gpu.intruders().isPresent() && gpu.owner().holder().isEmpty()) {
+            violations.add(Rule.ONE_OWNER.violation("%s is %s, but has %s beside its tenant"
+                    .formatted(
+                            gpu.gpuId(), gpu.owner(), gpu.intruders().get().users())));
+        }
         boolean isHeldForGood =
                 gpu.owner().isUp() && gpu.owner().isHeldByJob() && !gpu.owner().isLent();
         if (isHeldForGood && gpu.pool() != Pool.TRAINING) {

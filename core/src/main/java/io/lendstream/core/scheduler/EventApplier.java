@@ -68,6 +68,9 @@ final class EventApplier implements Event.Cases<Runnable> {
             if (!model.users().heeded()) {
                 UserSamples.forget(builder);
             }
+            if (!model.users().noticesIntruders()) {
+                IntruderSamples.forget(builder);
+            }
             if (!model.users().countsEvidence()) {
                 QuarantineEvidence.forget(builder);
             }

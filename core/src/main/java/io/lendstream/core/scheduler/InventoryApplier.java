@@ -162,6 +162,16 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         return model.users().heeded() ? new Owner.Quarantined(ForeignUse.UNKNOWN) : new Owner.Free();
     }
 
+    /** Ends the time of a tenant on a unit: it is free, unless others are known to stay there. */
+    void left(GpuState unit) {
+        builder.own(unit.gpuId(), afterTenant(unit));
+    }
+
+    /** The owner of a unit after its tenant. */
+    Owner afterTenant(GpuState unit) {
+        return new IntruderSamples(builder, rules()).afterTenant(unit);
+    }
+
     /** Puts a GPU out of service until it is known that nothing runs there, or a reset, unless it is. */
     void quarantine(GpuState gpu, String why) {
         quarantine(gpu, rules().quarantine(why));

@@ -207,7 +207,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory, SchedulerS
                                     gpu.owner().holder().map(Tenant::toString).orElse("nothing")));
         } else if (gpu.boundBy().equals(Optional.of(report.actuator()))) {
             builder.invalidatePlan();
-            builder.own(gpu.gpuId(), new Owner.Free());
+            inventory.left(gpu);
         }
     }
 
@@ -293,14 +293,14 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory, SchedulerS
         if (releasing.isPresent()) {
             // An older release of the same tenant, which has come back since, does not concern this one.
             if (report.decision().compareTo(releasing.get().decision()) >= 0) {
-                builder.own(gpu.gpuId(), new Owner.Free());
+                inventory.left(gpu);
             }
         } else if (endsItsLoan) {
-            builder.own(gpu.gpuId(), new Owner.Free());
+            inventory.left(gpu);
         } else if (isThere(gpu) && report.at().isAfter(gpu.since())) {
             // A tenant may end by itself, and only its actuator sees that.
             builder.invalidatePlan();
-            builder.own(gpu.gpuId(), new Owner.Free());
+            inventory.left(gpu);
         }
     }
 
@@ -320,7 +320,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory, SchedulerS
                 gpu.gpuId(),
                 failures >= 2
                         ? inventory.rules().quarantine("could not be bound twice in a row: " + report.reason())
-                        : new Owner.Free());
+                        : inventory.afterTenant(gpu));
     }
 
     /** A job that brings its command may bring a wrong one, or be refused: that is no sign of a broken GPU. */

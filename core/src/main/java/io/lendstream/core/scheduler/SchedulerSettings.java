@@ -227,6 +227,9 @@ public record SchedulerSettings(
         if (model.users().countsEvidence()) {
             map.put("quarantine-evidence", model.users().evidenceAfter().toString());
         }
+        if (model.users().noticesIntruders()) {
+            map.put("heed-intruders", "true");
+        }
         if (learn) {
             map.put("learn", "true");
         }
@@ -246,6 +249,7 @@ public record SchedulerSettings(
                 "heed-users",
                 "foreign-gone-after",
                 "quarantine-evidence",
+                "heed-intruders",
                 "learn"));
         keys.addAll(SloRules.keys());
         return keys;
@@ -283,7 +287,8 @@ public record SchedulerSettings(
                                 Duration.parse(all.getOrDefault(
                                         "foreign-gone-after",
                                         UserRules.SHOWN.goneAfter().toString())),
-                                Duration.parse(all.getOrDefault("quarantine-evidence", "PT0S")))),
+                                Duration.parse(all.getOrDefault("quarantine-evidence", "PT0S")),
+                                Boolean.parseBoolean(all.getOrDefault("heed-intruders", "false")))),
                 Boolean.parseBoolean(all.getOrDefault("learn", "false")));
     }
 

@@ -80,7 +80,7 @@ record SlotCounts(StepBuilder builder, InventoryApplier inventory) {
     private void free(Tenant tenant, int count, List<GpuState> candidates) {
         for (GpuState unit : candidates.subList(0, Math.min(count, candidates.size()))) {
             builder.invalidatePlan();
-            builder.own(unit.gpuId(), new Owner.Free());
+            inventory.left(unit);
             new UnitExchange(builder).forgetPlaces(tenant, SlotClass.of(unit));
         }
     }

@@ -214,7 +214,7 @@ record SlotReports(StepBuilder builder, InventoryApplier inventory, ReportApplie
             Optional<GpuState> kept = expecting(named, tenant, expects)
                     .filter(unit -> unit.owner().isReleasing() && !UnitExchange.isOfOneClass(unit, found));
             if (kept.isPresent()) {
-                builder.own(found.gpuId(), new Owner.Free());
+                inventory.left(found);
                 keep(report, kept.get(), found);
                 return;
             }

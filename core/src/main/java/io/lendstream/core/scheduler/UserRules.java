@@ -11,10 +11,11 @@ import java.time.Duration;
  * @param goneAfter how long agents have to report a GPU as unused until it is free; more than 0
  * @param evidenceAfter how long agent and actuator have to report that nothing runs on a quarantined GPU until it is
  *     free; 0 if only a reset frees it. Logs of older versions lack this setting
+ * @param intruders whether it is noted who uses a GPU beside its tenant. Logs of older versions lack this setting
  */
-public record UserRules(boolean heeded, Duration goneAfter, Duration evidenceAfter) {
+public record UserRules(boolean heeded, Duration goneAfter, Duration evidenceAfter, boolean intruders) {
     /** Users are shown only. */
-    public static final UserRules SHOWN = new UserRules(false, Duration.ofMinutes(2), Duration.ZERO);
+    public static final UserRules SHOWN = new UserRules(false, Duration.ofMinutes(2), Duration.ZERO, false);
 
     public UserRules {
         if (goneAfter.compareTo(Duration.ofSeconds(1)) < 0) {
@@ -31,6 +32,11 @@ public record UserRules(boolean heeded, Duration goneAfter, Duration evidenceAft
     /** Whether a quarantine ends once it is known that nothing runs there. */
     boolean countsEvidence() {
         return heeded && !evidenceAfter.isZero();
+    }
+
+    /** Whether it is noted who uses a GPU beside its tenant, and a GPU is foreign if they stay when the tenant leaves. */
+    boolean noticesIntruders() {
+        return heeded && intruders;
     }
 
     /** A quarantine whose cause is gone with what runs there. */

@@ -4,6 +4,7 @@ import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Quality;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.TenantUser;
 import io.lendstream.core.state.ForeignUse;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.NodeState;
@@ -30,8 +31,6 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
     private static final double IDLE_UTILIZATION = 0.02;
     /** A user whom the agent cannot name. */
     private static final String UNNAMED = "a process without a known name";
-    /** The start of the names of tenants that Lendstream placed. */
-    private static final String OWN = "lendstream/";
 
     /** What a sample says of a unit. */
     private enum Use {
@@ -55,15 +54,28 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
         for (GpuState unit : units) {
             Optional<GpuSample> sample = Optional.ofNullable(samples.get(unit.gpuId()));
             if (unit.owner().isForeign()) {
-                ofForeign(unit, sample, hasGap(telemetry, before));
+                if (!showsLast(unit, sample, at)) {
+                    ofForeign(unit, sample, hasGap(telemetry, before));
+                }
             } else if (unit.owner().asVacating().isPresent()) {
                 boolean isUnused =
                         sample.filter(known -> use(known) == Use.UNUSED).isPresent();
                 new QuarantineEvidence(builder, rules).sampled(unit, isUnused, hasGap(telemetry, before));
             } else if (unit.isFree() && !hasOpenSlots && mayTell(unit, at)) {
                 ofFree(unit, sample);
+            } else if (unit.owner().holder().isPresent() && !hasOpenSlots && rules.noticesIntruders()) {
+                boolean mayBegin = at.isAfter(unit.since().plus(AGENT_LAG));
+                sample.ifPresent(
+                        shown -> new IntruderSamples(builder, rules).take(unit, shown, at, mayBegin, units));
             }
         }
+    }
+
+    /** Whether a sample of a foreign unit still shows the tenant that has left it just now, beside an intruder. */
+    private boolean showsLast(GpuState unit, Optional<GpuSample> sample, Instant at) {
+        return rules.noticesIntruders()
+                && !mayTell(unit, at)
+                && sample.flatMap(GpuSample::usedBy).stream().flatMap(List::stream).anyMatch(TenantUser::isTenant);
     }
 
     /** Whether a sample counts for a free unit: soon after a release it may still show the tenant that has left. */
@@ -113,17 +125,20 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
     /** Puts a unit out of service while others use it. A tenant of ours there is a release that did not happen. */
     private void used(GpuState unit, List<String> users) {
         Optional<String> own =
-                users.stream().filter(user -> user.startsWith(OWN)).findFirst();
+                users.stream().filter(TenantUser::isTenant).findFirst();
         if (own.isPresent()) {
-            inventory.quarantine(
-                    unit,
-                    "%s, which Lendstream placed, still runs on it: its release did not happen; stop it, then reset the GPU"
-                            .formatted(own.get()));
+            inventory.quarantine(unit, stillRuns(own.get()));
         } else if (unit.owner().isForeign()) {
             extend(builder, unit, ForeignUse.by(users));
         } else {
             builder.own(unit.gpuId(), new Owner.Quarantined(ForeignUse.by(users)));
         }
+    }
+
+    /** Why a unit is out of service on which a tenant of ours runs that does not have it any more. */
+    static String stillRuns(String tenant) {
+        return "%s, which Lendstream placed, still runs on it: its release did not happen; stop it, then reset the GPU"
+                .formatted(tenant);
     }
 
     /** Without rules for users no unit is foreign: after a restart without the setting. */

@@ -25,6 +25,7 @@ import java.util.Optional;
  *     until all are bound
  * @param slot whether its tenant has this unit or one like it, if the driver does not choose units; absent counts as
  *     this unit
+ * @param intruders who uses it beside its tenant, as far as that is certain
  */
 public record GpuState(
         GpuId gpuId,
@@ -37,7 +38,8 @@ public record GpuState(
         long changedBy,
         Optional<KindId> kind,
         Optional<GroupPart> part,
-        Optional<SlotKnowledge> slot) {
+        Optional<SlotKnowledge> slot,
+        Optional<Intruders> intruders) {
     /** A whole GPU without an owner. */
     public static GpuState free(GpuId gpuId, NodeId nodeId, Pool pool, Instant since, long event) {
         return free(gpuId, nodeId, pool, Optional.empty(), since, event);
@@ -55,6 +57,7 @@ public record GpuState(
                 UnitHistory.NONE,
                 since,
                 event,
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty());
@@ -117,7 +120,7 @@ public record GpuState(
         return slot.isEmpty() ? Optional.empty() : slot.get().user();
     }
 
-    /** With another owner. What is known about the place of a tenant ends with the tenant. */
+    /** With another owner. What is known about the place of a tenant, and who is beside it, ends with the tenant. */
     public GpuState with(Owner next, Instant at, long event) {
         boolean endsPart = part.isPresent() && next.holdingService().isEmpty();
         Optional<GroupPart> member = endsPart ? Optional.empty() : part;
@@ -126,15 +129,27 @@ public record GpuState(
         UnitHistory known = owner.isBinding() || next.holdingService().isPresent()
                 ? history
                 : owner.holdingService().map(history::leftBy).orElse(history);
-        return new GpuState(gpuId, nodeId, pool, instance, next, known, at, event, kind, member, place);
+        boolean staysBeside = intruders.isPresent()
+                && owner.holder().isPresent()
+                && owner.holder().equals(next.holder());
+        Optional<Intruders> beside = staysBeside ? intruders : Optional.empty();
+        return new GpuState(gpuId, nodeId, pool, instance, next, known, at, event, kind, member, place, beside);
     }
 
     /** With other knowledge about the place of its tenant. */
     public GpuState placed(Optional<SlotKnowledge> place) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, part, place);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, part, place, intruders);
     }
 
-    /** With the tenant of another unit, and what belongs to it. Errors stay with the unit. */
+    /** With others that use it beside its tenant. */
+    public GpuState beside(Optional<Intruders> others) {
+        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, part, slot, others);
+    }
+
+    /**
+     * With the tenant of another unit, and what belongs to it. Errors stay with the unit. Who is beside the tenant there
+     * has to be seen first.
+     */
     public GpuState takingOver(GpuState other, Instant at, long event) {
         return new GpuState(
                 gpuId,
@@ -147,12 +162,24 @@ public record GpuState(
                 event,
                 kind,
                 other.part,
-                other.slot);
+                other.slot,
+                Optional.empty());
     }
 
     public GpuState with(MigInstance described) {
         return new GpuState(
-                gpuId, nodeId, pool, Optional.of(described), owner, history, since, changedBy, kind, part, slot);
+                gpuId,
+                nodeId,
+                pool,
+                Optional.of(described),
+                owner,
+                history,
+                since,
+                changedBy,
+                kind,
+                part,
+                slot,
+                intruders);
     }
 
     public GpuState withFailedBinds(int failures) {
@@ -188,17 +215,17 @@ public record GpuState(
     }
 
     private GpuState with(UnitHistory next) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind, part, slot);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, next, since, changedBy, kind, part, slot, intruders);
     }
 
     /** The same unit of a GPU of a kind. */
     public GpuState of(Optional<KindId> other) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part, slot);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part, slot, intruders);
     }
 
     /** The same unit in a pool. */
     public GpuState in(Pool other) {
-        return new GpuState(gpuId, nodeId, other, instance, owner, history, since, changedBy, kind, part, slot);
+        return new GpuState(gpuId, nodeId, other, instance, owner, history, since, changedBy, kind, part, slot, intruders);
     }
 
     /** The same unit as a part of a replica, or of the gain of a gang. */
@@ -208,10 +235,10 @@ public record GpuState(
 
     /** The same unit as this part, if it is one. */
     public GpuState in(Optional<GroupPart> member) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, member, slot);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, member, slot, intruders);
     }
 
     public Lease lease(DomainId domain, long epoch) {
-        return new Lease(gpuId, nodeId, domain, pool, owner, epoch, changedBy, since, kind, part, slot);
+        return new Lease(gpuId, nodeId, domain, pool, owner, epoch, changedBy, since, kind, part, slot, intruders);
     }
 }

@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param part its part in a replica of several units, or in those that a gang is about to get; empty if there is none
  * @param slot whether the owner has this unit or one like it, if its driver does not choose units; absent counts as
  *     this unit
+ * @param intruders who uses the unit beside its owner; empty if nobody is known to
  */
 public record Lease(
         GpuId gpuId,
@@ -31,7 +32,8 @@ public record Lease(
         Instant since,
         Optional<KindId> kind,
         Optional<GroupPart> part,
-        Optional<SlotKnowledge> slot) {
+        Optional<SlotKnowledge> slot,
+        Optional<Intruders> intruders) {
     /** The owner of a unit that its driver chooses and that is no part of a replica of several units. */
     public Lease(
             GpuId gpuId,
@@ -43,6 +45,18 @@ public record Lease(
             long sequence,
             Instant since,
             Optional<KindId> kind) {
-        this(gpuId, nodeId, domain, pool, owner, epoch, sequence, since, kind, Optional.empty(), Optional.empty());
+        this(
+                gpuId,
+                nodeId,
+                domain,
+                pool,
+                owner,
+                epoch,
+                sequence,
+                since,
+                kind,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
     }
 }

@@ -400,11 +400,12 @@ class QuarantineEvidenceTest {
         assertThat(COUNTED.toMap()).containsEntry("quarantine-evidence", "PT10M");
         assertThat(SchedulerSettings.of(COUNTED.toMap())).isEqualTo(COUNTED);
         for (UserRules off : List.of(
-                new UserRules(true, ofMinutes(2), Duration.ZERO), new UserRules(false, ofMinutes(2), ofMinutes(10)))) {
+                new UserRules(true, ofMinutes(2), Duration.ZERO, false),
+                new UserRules(false, ofMinutes(2), ofMinutes(10), false))) {
             ClusterModel model = ClusterModel.ALIKE.with(off);
             assertThat(SchedulerSettings.DEFAULTS.withModel(model).toMap()).doesNotContainKey("quarantine-evidence");
         }
-        assertThatThrownBy(() -> new UserRules(true, ofMinutes(2), ofSeconds(-1)))
+        assertThatThrownBy(() -> new UserRules(true, ofMinutes(2), ofSeconds(-1), false))
                 .hasMessage("scheduler.quarantine-evidence must be at least 0s, which switches it off, but was PT-1S");
     }
 }

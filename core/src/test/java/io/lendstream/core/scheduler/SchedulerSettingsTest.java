@@ -91,6 +91,7 @@ class SchedulerSettingsTest {
                 Map.entry("heed-users", "true"),
                 Map.entry("foreign-gone-after", "PT3M"),
                 Map.entry("quarantine-evidence", "PT8M"),
+                Map.entry("heed-intruders", "true"),
                 Map.entry("slo-extra", "0.75"),
                 Map.entry("slo-withhold", "PT9M"));
         assertThat(SchedulerSettings.of(other).toMap()).isEqualTo(other);

@@ -451,7 +451,7 @@ class UserSamplesTest {
     void theSettingsComeBackFromTheLog() {
         assertThat(SchedulerSettings.of(HEEDED.toMap())).isEqualTo(HEEDED);
         assertThat(SchedulerSettings.DEFAULTS.toMap()).doesNotContainKey("heed-users");
-        assertThatThrownBy(() -> new UserRules(true, Duration.ZERO, Duration.ZERO))
+        assertThatThrownBy(() -> new UserRules(true, Duration.ZERO, Duration.ZERO, false))
                 .hasMessage("scheduler.foreign-gone-after must be at least 1s, but was PT0S");
     }
 

@@ -267,6 +267,7 @@ final class ClusterChecks {
         var gpus = new GpuChecks(reading);
         check("gpus", gpus::quarantine);
         check("foreign", gpus::foreign);
+        check("intruders", gpus::intruders);
         check("kinds", gpus::kinds);
         check("queues", gpus::queues);
     }

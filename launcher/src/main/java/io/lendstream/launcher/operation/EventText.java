@@ -7,6 +7,7 @@ import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
 import io.lendstream.service.text.EventGist;
 import io.lendstream.service.text.Times;
@@ -162,6 +163,12 @@ final class EventText implements Action.Cases<String> {
     /** The owner of a GPU. */
     static String of(Owner owner) {
         return owner.match(new OwnerText());
+    }
+
+    /** The owner of a GPU, and who uses it too. */
+    static String of(Lease lease) {
+        return of(lease.owner())
+                + lease.intruders().map(others -> ", " + others.inWords()).orElse("");
     }
 
     static String list(List<GpuId> gpus) {

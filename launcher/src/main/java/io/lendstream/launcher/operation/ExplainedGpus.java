@@ -157,10 +157,11 @@ final class ExplainedGpus {
         return lines;
     }
 
-    /** The replica of several GPUs, or the gang, that a GPU is a part of. */
+    /** The replica of several GPUs, or the gang, that a GPU is a part of, and who uses it beside its tenant. */
     private String part(OfDomain domain, GpuId gpu) {
         return Optional.ofNullable(domain.leases.get(gpu))
-                .map(lease -> parts.after("; ", lease))
+                .map(lease -> parts.after("; ", lease)
+                        + lease.intruders().map(others -> "; " + others.inWords()).orElse(""))
                 .orElse("");
     }
 
@@ -271,5 +272,6 @@ final class ExplainedGpus {
         lease.flatMap(Lease::kind).ifPresent(kind -> gpu.put("kind", kind.value()));
         lease.filter(ExplainedGpus::isSlot).ifPresent(any -> gpu.put("slot", true));
         lease.ifPresent(known -> parts.put(gpu, known));
+        lease.ifPresent(known -> IntruderDiagnosis.put(gpu, known));
     }
 }

@@ -28,6 +28,11 @@ final class GpuChecks {
         return Diagnosis.foreign(leases(), reading.gpuNames());
     }
 
+    /** Which GPUs of tenants others use too. */
+    Finding intruders() {
+        return IntruderDiagnosis.of(leases(), reading.gpuNames());
+    }
+
     /**
      * How many GPUs of which kind there are, which services do not tell them apart, and which jobs and services name
      * others.

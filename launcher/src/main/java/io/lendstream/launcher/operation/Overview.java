@@ -257,6 +257,9 @@ final class Overview {
         leases.values().stream()
                 .filter(lease -> lease.owner().isQuarantined() && !lease.owner().isForeign())
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease.owner()))));
+        leases.values().stream()
+                .filter(lease -> lease.intruders().isPresent())
+                .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease))));
         workload.services().stream()
                 .filter(service -> WorkloadFigures.isStale(service, now))
                 .forEach(service -> alarms.add("service %s: %s"

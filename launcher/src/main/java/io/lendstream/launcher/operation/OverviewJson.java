@@ -52,10 +52,11 @@ final class OverviewJson {
                     .put("pool", EventText.lower(lease.pool()))
                     .put("owner", lease.owner().label())
                     .put("since", lease.since().toString())
-                    .put("words", EventText.of(lease.owner()));
+                    .put("words", EventText.of(lease));
             lease.kind().ifPresent(kind -> gpu.put("kind", kind.value()));
             lease.owner().holder().ifPresent(tenant -> put(gpu, tenant));
             parts.put(gpu, lease);
+            IntruderDiagnosis.put(gpu, lease);
         });
     }
 

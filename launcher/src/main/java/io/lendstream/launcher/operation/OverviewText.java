@@ -89,7 +89,7 @@ final class OverviewText {
             lines.add("%s  %s%s: %s"
                     .formatted(node, Reason.counted(leases.size(), "GPU"), kinds(leases), counted(leases)));
             leases.forEach(lease -> lines.add("  %-22s %s%s"
-                    .formatted(names.of(lease.gpuId()), EventText.of(lease.owner()), parts.after("; ", lease))));
+                    .formatted(names.of(lease.gpuId()), EventText.of(lease), parts.after("; ", lease))));
         });
         return lines;
     }

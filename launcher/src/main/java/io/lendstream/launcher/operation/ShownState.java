@@ -135,7 +135,7 @@ public final class ShownState {
                 .filter(lease -> lease.owner().holder().filter(tenant::equals).isPresent())
                 .sorted(Comparator.comparing(Lease::gpuId, overview.names().order()))
                 .forEach(lease -> lines.add(
-                        "%-20s %s".formatted(overview.names().of(lease.gpuId()), EventText.of(lease.owner()))));
+                        "%-20s %s".formatted(overview.names().of(lease.gpuId()), EventText.of(lease))));
         return lines;
     }
 }

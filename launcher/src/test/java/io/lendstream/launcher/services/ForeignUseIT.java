@@ -1,11 +1,14 @@
 package io.lendstream.launcher.services;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.ForeignUse;
+import io.lendstream.core.state.Intruders;
+import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.services.Deployment.Printed;
 import io.lendstream.stack.ServiceKind;
 import java.io.IOException;
@@ -48,6 +51,7 @@ final class ForeignUseIT {
             Process other = SharedMachine.started("other", gpus.subList(1, 2));
             try {
                 isGivenToNobodyBeside(other, machine);
+                isNotedBesideTheJob(machine);
                 runsCommands(machine);
             } finally {
                 other.destroyForcibly();
@@ -75,6 +79,43 @@ final class ForeignUseIT {
 
         other.destroy();
         awaitOwners(machine, "free", "training", "training");
+    }
+
+    /** A process on a GPU of the job: the agent reads the job's name, and so it is certain who is not the job. */
+    private void isNotedBesideTheJob(SharedMachine machine) throws Exception {
+        GpuId gpu = machine.leases(Pool.TRAINING).values().stream()
+                .filter(lease -> lease.owner().isUp())
+                .map(Lease::gpuId)
+                .findFirst()
+                .orElseThrow();
+        Process beside = SharedMachine.started("beside", List.of(gpu));
+        try {
+            await().atMost(Deployment.PATIENCE)
+                    .untilAsserted(() -> assertThat(machine.leases(Pool.TRAINING)
+                                    .get(gpu)
+                                    .intruders()
+                                    .map(Intruders::users))
+                            .hasValueSatisfying(users -> assertThat(users)
+                                    .singleElement()
+                                    .asString()
+                                    .startsWith("process/" + beside.pid() + "-")));
+            String shown = "training job bert, also used by process/" + beside.pid();
+            Deployment deployment = machine.deployment();
+            for (List<String> command : List.of(
+                    List.of("top", "--once"), List.of("describe", "job/bert"), List.of("doctor"))) {
+                Printed printed = deployment.command(directory, command.toArray(new String[0]));
+                System.out.print(printed.out());
+                assertThat(printed.out()).as(command + printed.err()).contains(shown);
+            }
+            assertThat(beside.isAlive()).isTrue();
+            awaitOwners(machine, "free", "training", "training");
+        } finally {
+            beside.destroyForcibly();
+        }
+        await().atMost(Deployment.PATIENCE)
+                .untilAsserted(() -> assertThat(
+                                machine.leases(Pool.TRAINING).get(gpu).intruders())
+                        .isEmpty());
     }
 
     /** The commands of jobs, beside the program file of another one. */
@@ -132,7 +173,7 @@ final class ForeignUseIT {
     private void startAll(SharedMachine machine) throws IOException {
         Files.createDirectories(directory.resolve("programs/jobs"));
         Files.writeString(directory.resolve("programs/jobs/cifar10.json"), """
-                {"mode": "restart", "command": ["sleep", "100"], "directory": "/", "maxRestarts": 0, "graceSeconds": 5}
+                {"mode": "restart", "command": ["sleep", "300"], "directory": "/", "maxRestarts": 0, "graceSeconds": 5}
                 """);
         machine.start(
                 ServiceKind.SCHEDULER,

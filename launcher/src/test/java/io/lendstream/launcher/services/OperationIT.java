@@ -310,6 +310,7 @@ final class OperationIT {
                         "ok   clocks",
                         "ok   gpus",
                         "ok   foreign",
+                        "ok   intruders",
                         "ok   kinds",
                         "ok   queues");
         Path config = Files.writeString(directory.resolve("actuator.properties"), """

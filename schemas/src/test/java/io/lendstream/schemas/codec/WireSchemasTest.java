@@ -124,7 +124,8 @@ final class WireSchemasTest {
                 Instant.EPOCH,
                 Optional.empty(),
                 Optional.empty(),
-                Optional.of(SlotKnowledge.named(Optional.of("slurm/1"))));
+                Optional.of(SlotKnowledge.named(Optional.of("slurm/1"))),
+                Optional.empty());
         GenericRecord record = AvroBytes.resolve(Codecs.encode(TopicCatalogue.LEASES, lease), later);
         GenericRecord slot = (GenericRecord) record.get("slot");
         slot.put(

@@ -3,15 +3,12 @@ package io.lendstream.service.host;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.id.TenantUser;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The name of a tenant as a GPU's user: {@code lendstream/DOMAIN/job/NAME} or {@code lendstream/DOMAIN/service/NAME}. A
- * {@code /} within a domain or a name is written {@code %2F}, and {@code %} is written {@code %25}. Replicas have the
- * name of their service; the GPU tells them apart.
- */
+/** The {@linkplain TenantUser name of a tenant} as its processes carry it. */
 public final class TenantName {
     /** The environment variable in which the processes of a tenant carry its name. */
     public static final String VARIABLE = "LENDSTREAM_TENANT";
@@ -20,14 +17,9 @@ public final class TenantName {
 
     private TenantName() {}
 
+    /** The name of a tenant of a domain. */
     public static String of(DomainId domain, Tenant tenant) {
-        return tenant.match(Tenant.Cases.of(
-                job -> of(domain, "job", job.job().value()),
-                service -> of(domain, "service", service.service().value())));
-    }
-
-    private static String of(DomainId domain, String kind, String name) {
-        return "lendstream/%s/%s/%s".formatted(escaped(domain.value()), kind, escaped(name));
+        return TenantUser.of(domain, tenant);
     }
 
     /** A text from an environment, if it is such a name. Any process may set the variable to any text. */
@@ -45,9 +37,5 @@ public final class TenantName {
         } catch (IllegalArgumentException e) {
             return false;
         }
-    }
-
-    private static String escaped(String part) {
-        return part.replace("%", "%25").replace("/", "%2F");
     }
 }

@@ -83,7 +83,8 @@ final class Sightings {
                 at(seconds),
                 Optional.empty(),
                 Optional.empty(),
-                owner.isFree() ? Optional.empty() : Optional.of(SlotKnowledge.slot(Optional.empty())));
+                owner.isFree() ? Optional.empty() : Optional.of(SlotKnowledge.slot(Optional.empty())),
+                Optional.empty());
     }
 
     /** The window of 15 s that ends then. */

@@ -81,9 +81,12 @@ final class DomainGauges implements AutoCloseable {
         for (String owner : Owner.LABELS) {
             maker.gauge("lendstream.gpus", Tags.of("owner", owner), domain -> owned(domain.state(), owner));
         }
-        maker.gauge("lendstream.gpus.with.intruders", Tags.empty(), domain -> domain.state().gpus().stream()
-                .filter(gpu -> gpu.intruders().isPresent())
-                .count());
+        maker.gauge(
+                "lendstream.gpus.with.intruders",
+                Tags.empty(),
+                domain -> domain.state().gpus().stream()
+                        .filter(gpu -> gpu.intruders().isPresent())
+                        .count());
         maker.gauge(
                 "lendstream.domain.stopped",
                 Tags.empty(),

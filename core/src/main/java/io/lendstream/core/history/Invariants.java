@@ -85,8 +85,7 @@ public final class Invariants {
         }
         if (gpu.intruders().isPresent() && gpu.owner().holder().isEmpty()) {
             violations.add(Rule.ONE_OWNER.violation("%s is %s, but has %s beside its tenant"
-                    .formatted(
-                            gpu.gpuId(), gpu.owner(), gpu.intruders().get().users())));
+                    .formatted(gpu.gpuId(), gpu.owner(), gpu.intruders().get().users())));
         }
         boolean isHeldForGood =
                 gpu.owner().isUp() && gpu.owner().isHeldByJob() && !gpu.owner().isLent();

@@ -64,8 +64,7 @@ record IntruderSamples(StepBuilder builder, UserRules rules) {
 
     /** Whether two users are one: the containers of a pod are. */
     private static boolean isSame(String one, String other) {
-        return one.equals(other)
-                || (one.startsWith(POD) && other.startsWith(POD) && pod(one).equals(pod(other)));
+        return one.equals(other) || (one.startsWith(POD) && other.startsWith(POD) && pod(one).equals(pod(other)));
     }
 
     private static String pod(String container) {
@@ -77,7 +76,8 @@ record IntruderSamples(StepBuilder builder, UserRules rules) {
         return unit.instance().isPresent()
                 && units.stream()
                         .filter(other -> other.instance()
-                                .filter(each -> each.gpu().equals(unit.instance().get().gpu()))
+                                .filter(each ->
+                                        each.gpu().equals(unit.instance().get().gpu()))
                                 .isPresent())
                         .anyMatch(other -> other.owner()
                                 .holder()

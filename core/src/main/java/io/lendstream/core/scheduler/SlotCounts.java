@@ -5,7 +5,6 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.SlotClass;
 import java.time.Instant;
 import java.util.ArrayList;

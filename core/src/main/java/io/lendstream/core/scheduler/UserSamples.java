@@ -65,8 +65,7 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
                 ofFree(unit, sample);
             } else if (unit.owner().holder().isPresent() && !hasOpenSlots && rules.noticesIntruders()) {
                 boolean mayBegin = at.isAfter(unit.since().plus(AGENT_LAG));
-                sample.ifPresent(
-                        shown -> new IntruderSamples(builder, rules).take(unit, shown, at, mayBegin, units));
+                sample.ifPresent(shown -> new IntruderSamples(builder, rules).take(unit, shown, at, mayBegin, units));
             }
         }
     }
@@ -75,7 +74,9 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
     private boolean showsLast(GpuState unit, Optional<GpuSample> sample, Instant at) {
         return rules.noticesIntruders()
                 && !mayTell(unit, at)
-                && sample.flatMap(GpuSample::usedBy).stream().flatMap(List::stream).anyMatch(TenantUser::isTenant);
+                && sample.flatMap(GpuSample::usedBy).stream()
+                        .flatMap(List::stream)
+                        .anyMatch(TenantUser::isTenant);
     }
 
     /** Whether a sample counts for a free unit: soon after a release it may still show the tenant that has left. */
@@ -124,8 +125,7 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
 
     /** Puts a unit out of service while others use it. A tenant of ours there is a release that did not happen. */
     private void used(GpuState unit, List<String> users) {
-        Optional<String> own =
-                users.stream().filter(TenantUser::isTenant).findFirst();
+        Optional<String> own = users.stream().filter(TenantUser::isTenant).findFirst();
         if (own.isPresent()) {
             inventory.quarantine(unit, stillRuns(own.get()));
         } else if (unit.owner().isForeign()) {

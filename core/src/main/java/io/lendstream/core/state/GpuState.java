@@ -138,7 +138,8 @@ public record GpuState(
 
     /** With other knowledge about the place of its tenant. */
     public GpuState placed(Optional<SlotKnowledge> place) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, part, place, intruders);
+        return new GpuState(
+                gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, part, place, intruders);
     }
 
     /** With others that use it beside its tenant. */
@@ -220,12 +221,14 @@ public record GpuState(
 
     /** The same unit of a GPU of a kind. */
     public GpuState of(Optional<KindId> other) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part, slot, intruders);
+        return new GpuState(
+                gpuId, nodeId, pool, instance, owner, history, since, changedBy, other, part, slot, intruders);
     }
 
     /** The same unit in a pool. */
     public GpuState in(Pool other) {
-        return new GpuState(gpuId, nodeId, other, instance, owner, history, since, changedBy, kind, part, slot, intruders);
+        return new GpuState(
+                gpuId, nodeId, other, instance, owner, history, since, changedBy, kind, part, slot, intruders);
     }
 
     /** The same unit as a part of a replica, or of the gain of a gang. */
@@ -235,7 +238,8 @@ public record GpuState(
 
     /** The same unit as this part, if it is one. */
     public GpuState in(Optional<GroupPart> member) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, member, slot, intruders);
+        return new GpuState(
+                gpuId, nodeId, pool, instance, owner, history, since, changedBy, kind, member, slot, intruders);
     }
 
     public Lease lease(DomainId domain, long epoch) {

@@ -30,8 +30,8 @@ class IntruderHistoriesTest {
 
     private final Scenario story = new Scenario(new Scheduler(
             Policies.parse("deepboot"),
-            SchedulerSettings.of(Map.of(
-                    "heed-users", "true", "heed-intruders", "true", "quarantine-evidence", "PT3M"))));
+            SchedulerSettings.of(
+                    Map.of("heed-users", "true", "heed-intruders", "true", "quarantine-evidence", "PT3M"))));
     private final Map<GpuId, String> strangers = new HashMap<>();
     private long samples;
     private Instant sampledAt = Scenario.START;
@@ -92,7 +92,9 @@ class IntruderHistoriesTest {
             if (stranger != null) {
                 users.add(stranger);
             }
-            if (unit.owner().isUp() && stranger != null && story.now().isAfter(unit.since().plusSeconds(30))) {
+            if (unit.owner().isUp()
+                    && stranger != null
+                    && story.now().isAfter(unit.since().plusSeconds(30))) {
                 expected.put(unit.gpuId(), stranger);
             }
             all.add(GpuSample.of(unit.gpuId()).build().withUsers(users));

@@ -176,16 +176,13 @@ class IntruderSamplesTest {
         pass(ofSeconds(20));
         show("n-g1");
         show(now, GpuSample.of(new GpuId("n-g0")).utilization(0.3).build());
-        show(
-                now.minusSeconds(61),
-                GpuSample.of(new GpuId("n-g0")).build().withUsers(List.of(BERT)));
+        show(now.minusSeconds(61), GpuSample.of(new GpuId("n-g0")).build().withUsers(List.of(BERT)));
         assertThat(intruders("n-g0")).contains(List.of(STRANGER, "slurm/9"));
 
         StepBuilder same = show("n-g0", STRANGER, "slurm/9");
         assertThat(same.finished().changed().gpus()).as("nothing new").isEmpty();
         show("n-g0", BERT, "slurm/9", "slurm/10");
-        assertThat(moment.gpu("n-g0").intruders())
-                .contains(new Intruders(List.of("slurm/10", "slurm/9"), since));
+        assertThat(moment.gpu("n-g0").intruders()).contains(new Intruders(List.of("slurm/10", "slurm/9"), since));
 
         show("n-g0", BERT);
 
@@ -260,8 +257,7 @@ class IntruderSamplesTest {
 
             assertThat(moment.owner("n-g0").label()).as(report.outcome().name()).isEqualTo("foreign");
         }
-        moment.owned(
-                new Owner.Binding(job("gpt"), decision(8), now.plusSeconds(900), Optional.empty(), 1), "n-g1");
+        moment.owned(new Owner.Binding(job("gpt"), decision(8), now.plusSeconds(900), Optional.empty(), 1), "n-g1");
         moment.allocated("gpt", "n-g1");
         pass(ofSeconds(31));
         show("n-g1", BERT, GPT, STRANGER);
@@ -397,8 +393,8 @@ class IntruderSamplesTest {
 
     @Test
     void aNoteWithoutATenantBreaksAnInvariant() {
-        moment.set(builder -> builder.put(builder.gpu(new GpuId("n-g1"))
-                .beside(Optional.of(new Intruders(List.of(STRANGER), NOW)))));
+        moment.set(builder ->
+                builder.put(builder.gpu(new GpuId("n-g1")).beside(Optional.of(new Intruders(List.of(STRANGER), NOW)))));
 
         assertThat(Invariants.check(moment.state()).toString()).contains("has [process/4711-99] beside its tenant");
     }

@@ -161,7 +161,9 @@ final class ExplainedGpus {
     private String part(OfDomain domain, GpuId gpu) {
         return Optional.ofNullable(domain.leases.get(gpu))
                 .map(lease -> parts.after("; ", lease)
-                        + lease.intruders().map(others -> "; " + others.inWords()).orElse(""))
+                        + lease.intruders()
+                                .map(others -> "; " + others.inWords())
+                                .orElse(""))
                 .orElse("");
     }
 

@@ -33,7 +33,8 @@ final class IntruderDiagnosis {
     /** The users beside the tenant of a GPU, for tools; nothing if there are none. */
     static void put(ObjectNode gpu, Lease lease) {
         lease.intruders().ifPresent(others -> {
-            ObjectNode json = gpu.putObject("intruders").put("since", others.since().toString());
+            ObjectNode json =
+                    gpu.putObject("intruders").put("since", others.since().toString());
             ArrayNode users = json.putArray("users");
             others.users().forEach(users::add);
         });

@@ -88,8 +88,8 @@ final class OverviewText {
         byNode.forEach((node, leases) -> {
             lines.add("%s  %s%s: %s"
                     .formatted(node, Reason.counted(leases.size(), "GPU"), kinds(leases), counted(leases)));
-            leases.forEach(lease -> lines.add("  %-22s %s%s"
-                    .formatted(names.of(lease.gpuId()), EventText.of(lease), parts.after("; ", lease))));
+            leases.forEach(lease -> lines.add(
+                    "  %-22s %s%s".formatted(names.of(lease.gpuId()), EventText.of(lease), parts.after("; ", lease))));
         });
         return lines;
     }

@@ -134,8 +134,8 @@ public final class ShownState {
         overview.leases().stream()
                 .filter(lease -> lease.owner().holder().filter(tenant::equals).isPresent())
                 .sorted(Comparator.comparing(Lease::gpuId, overview.names().order()))
-                .forEach(lease -> lines.add(
-                        "%-20s %s".formatted(overview.names().of(lease.gpuId()), EventText.of(lease))));
+                .forEach(lease ->
+                        lines.add("%-20s %s".formatted(overview.names().of(lease.gpuId()), EventText.of(lease))));
         return lines;
     }
 }

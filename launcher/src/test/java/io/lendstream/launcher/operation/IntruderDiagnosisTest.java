@@ -70,8 +70,7 @@ class IntruderDiagnosisTest {
 
     @Test
     void explainNamesTheIntruder() {
-        ExplainedGpus explained =
-                new ExplainedGpus(List.of(shared()), Optional.of(new GpuId("g0")), new GpuNames());
+        ExplainedGpus explained = new ExplainedGpus(List.of(shared()), Optional.of(new GpuId("g0")), new GpuNames());
         explained.read();
 
         assertThat(explained.lines(NOW).get(0))

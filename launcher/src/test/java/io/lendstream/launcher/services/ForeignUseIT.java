@@ -101,8 +101,8 @@ final class ForeignUseIT {
                                     .startsWith("process/" + beside.pid() + "-")));
             String shown = "training job bert, also used by process/" + beside.pid();
             Deployment deployment = machine.deployment();
-            for (List<String> command : List.of(
-                    List.of("top", "--once"), List.of("describe", "job/bert"), List.of("doctor"))) {
+            for (List<String> command :
+                    List.of(List.of("top", "--once"), List.of("describe", "job/bert"), List.of("doctor"))) {
                 Printed printed = deployment.command(directory, command.toArray(new String[0]));
                 System.out.print(printed.out());
                 assertThat(printed.out()).as(command + printed.err()).contains(shown);
@@ -113,9 +113,9 @@ final class ForeignUseIT {
             beside.destroyForcibly();
         }
         await().atMost(Deployment.PATIENCE)
-                .untilAsserted(() -> assertThat(
-                                machine.leases(Pool.TRAINING).get(gpu).intruders())
-                        .isEmpty());
+                .untilAsserted(
+                        () -> assertThat(machine.leases(Pool.TRAINING).get(gpu).intruders())
+                                .isEmpty());
     }
 
     /** The commands of jobs, beside the program file of another one. */

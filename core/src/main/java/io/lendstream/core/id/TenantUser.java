@@ -2,8 +2,8 @@ package io.lendstream.core.id;
 
 /**
  * The name by which agents show a tenant as the user of a GPU: {@code lendstream/DOMAIN/job/NAME} or {@code
- * lendstream/DOMAIN/service/NAME}. A {@code /} within a domain or a name is written {@code %2F}, and {@code %} is written
- * {@code %25}. Replicas have the name of their service; the GPU tells them apart.
+ * lendstream/DOMAIN/service/NAME}. A {@code /} within a domain or a name is written {@code %2F}, and {@code %} is
+ * written {@code %25}. Replicas have the name of their service; the GPU tells them apart.
  */
 public final class TenantUser {
     private static final String START = "lendstream/";

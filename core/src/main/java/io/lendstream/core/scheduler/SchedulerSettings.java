@@ -220,16 +220,7 @@ public record SchedulerSettings(
         }
         model.topology().nvlinkDomain().ifPresent(label -> map.put("topology.nvlink-domain", label));
         model.topology().rack().ifPresent(label -> map.put("topology.rack", label));
-        if (model.users().heeded()) {
-            map.put("heed-users", "true");
-            map.put("foreign-gone-after", model.users().goneAfter().toString());
-        }
-        if (model.users().countsEvidence()) {
-            map.put("quarantine-evidence", model.users().evidenceAfter().toString());
-        }
-        if (model.users().noticesIntruders()) {
-            map.put("heed-intruders", "true");
-        }
+        model.users().putInto(map);
         if (learn) {
             map.put("learn", "true");
         }

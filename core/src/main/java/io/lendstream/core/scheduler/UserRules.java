@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Vacancy;
 import java.time.Duration;
+import java.util.Map;
 
 /**
  * What the scheduler makes of the users of GPUs that agents report.
@@ -29,12 +30,26 @@ public record UserRules(boolean heeded, Duration goneAfter, Duration evidenceAft
         }
     }
 
+    /** Writes the settings into the log's, as far as they are on. */
+    void putInto(Map<String, String> map) {
+        if (heeded) {
+            map.put("heed-users", "true");
+            map.put("foreign-gone-after", goneAfter.toString());
+        }
+        if (countsEvidence()) {
+            map.put("quarantine-evidence", evidenceAfter.toString());
+        }
+        if (noticesIntruders()) {
+            map.put("heed-intruders", "true");
+        }
+    }
+
     /** Whether a quarantine ends once it is known that nothing runs there. */
     boolean countsEvidence() {
         return heeded && !evidenceAfter.isZero();
     }
 
-    /** Whether it is noted who uses a GPU beside its tenant, and a GPU is foreign if they stay when the tenant leaves. */
+    /** Whether it is noted who uses a GPU beside its tenant; if they stay when it leaves, the GPU is foreign. */
     boolean noticesIntruders() {
         return heeded && intruders;
     }

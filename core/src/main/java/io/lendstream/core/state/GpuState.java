@@ -148,8 +148,8 @@ public record GpuState(
     }
 
     /**
-     * With the tenant of another unit, and what belongs to it. Errors stay with the unit. Who is beside the tenant there
-     * has to be seen first.
+     * With the tenant of another unit, and what belongs to it. Errors stay with the unit. Who is beside the tenant
+     * there has to be seen first.
      */
     public GpuState takingOver(GpuState other, Instant at, long event) {
         return new GpuState(

@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param part its part in a replica of several units, or in those that a gang is about to get; empty if there is none
  * @param slot whether the owner has this unit or one like it, if its driver does not choose units; absent counts as
  *     this unit
- * @param intruders who uses the unit beside its owner; empty if nobody is known to
+ * @param intruders who uses the unit beside its owner; empty if none is known
  */
 public record Lease(
         GpuId gpuId,

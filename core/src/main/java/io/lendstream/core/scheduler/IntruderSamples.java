@@ -13,8 +13,8 @@ import java.util.Optional;
 
 /**
  * Finds from samples of agents who uses a unit beside its tenant. Nothing is done about it while the tenant has the
- * unit; if it leaves, the unit is not free. A user counts only if it is certainly not the tenant, which often has the name of
- * some process: see {@link #others}.
+ * unit; if it leaves, the unit is not free. A user counts only if it is certainly not the tenant, which often has the
+ * name of some process: see {@link #others}.
  */
 record IntruderSamples(StepBuilder builder, UserRules rules) {
     private static final String POD = "kubernetes/";

@@ -6,6 +6,7 @@ import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
@@ -196,6 +197,12 @@ final class KafkaWire implements Wire {
         @Override
         public Runnable clusterQueue(ClusterQueue queue) {
             return () -> writer.write(TopicCatalogue.QUEUES, queue.queue().value(), queue);
+        }
+
+        @Override
+        public Runnable domainSettings(DomainSettings settings) {
+            return () -> writer.write(
+                    TopicCatalogue.DOMAIN_SETTINGS, settings.domain().value(), settings);
         }
 
         @Override

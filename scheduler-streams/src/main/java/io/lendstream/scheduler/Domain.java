@@ -69,6 +69,7 @@ final class Domain {
 
     void state(ClusterState next) {
         state = next;
+        scheduler = scheduler.map(appointed -> appointed.in(next));
     }
 
     /** Whether this task has taken the domain over, which raised its epoch. */
@@ -80,7 +81,7 @@ final class Domain {
         scheduler = Optional.of(appointed);
     }
 
-    /** The scheduler core of this domain; present once this task has taken the domain over. */
+    /** The core with the declared settings of this domain; present once this task has taken the domain over. */
     Scheduler scheduler() {
         return scheduler.orElseThrow(() -> new IllegalStateException("domain " + id + " has not been taken over yet"));
     }

@@ -6,6 +6,7 @@ import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
@@ -19,6 +20,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.core.scheduler.DeclarableSettings;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.JobIndex;
 import io.lendstream.core.state.NodeState;
@@ -27,7 +29,8 @@ import java.util.Optional;
 
 /**
  * The largest sizes of a domain. An event that would exceed a limit is refused before it is logged, so a log replays
- * under any limits. State that already exceeds a limit is kept; only additions are refused.
+ * under any limits. So are settings that a domain cannot declare. State that already exceeds a limit is kept; only
+ * additions are refused.
  *
  * @param domains most domains that one partition of the inputs may create
  * @param nodes most nodes of a domain, and most actuators
@@ -92,6 +95,13 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                     SchedulerKeys.MAX_QUEUES.name(),
                     queues,
                     "Correct its name if that is wrong");
+        }
+    }
+
+    private static void check(DomainSettings settings) throws Poison {
+        Optional<String> problem = DeclarableSettings.problem(settings);
+        if (problem.isPresent()) {
+            throw new Poison(Poison.Kind.REFUSED, problem.get());
         }
     }
 
@@ -286,6 +296,11 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         @Override
         public Check actuatorDescription(ActuatorDescription description) {
             return () -> check(state, description);
+        }
+
+        @Override
+        public Check domainSettings(DomainSettings settings) {
+            return () -> check(settings);
         }
 
         @Override

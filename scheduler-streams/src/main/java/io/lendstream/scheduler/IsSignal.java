@@ -5,6 +5,7 @@ import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
@@ -85,6 +86,11 @@ final class IsSignal implements Event.Cases<Boolean> {
 
     @Override
     public Boolean actuatorDescription(ActuatorDescription description) {
+        return false;
+    }
+
+    @Override
+    public Boolean domainSettings(DomainSettings settings) {
         return false;
     }
 

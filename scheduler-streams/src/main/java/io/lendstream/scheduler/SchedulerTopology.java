@@ -38,7 +38,7 @@ final class SchedulerTopology {
      * Raised with every change after which old and new instances must not run together: changes of tasks, of internal
      * topics, or of state entries that older versions cannot read. The first topology had no number.
      */
-    static final int VERSION = 3;
+    static final int VERSION = 4;
 
     static final String INTAKE = "intake";
     static final String DOMAIN = "domain";
@@ -73,6 +73,7 @@ final class SchedulerTopology {
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
             TopicCatalogue.QUEUES,
+            TopicCatalogue.DOMAIN_SETTINGS,
             TopicCatalogue.ACTUATORS,
             TopicCatalogue.DEMAND_FORECASTS,
             TopicCatalogue.CONTROL,

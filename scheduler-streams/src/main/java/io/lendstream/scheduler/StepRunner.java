@@ -42,7 +42,11 @@ final class StepRunner {
     private final CommitPace commits;
     private final SchedulerMetrics metrics;
 
-    /** A step that is made and encoded, but not applied. */
+    /**
+     * A step that is made and encoded, but not applied.
+     *
+     * @param scheduler with the settings that the domain has declared
+     */
     record PreparedStep(
             Scheduler scheduler,
             DomainEvent event,
@@ -90,7 +94,7 @@ final class StepRunner {
             ReasonNotes notes = new ReasonNotes();
             Step step = step(scheduler, before, logged, notes);
             return new PreparedStep(
-                    scheduler,
+                    scheduler.in(step.state()),
                     logged,
                     notes,
                     step,

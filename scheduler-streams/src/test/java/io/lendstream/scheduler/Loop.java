@@ -9,6 +9,7 @@ import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
@@ -340,6 +341,10 @@ final class Loop implements AutoCloseable {
         }
         if (event instanceof ClusterQueue queue) {
             return new Addressed<>(TopicCatalogue.QUEUES, queue.queue().value(), queue);
+        }
+        if (event instanceof DomainSettings settings) {
+            return new Addressed<>(
+                    TopicCatalogue.DOMAIN_SETTINGS, settings.domain().value(), settings);
         }
         if (event instanceof TrainingProgress progress) {
             return new Addressed<>(

@@ -20,6 +20,7 @@ public sealed interface Event
                 ControlCommand,
                 ClusterQueue,
                 ActuatorDescription,
+                DomainSettings,
                 SchedulerStarted,
                 Tick {
     DomainId domain();
@@ -94,9 +95,19 @@ public sealed interface Event
         return match(EventParts.DESCRIPTION);
     }
 
+    /** The declared settings of the domain, if it is a declaration of them. */
+    default Optional<DomainSettings> asDomainSettings() {
+        return match(EventParts.DOMAIN_SETTINGS);
+    }
+
     /** The start of a scheduler, if it is one. */
     default Optional<SchedulerStarted> asStarted() {
         return match(EventParts.STARTED);
+    }
+
+    /** Whether the settings of the domain may have changed with it: a start of a scheduler, or declared settings. */
+    default boolean changesSettings() {
+        return asStarted().isPresent() || asDomainSettings().isPresent();
     }
 
     /** Whether it is only time that has passed. */
@@ -131,6 +142,8 @@ public sealed interface Event
         T clusterQueue(ClusterQueue queue);
 
         T actuatorDescription(ActuatorDescription description);
+
+        T domainSettings(DomainSettings settings);
 
         T started(SchedulerStarted started);
 

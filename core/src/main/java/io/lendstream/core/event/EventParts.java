@@ -88,6 +88,13 @@ final class EventParts {
         }
     };
 
+    static final Event.Cases<Optional<DomainSettings>> DOMAIN_SETTINGS = new OneCase<>() {
+        @Override
+        public Optional<DomainSettings> domainSettings(DomainSettings settings) {
+            return Optional.of(settings);
+        }
+    };
+
     static final Event.Cases<Optional<SchedulerStarted>> STARTED = new OneCase<>() {
         @Override
         public Optional<SchedulerStarted> started(SchedulerStarted started) {
@@ -168,6 +175,11 @@ final class EventParts {
 
         @Override
         public Optional<T> actuatorDescription(ActuatorDescription description) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<T> domainSettings(DomainSettings settings) {
             return Optional.empty();
         }
 

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** Handles events about services and jobs; ignores those about nodes, queues, actuators, commands and schedulers. */
+/** Handles events about services and jobs, and ignores all others. */
 public abstract class WorkloadReader implements Event.Cases<Runnable> {
     @Override
     public final Runnable node(Node node) {
@@ -39,6 +39,11 @@ public abstract class WorkloadReader implements Event.Cases<Runnable> {
 
     @Override
     public final Runnable actuatorDescription(ActuatorDescription description) {
+        return () -> {};
+    }
+
+    @Override
+    public final Runnable domainSettings(DomainSettings settings) {
         return () -> {};
     }
 

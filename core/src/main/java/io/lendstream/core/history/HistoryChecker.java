@@ -166,7 +166,9 @@ public final class HistoryChecker {
         Step step = replay.step(by, state, event);
         state = step.state();
         replayed.addAll(step.decisions());
-        ReplayedEvent led = new ReplayedEvent(event, by, step);
+        Scheduler inForce = by.in(state);
+        scheduler = Optional.of(inForce);
+        ReplayedEvent led = new ReplayedEvent(event, inForce, step);
         rules.forEach(rule -> rule.take(led));
         for (Decision decision : step.decisions()) {
             count(decision);

@@ -3,6 +3,7 @@ package io.lendstream.core.history;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.scheduler.DeclarableSettings;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.scheduler.StepListener;
@@ -35,8 +36,8 @@ final class LogReplay {
      * @throws IllegalArgumentException if this version has no such scheduler
      */
     void startAfter(Snapshot snapshot) {
-        scheduler = Optional.of(schedulers.apply(snapshot.scheduler()));
         state = snapshot.state();
+        scheduler = Optional.of(schedulers.apply(snapshot.scheduler()).in(state));
         last = snapshot.sequence();
         start = Optional.of(state.position());
     }
@@ -60,8 +61,10 @@ final class LogReplay {
         if (obstacle.isPresent()) {
             return Optional.empty();
         }
-        Step step = scheduler.orElseThrow().step(state, event, listener);
+        Scheduler office = scheduler.orElseThrow();
+        Step step = office.step(state, event, listener);
         state = step.state();
+        scheduler = Optional.of(office.in(state));
         return Optional.of(step);
     }
 
@@ -75,7 +78,7 @@ final class LogReplay {
         return last;
     }
 
-    /** The scheduler in office. */
+    /** The scheduler in office, with the settings that the domain has declared. */
     Optional<Scheduler> scheduler() {
         return scheduler;
     }
@@ -101,6 +104,10 @@ final class LogReplay {
                 return Optional.of("this version has no such scheduler as started with event %d: %s"
                         .formatted(event.sequence(), e.getMessage()));
             }
+        }
+        Optional<String> unknown = event.event().asDomainSettings().flatMap(DeclarableSettings::problem);
+        if (unknown.isPresent()) {
+            return Optional.of("this version cannot follow event %d: %s".formatted(event.sequence(), unknown.get()));
         }
         return scheduler.isPresent()
                 ? Optional.empty()

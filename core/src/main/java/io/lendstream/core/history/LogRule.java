@@ -2,8 +2,10 @@ package io.lendstream.core.history;
 
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.scheduler.DeclarableSettings;
 import io.lendstream.core.state.ClusterState;
 import java.util.Arrays;
+import java.util.Optional;
 
 /** The log goes on without gaps, an event has one content, and each scheduler takes over in an epoch of its own. */
 final class LogRule {
@@ -55,6 +57,10 @@ final class LogRule {
         }
         if (event.sequence() != state.eventSequence() + 1) {
             return breakOff("event %d follows event %d".formatted(event.sequence(), state.eventSequence()));
+        }
+        Optional<String> unknown = event.event().asDomainSettings().flatMap(DeclarableSettings::problem);
+        if (unknown.isPresent()) {
+            return breakOff("this version cannot follow event %d: %s".formatted(event.sequence(), unknown.get()));
         }
         return true;
     }

@@ -7,6 +7,7 @@ import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
@@ -65,15 +66,7 @@ final class EventApplier implements Event.Cases<Runnable> {
         return () -> {
             builder.epoch(started.epoch());
             inventory.sortIntoKinds();
-            if (!model.users().heeded()) {
-                UserSamples.forget(builder);
-            }
-            if (!model.users().noticesIntruders()) {
-                IntruderSamples.forget(builder);
-            }
-            if (!model.users().countsEvidence()) {
-                QuarantineEvidence.forget(builder);
-            }
+            model.users().forgetUncounted(builder);
             if (model.kinds() && !model.gpuKinds().aliases().isEmpty()) {
                 countKindsOfJobs();
                 countKindsOfServices();
@@ -81,7 +74,15 @@ final class EventApplier implements Event.Cases<Runnable> {
         };
     }
 
-    /** Names the kinds of known jobs by new aliases. */
+    /** Has the effect of a start with other settings, in the same epoch. */
+    @Override
+    public Runnable domainSettings(DomainSettings declared) {
+        return () -> {
+            builder.mode(builder.mode().declaring(declared.standing()));
+            model.users().forgetUncounted(builder);
+        };
+    }
+
     private void countKindsOfJobs() {
         for (JobState job : builder.jobs().values()) {
             TrainingJob counted = job.spec().countedBy(model.gpuKinds());
@@ -363,11 +364,11 @@ final class EventApplier implements Event.Cases<Runnable> {
     private void take(ControlCommand command) {
         Mode mode = builder.mode();
         switch (command.kind()) {
-            case FREEZE -> builder.mode(new Mode(true, mode.advisory(), mode.lendingStopped(), mode.trust()));
-            case THAW -> builder.mode(new Mode(false, mode.advisory(), false, mode.trust()));
-            case ADVISORY_ON -> builder.mode(new Mode(mode.frozen(), true, mode.lendingStopped(), mode.trust()));
-            case ADVISORY_OFF -> builder.mode(new Mode(mode.frozen(), false, mode.lendingStopped(), mode.trust()));
-            case RECLAIM_ALL -> builder.mode(new Mode(mode.frozen(), mode.advisory(), true, mode.trust()));
+            case FREEZE -> builder.mode(mode.ordered(true, mode.advisory(), mode.lendingStopped()));
+            case THAW -> builder.mode(mode.ordered(false, mode.advisory(), false));
+            case ADVISORY_ON -> builder.mode(mode.ordered(mode.frozen(), true, mode.lendingStopped()));
+            case ADVISORY_OFF -> builder.mode(mode.ordered(mode.frozen(), false, mode.lendingStopped()));
+            case RECLAIM_ALL -> builder.mode(mode.ordered(mode.frozen(), mode.advisory(), true));
             case RESET -> command.gpus().forEach(this::reset);
             case APPROVE, ADOPT, TRUST, UNKNOWN -> {}
         }

@@ -171,7 +171,7 @@ public final class HeldSamples {
         }
         boolean isForAll = event.isTick()
                 || event.asCommand().isPresent()
-                || event.asStarted().isPresent()
+                || event.changesSettings()
                 || (event.asTelemetry().isPresent() && newest.isAfter(now));
         if (isForAll || isDue(now)) {
             return takeAll(event.domain());

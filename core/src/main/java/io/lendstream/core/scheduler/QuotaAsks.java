@@ -65,7 +65,7 @@ final class QuotaAsks {
                 || event.asNode().isPresent()
                 || event.asQueue().isPresent()
                 || event.asCommand().isPresent()
-                || event.asStarted().isPresent();
+                || event.changesSettings();
     }
 
     /** The reason for a job that gets the GPUs that were promised to it. */

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.policy.Policy;
@@ -29,8 +30,27 @@ import java.util.Set;
  * @param latencies the known latencies of models; services without known latencies do not run on MIG instances
  * @param decidesFrom the time from which decisions are made. Earlier events are applied without decisions, because no
  *     actuator could keep their deadlines; earlier approvals are void. Empty if there was no backlog
+ * @param overlay the declared settings of the domain that policy and settings contain; empty without any
  */
-public record Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies, Optional<Instant> decidesFrom) {
+public record Scheduler(
+        Policy policy,
+        SchedulerSettings settings,
+        Latencies latencies,
+        Optional<Instant> decidesFrom,
+        Optional<Overlay> overlay) {
+    /**
+     * Declared settings of a domain.
+     *
+     * @param policy that of the scheduler's start
+     * @param settings those of the scheduler's start
+     */
+    public record Overlay(DomainSettings declared, Policy policy, SchedulerSettings settings) {}
+
+    /** A scheduler of a domain without declared settings. */
+    public Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies, Optional<Instant> decidesFrom) {
+        this(policy, settings, latencies, decidesFrom, Optional.empty());
+    }
+
     public Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies) {
         this(policy, settings, latencies, Optional.empty());
     }
@@ -47,30 +67,65 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     /** The same with a backlog up to a time. */
     public Scheduler decidingFrom(Optional<Instant> time) {
-        return new Scheduler(policy, settings, latencies, time);
+        return new Scheduler(policy, settings, latencies, time, overlay);
     }
 
     /** The same with a phase for its times of plans. */
     public Scheduler planningAt(Duration phase) {
-        return new Scheduler(policy, settings.withPlanPhase(phase), latencies, decidesFrom);
+        Scheduler start = atStart();
+        return new Scheduler(start.policy, start.settings.withPlanPhase(phase), latencies, decidesFrom);
     }
 
-    /** The event of this scheduler's takeover of a domain. For readers it also carries the level of trust. */
+    /** The same with the settings that a state's domain has declared; itself if they have not changed. */
+    public Scheduler in(ClusterState state) {
+        return with(state.mode().declared());
+    }
+
+    /** The same with declared settings that have no {@link DeclarableSettings#problem}, or without any. */
+    public Scheduler with(Optional<DomainSettings> declared) {
+        if (declared.equals(overlay.map(Overlay::declared))) {
+            return this;
+        }
+        Scheduler start = atStart();
+        return declared.map(start::over).orElse(start);
+    }
+
+    private Scheduler over(DomainSettings declared) {
+        return new Scheduler(
+                DeclarableSettings.over(policy, declared),
+                DeclarableSettings.over(settings, declared),
+                latencies,
+                decidesFrom,
+                Optional.of(new Overlay(declared, policy, settings)));
+    }
+
+    /** Without declared settings. */
+    private Scheduler atStart() {
+        return overlay.map(from -> new Scheduler(from.policy(), from.settings(), latencies, decidesFrom))
+                .orElse(this);
+    }
+
+    /**
+     * The event of this scheduler's takeover of a domain. It has the settings of the configuration, without declared
+     * ones. For readers it also carries the level of trust.
+     */
     public SchedulerStarted started(ClusterState state, Instant at) {
-        Map<String, String> carried = settings.toMap();
+        Scheduler start = atStart();
+        Map<String, String> carried = start.settings.toMap();
         state.mode()
                 .trust()
                 .ifPresent(trust -> carried.put("trust", trust.level().label()));
-        return new SchedulerStarted(state.domain(), at, state.epoch() + 1, policy.spec(), carried, decidesFrom);
+        return new SchedulerStarted(state.domain(), at, state.epoch() + 1, start.policy.spec(), carried, decidesFrom);
     }
 
     /** What {@link #of} needs to make this scheduler again, as it is in office in a state. */
     public SchedulerStarted inOffice(ClusterState state) {
+        Scheduler start = atStart();
         return new SchedulerStarted(
-                state.domain(), state.now(), state.epoch(), policy.spec(), settings.toMap(), decidesFrom);
+                state.domain(), state.now(), state.epoch(), start.policy.spec(), start.settings.toMap(), decidesFrom);
     }
 
-    /** Applies an event. */
+    /** Applies an event. Declared settings of the domain are in force, from the step of their declaration on. */
     public Step step(ClusterState state, DomainEvent event) {
         return step(state, event, StepListener.NONE);
     }
@@ -81,6 +136,14 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
     }
 
     Step step(ClusterState state, DomainEvent event, StepListener listener, WorkDue work) {
+        Optional<DomainSettings> declared = event.event()
+                .asDomainSettings()
+                .map(DomainSettings::standing)
+                .orElse(state.mode().declared());
+        return with(declared).stepInForce(state, event, listener, work);
+    }
+
+    private Step stepInForce(ClusterState state, DomainEvent event, StepListener listener, WorkDue work) {
         StepBuilder step = applied(state, event, listener);
         TrustLadder trust = new TrustLadder(step, policy, settings);
         trust.follow();
@@ -200,11 +263,11 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         return !state.mode().frozen()
                 && !state.mode().isAdvisory()
                 && !isOver(state.now())
-                && !new Safety(settings).tooManyNodesStale(state.clusterIndex(), state.now());
+                && !new Safety(in(state).settings).tooManyNodesStale(state.clusterIndex(), state.now());
     }
 
     /** The next time at which the domain needs a tick if no event comes before. */
     public Optional<Instant> nextTimer(ClusterState state) {
-        return decidesFrom.filter(state.now()::isBefore).or(() -> Deadlines.next(state, settings));
+        return decidesFrom.filter(state.now()::isBefore).or(() -> Deadlines.next(state, in(state).settings));
     }
 }

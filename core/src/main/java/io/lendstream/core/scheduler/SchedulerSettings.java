@@ -227,6 +227,21 @@ public record SchedulerSettings(
         return map;
     }
 
+    /** The settings that a domain may declare, with their values, also where {@link #toMap()} leaves them out. */
+    public Map<String, String> declarable() {
+        Map<String, String> map = toMap();
+        TrustRules trust = changeLimits.trust();
+        map.put("trust-share", Double.toString(trust.share()));
+        map.put("trust-step-after", trust.stepAfter().toString());
+        map.put("slo-extra", Double.toString(changeLimits.slo().extra()));
+        map.put("slo-withhold", changeLimits.slo().withhold().toString());
+        map.put("foreign-gone-after", model.users().goneAfter().toString());
+        map.put("quarantine-evidence", model.users().evidenceAfter().toString());
+        map.put("learn", Boolean.toString(learn));
+        map.keySet().retainAll(DeclarableSettings.forms().keySet());
+        return map;
+    }
+
     /** Every key that {@link #toMap()} may write; a log of a newer version may have more. */
     public static Set<String> keys() {
         Set<String> keys = new TreeSet<>(DEFAULTS.toMap().keySet());

@@ -5,6 +5,7 @@ import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
@@ -43,8 +44,7 @@ import java.util.Set;
  *       until that time, at most an hour.
  * </ul>
  *
- * <p>The next tick is never later than the next plan, so at most an hour away. Deadlines, leases, floors and safety
- * rules do not wait: the first event after their time runs every phase.
+ * <p>The next tick comes within an hour. Deadlines, leases and safety rules do not wait: the next event runs every one.
  */
 class WorkDue {
     /** Runs the phases that the event can concern. */
@@ -341,6 +341,11 @@ class WorkDue {
         @Override
         public Boolean actuatorDescription(ActuatorDescription description) {
             return it.step().matters();
+        }
+
+        @Override
+        public Boolean domainSettings(DomainSettings settings) {
+            return true;
         }
 
         @Override

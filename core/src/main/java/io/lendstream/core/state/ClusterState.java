@@ -1,6 +1,7 @@
 package io.lendstream.core.state;
 
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -42,21 +43,37 @@ public record ClusterState(
     }
 
     /**
-     * The orders of operators, by control commands.
+     * The orders of operators, by control commands and declared settings.
      *
      * @param advisory whether an operator has switched advisory mode on
      * @param trust the level of trust; if it is absent, as in states of older versions, it counts as {@link
      *     TrustLevel#ALL}
+     * @param declared the settings that the domain has instead of those of the configuration
      */
-    public record Mode(boolean frozen, boolean advisory, boolean lendingStopped, Optional<Trust> trust) {
-        /** Without a level of trust. */
+    public record Mode(
+            boolean frozen,
+            boolean advisory,
+            boolean lendingStopped,
+            Optional<Trust> trust,
+            Optional<DomainSettings> declared) {
+        /** Without a level of trust and declared settings. */
         public Mode(boolean frozen, boolean advisory, boolean lendingStopped) {
-            this(frozen, advisory, lendingStopped, Optional.empty());
+            this(frozen, advisory, lendingStopped, Optional.empty(), Optional.empty());
         }
 
         /** The same at a level of trust. */
         public Mode with(Trust other) {
-            return new Mode(frozen, advisory, lendingStopped, Optional.of(other));
+            return new Mode(frozen, advisory, lendingStopped, Optional.of(other), declared);
+        }
+
+        /** The same with other declared settings. */
+        public Mode declaring(Optional<DomainSettings> other) {
+            return new Mode(frozen, advisory, lendingStopped, trust, other);
+        }
+
+        /** The same by other orders. */
+        public Mode ordered(boolean isFrozen, boolean isAdvisory, boolean isLendingStopped) {
+            return new Mode(isFrozen, isAdvisory, isLendingStopped, trust, declared);
         }
 
         public TrustLevel level() {

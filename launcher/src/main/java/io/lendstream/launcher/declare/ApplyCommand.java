@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "apply",
         description = {
-            "Declare services, training jobs and queues from files in YAML or JSON.",
+            "Declare services, training jobs, queues and settings of domains from files in YAML or JSON.",
             "All objects are checked first; if one is wrong, nothing is written. Only new and changed objects are written.",
             "Fields: docs/declarations.md. JSON Schemas for editors: docs/schemas."
         },

@@ -51,6 +51,16 @@ interface DeclaredKind<T extends Event> {
         return false;
     }
 
+    /** Whether an object is named like its domain, which files then leave out. */
+    default boolean isNamedByDomain() {
+        return false;
+    }
+
+    /** Why a field of the spec that is unknown cannot be declared, with the way out; empty without a special reason. */
+    default Optional<String> againstField(String field) {
+        return Optional.empty();
+    }
+
     /** Its columns in tables, after name and domain. */
     List<Column<T>> columns();
 

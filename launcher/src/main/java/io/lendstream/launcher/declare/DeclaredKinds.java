@@ -12,7 +12,9 @@ final class DeclaredKinds {
     static final DeclaredJob JOB = new DeclaredJob();
     static final DeclaredQueue QUEUE = new DeclaredQueue();
 
-    static final List<DeclaredKind<?>> ALL = List.of(SERVICE, JOB, QUEUE);
+    static final DeclaredDomainSettings DOMAIN_SETTINGS = new DeclaredDomainSettings();
+
+    static final List<DeclaredKind<?>> ALL = List.of(SERVICE, JOB, QUEUE, DOMAIN_SETTINGS);
 
     /** The kinds in files. */
     static final List<String> NAMES =

@@ -26,16 +26,20 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "delete",
         description = {
-            "Delete a training job, a service or a queue.",
+            "Delete a training job, a service, a queue or the settings of a domain.",
             "A job is cancelled, the replicas of a service are drained and stopped. The command waits until the GPUs are released.",
             "A queue is deleted when no declared job or service names it.",
+            "A domain without settings of its own has those of the configuration.",
             "The name of a job can be used again 24 hours later: until then the scheduler knows the job as ended."
         },
         footer = {"Example: lendstream delete job bert-1", "         lendstream delete service/chat --timeout 5m"})
 public final class DeleteCommand extends ClusterCommand {
     private static final int MOST_NAMES = 10;
 
-    @Parameters(index = "0", paramLabel = "KIND", description = "job, service or queue; also KIND/NAME.")
+    @Parameters(
+            index = "0",
+            paramLabel = "KIND",
+            description = "job, service, queue or domainsettings; also KIND/NAME.")
     private String kind = "";
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "NAME", description = "The object.")
@@ -63,7 +67,9 @@ public final class DeleteCommand extends ClusterCommand {
         Duration limit = Units.duration(timeout)
                 .orElseThrow(() -> UserError.badUsage(
                         "--timeout is '%s', but must be a length of time such as 2m.".formatted(timeout)));
-        List<DeclaredKind<?>> needed = of.equals(DeclaredKinds.QUEUE) ? DeclaredKinds.ALL : List.of(of);
+        List<DeclaredKind<?>> needed = of.equals(DeclaredKinds.QUEUE)
+                ? List.of(DeclaredKinds.SERVICE, DeclaredKinds.JOB, DeclaredKinds.QUEUE)
+                : List.of(of);
         DeclaredTopics topics = DeclaredTopics.read(cluster(), needed, this::remark);
         removal(selection, of, topics).run(limit);
         print(List.of(of.shown(selection.name().get()) + " deleted"));
@@ -80,6 +86,10 @@ public final class DeleteCommand extends ClusterCommand {
             ClusterQueue queue = written(selection, DeclaredKinds.QUEUE, topics);
             checkUnused(queue, topics);
             return ObjectRemoval.of(queue, topics.cluster(), this::remark);
+        }
+        if (of.equals(DeclaredKinds.DOMAIN_SETTINGS)) {
+            return ObjectRemoval.of(
+                    written(selection, DeclaredKinds.DOMAIN_SETTINGS, topics), topics.cluster(), this::remark);
         }
         TrainingJob job = written(selection, DeclaredKinds.JOB, topics);
         return ObjectRemoval.of(job, topics.cluster(), this::remark);

@@ -20,12 +20,15 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "describe",
         description = {
-            "Describe one service, training job or queue: its declaration, when it was written, and its state.",
+            "Describe one service, training job or queue, or the settings of a domain: declaration, time and state.",
             "The state is that of 'lendstream top', with the GPUs that the object holds."
         },
         footer = {"Example: lendstream describe service chat", "         lendstream describe job/bert-1 --json"})
 public final class DescribeCommand extends ClusterCommand {
-    @Parameters(index = "0", paramLabel = "KIND", description = "service, job or queue; also KIND/NAME.")
+    @Parameters(
+            index = "0",
+            paramLabel = "KIND",
+            description = "service, job, queue or domainsettings; also KIND/NAME.")
     private String kind = "";
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "NAME", description = "The object.")

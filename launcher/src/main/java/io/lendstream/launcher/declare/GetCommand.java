@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "get",
         description = {
-            "Show declared services, training jobs and queues.",
+            "Show declared services, training jobs, queues and settings of domains.",
             "YAML and JSON are in the form that 'lendstream apply' reads, without defaults. Ended jobs are shown until they are deleted."
         },
         footer = {"Example: lendstream get services", "         lendstream get job bert-1 -o yaml"})
@@ -28,7 +28,7 @@ public final class GetCommand extends ClusterCommand {
             index = "0",
             arity = "0..1",
             paramLabel = "KIND",
-            description = {"service, job or queue; also KIND/NAME.", "Default: all kinds."})
+            description = {"service, job, queue or domainsettings; also KIND/NAME.", "Default: all kinds."})
     private String kind = "";
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "NAME", description = "One object. Default: all.")

@@ -111,13 +111,41 @@ final class ObjectReader {
         Map<String, SourceValue> values = document.root().values();
         SourceValue metadata = require(values, root, METADATA, METADATA_FIELDS.takes());
         SpecValues names = METADATA_FIELDS.read(metadata, root.field(METADATA, metadata));
-        ObjectName name = new ObjectName(names.get(NAME), names.get(DOMAIN));
+        ObjectName name = name(kind, names, metadata, root);
         ValuePlace place = root.of(kind.shown(name.value()));
         SourceValue spec = require(values, place, SPEC, kind.spec().takes());
         ValuePlace ofSpec = place.field(SPEC, spec);
+        checkFields(kind, spec, ofSpec);
         var object = new DeclaredObject<>(kind, name, kind.spec().read(spec, ofSpec), ofSpec);
         object.record(Instant.EPOCH, Optional.empty());
         return object;
+    }
+
+    private static void checkFields(DeclaredKind<?> kind, SourceValue spec, ValuePlace place) {
+        if (spec instanceof SourceValue.Fields fields) {
+            fields.values()
+                    .forEach((field, value) -> kind.againstField(field).ifPresent(why -> {
+                        ValuePlace ofField = place.field(field, value);
+                        throw ofField.bad("%s is %s, but %s".formatted(ofField.path(), value.shown(), why));
+                    }));
+        }
+    }
+
+    private static ObjectName name(DeclaredKind<?> kind, SpecValues names, SourceValue metadata, ValuePlace root) {
+        String name = names.get(NAME);
+        if (!kind.isNamedByDomain()) {
+            return new ObjectName(name, names.get(DOMAIN));
+        }
+        DomainId domain = new DomainId(name);
+        boolean isGiven =
+                metadata instanceof SourceValue.Fields fields && fields.values().containsKey(DOMAIN.name());
+        if (isGiven && !names.get(DOMAIN).equals(domain)) {
+            throw root.of(kind.shown(name))
+                    .bad(
+                            "metadata.domain is %s, but %s are named like their domain, %s. Leave metadata.domain out, or change the name."
+                                    .formatted(names.get(DOMAIN), kind.name(), name));
+        }
+        return new ObjectName(name, domain);
     }
 
     private static SourceValue require(

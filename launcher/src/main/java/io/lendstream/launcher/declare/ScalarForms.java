@@ -19,7 +19,7 @@ import java.util.function.Predicate;
 /** The forms of texts, numbers, lengths of time and amounts of memory. */
 final class ScalarForms {
     private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
-    private static final String TIME_PATTERN = "^\\s*(\\d+(\\.\\d+)?\\s*(ms|s|m|h|d)\\s*)+$|^P";
+    static final String TIME_PATTERN = "^\\s*(\\d+(\\.\\d+)?\\s*(ms|s|m|h|d)\\s*)+$|^P";
     private static final String MEMORY_PATTERN = "^\\s*\\d+(\\.\\d+)?\\s*(B|KiB?|MiB?|GiB?|TiB?)\\s*$";
     private static final String CPU_PATTERN = "^\\s*(\\d+m|\\d+(\\.\\d{1,3})?)\\s*$";
     private static final long MILLIS_PER_CORE = 1000;

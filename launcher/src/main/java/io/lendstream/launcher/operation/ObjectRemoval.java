@@ -2,6 +2,7 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
@@ -136,6 +137,24 @@ public final class ObjectRemoval {
         };
         Ending ending =
                 new Ending("queue " + key, key, TopicCatalogue.QUEUES, TopicCatalogue.QUEUES, Optional.empty(), writer);
+        return new ObjectRemoval(ending, cluster, progress);
+    }
+
+    /** The removal of the settings of a domain. */
+    public static ObjectRemoval of(DomainSettings settings, Cluster cluster, Consumer<String> progress) {
+        String key = settings.domain().value();
+        Writer writer = (to, at) -> {
+            DomainSettings end = settings.removedAt(at);
+            to.ifPresent(topics -> topics.write(TopicCatalogue.DOMAIN_SETTINGS, key, end));
+            return end;
+        };
+        Ending ending = new Ending(
+                "settings of domain " + key,
+                key,
+                TopicCatalogue.DOMAIN_SETTINGS,
+                TopicCatalogue.DOMAIN_SETTINGS,
+                Optional.empty(),
+                writer);
         return new ObjectRemoval(ending, cluster, progress);
     }
 

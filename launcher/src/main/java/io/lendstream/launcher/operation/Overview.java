@@ -50,6 +50,7 @@ final class Overview {
     private final GpuNames names = new GpuNames();
     private final SeenWorkload workload = new SeenWorkload();
     private final SeenQueues queues = new SeenQueues();
+    private final SeenSettings settings = new SeenSettings();
     private final SeenActuators described = new SeenActuators();
     private final StandingCommands commands = new StandingCommands();
     private final SeenTrust trust = new SeenTrust();
@@ -79,6 +80,7 @@ final class Overview {
         } else if (record instanceof Event event) {
             workload.tell(event);
             queues.tell(event);
+            event.asDomainSettings().ifPresent(settings::tell);
             described.tell(event);
             event.asNode().ifPresent(names::take);
             event.asReport().ifPresent(report -> actuators.ifPresent(watch -> watch.takeReport(report)));
@@ -119,6 +121,8 @@ final class Overview {
             workload.forget(new ServiceId(key));
         } else if (topic.equals(TopicCatalogue.QUEUES)) {
             queues.forget(new QueueId(key));
+        } else if (topic.equals(TopicCatalogue.DOMAIN_SETTINGS)) {
+            settings.forget(new DomainId(key));
         }
     }
 
@@ -135,27 +139,43 @@ final class Overview {
         }
     }
 
-    /** The domains that have services. */
+    /** The domains that have services or settings of their own. */
     Set<DomainId> domains() {
-        return workload.services().stream()
+        Set<DomainId> domains = workload.services().stream()
                 .map(service -> service.spec().domain())
                 .collect(Collectors.toCollection(TreeSet::new));
+        domains.addAll(settings.domains());
+        return domains;
     }
 
-    /** The active schedulers, as far as they are known. */
+    /** The active schedulers with the settings in force, as far as they are known. */
     Collection<InOffice> schedulers() {
-        return schedulers.values();
+        return schedulers.values().stream().map(this::inForce).toList();
+    }
+
+    private Optional<Scheduler> scheduler(DomainId domain) {
+        return Optional.ofNullable(schedulers.get(domain)).map(this::inForce).map(InOffice::scheduler);
+    }
+
+    private InOffice inForce(InOffice known) {
+        return new InOffice(known.started(), settings.inForce(known.started(), known.scheduler()));
+    }
+
+    /** The settings of a domain in force, one in a line; empty if its scheduler is not known. */
+    List<String> settings(DomainId domain) {
+        return Optional.ofNullable(schedulers.get(domain))
+                .map(known -> settings.lines(known.started()))
+                .orElse(List.of());
     }
 
     /** The need of a service by the policy of its domain's scheduler; empty if the scheduler is unknown. */
     Optional<ReplicaNeed> need(ServiceState service, Instant now) {
-        return Optional.ofNullable(schedulers.get(service.spec().domain()))
-                .map(known -> known.scheduler()
-                        .need(
-                                service,
-                                now,
-                                figures().kinds(service.spec().domain()),
-                                figures().activeKinds(service)));
+        return scheduler(service.spec().domain())
+                .map(known -> known.need(
+                        service,
+                        now,
+                        figures().kinds(service.spec().domain()),
+                        figures().activeKinds(service)));
     }
 
     /** The need of a service for its current load and its floor: the same for all schedulers. */
@@ -165,8 +185,8 @@ final class Overview {
 
     /** The name of the policy of a service's domain if it ignores forecasts; empty if it uses them or is unknown. */
     Optional<String> policyWithoutForecast(ServiceState service) {
-        return Optional.ofNullable(schedulers.get(service.spec().domain()))
-                .map(known -> known.scheduler().policy().info())
+        return scheduler(service.spec().domain())
+                .map(known -> known.policy().info())
                 .filter(info -> !info.looksAhead())
                 .map(PolicyInfo::name);
     }

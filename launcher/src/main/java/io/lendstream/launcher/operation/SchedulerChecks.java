@@ -39,6 +39,7 @@ final class SchedulerChecks {
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
             TopicCatalogue.QUEUES,
+            TopicCatalogue.DOMAIN_SETTINGS,
             TopicCatalogue.DEMAND_FORECASTS,
             TopicCatalogue.CONTROL,
             TopicCatalogue.GPU_TELEMETRY,

@@ -35,6 +35,7 @@ public final class ShownState {
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
             TopicCatalogue.QUEUES,
+            TopicCatalogue.DOMAIN_SETTINGS,
             TopicCatalogue.PROGRESS);
     private static final List<Topic<?>> LATELY =
             List.of(TopicCatalogue.REQUEST_RATES, TopicCatalogue.DEMAND_FORECASTS, TopicCatalogue.TRAINING_PROGRESS);
@@ -50,7 +51,7 @@ public final class ShownState {
     }
 
     /**
-     * The state of all services, jobs and queues.
+     * The state of all services, jobs, queues and domains with settings of their own.
      *
      * @param progress receives a line every two seconds while a topic is read
      */
@@ -95,6 +96,7 @@ public final class ShownState {
                 .map(service -> lines(service.service()))
                 .or(() -> declared.asJob().map(job -> lines(job.job())))
                 .or(() -> declared.asQueue().map(queue -> lines(queue.queue())))
+                .or(() -> declared.asDomainSettings().map(settings -> overview.settings(settings.domain())))
                 .orElse(List.of());
     }
 

@@ -50,6 +50,7 @@ public final class TopCommand extends ClusterCommand {
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
             TopicCatalogue.QUEUES,
+            TopicCatalogue.DOMAIN_SETTINGS,
             TopicCatalogue.ACTUATORS,
             TopicCatalogue.CONTROL,
             TopicCatalogue.PROGRESS);

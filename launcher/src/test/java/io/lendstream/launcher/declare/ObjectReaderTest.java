@@ -166,8 +166,8 @@ class ObjectReaderTest {
             name: chat                     | name: ../chat                   | metadata.name is '../chat', but must be a name
             name: chat                     | 'name: chat, namespace: a'      | metadata.namespace is unknown;
             name: chat                     | domain: east                    | metadata.name is missing
-            kind: Service                  | kind: service                   | kind is 'service', but must be Service or TrainingJob or Queue. Did you mean Service?
-            kind: Service                  | kind: Pod                       | kind is 'Pod', but must be Service or TrainingJob or Queue. Change it.
+            kind: Service                  | kind: service                   | kind is 'service', but must be Service or TrainingJob or Queue or DomainSettings. Did you mean Service?
+            kind: Service                  | kind: Pod                       | kind is 'Pod', but must be Service or TrainingJob or Queue or DomainSettings. Change it.
             apiVersion: lendstream.io/v1   | apiVersion: v1                  | apiVersion is 'v1', but must be lendstream.io/v1. Change it.
             apiVersion: lendstream.io/v1   | status: {}                      | status is unknown; known fields here: apiVersion, kind, metadata, spec.
             """)

@@ -10,6 +10,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.scheduler.DeclarableSettings;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.ClusterEntities;
@@ -67,6 +68,7 @@ final class SnapshotReading {
             checkKnown(first.scheduler().settings().keySet());
             Scheduler.of(first.scheduler());
             state = reading.state();
+            checkDeclared(state);
         } catch (IOException | RuntimeException e) { // values that are damaged, or that only another version knows
             throw new UnusableSnapshotException(
                     "version %s wrote it, and this version cannot read it: %s"
@@ -87,6 +89,12 @@ final class SnapshotReading {
         if (!unknown.isEmpty()) {
             throw new IllegalArgumentException("its scheduler has the unknown settings " + String.join(", ", unknown));
         }
+    }
+
+    private static void checkDeclared(ClusterState state) {
+        state.mode().declared().flatMap(DeclarableSettings::problem).ifPresent(why -> {
+            throw new IllegalArgumentException(why);
+        });
     }
 
     private static void check(List<SnapshotPart> parts) throws UnusableSnapshotException {

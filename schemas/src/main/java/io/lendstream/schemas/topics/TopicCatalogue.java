@@ -8,6 +8,7 @@ import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
@@ -61,6 +62,8 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             "progress of a training job");
     public static final Topic<ClusterQueue> QUEUES =
             compacted(Role.INTAKE, "queues", "queue", ClusterQueue.class, "a queue with its quotas");
+    public static final Topic<DomainSettings> DOMAIN_SETTINGS = compacted(
+            Role.INTAKE, "domain-settings", "domain", DomainSettings.class, "settings that a domain has of its own");
     public static final Topic<DemandForecast> DEMAND_FORECASTS = latestKept(
             Role.RESULT,
             "demand-forecasts",
@@ -139,6 +142,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             TRAINING_JOBS,
             TRAINING_PROGRESS,
             QUEUES,
+            DOMAIN_SETTINGS,
             DEMAND_FORECASTS,
             DOMAIN_EVENTS,
             DECISIONS,

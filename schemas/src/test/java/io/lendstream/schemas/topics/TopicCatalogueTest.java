@@ -25,6 +25,7 @@ final class TopicCatalogueTest {
                         "lendstream.training-jobs compact",
                         "lendstream.training-progress delete",
                         "lendstream.queues compact",
+                        "lendstream.domain-settings compact",
                         "lendstream.demand-forecasts compact,delete",
                         "lendstream.domain-events delete",
                         "lendstream.decisions delete",

@@ -6,6 +6,7 @@ import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.HorizonQuantiles;
@@ -193,6 +194,16 @@ public final class EventGist implements Event.Cases<String> {
                                                         .map(kind -> " of " + kind)
                                                         .orElse("")))
                                 .collect(Collectors.joining(", ")));
+    }
+
+    @Override
+    public String domainSettings(DomainSettings settings) {
+        return settings.removed()
+                ? "the domain has the settings of the configuration again"
+                : "the domain has settings of its own: "
+                        + settings.settings().entrySet().stream()
+                                .map(each -> each.getKey() + "=" + each.getValue())
+                                .collect(Collectors.joining(", "));
     }
 
     @Override

@@ -247,24 +247,37 @@ public class PlanTime {
         double oneInQueues = steps.getOrDefault("kind1_queues20", Double.NaN);
         double four = steps.getOrDefault("kinds4", Double.NaN);
         double fourInQueues = steps.getOrDefault("kinds4_queues20", Double.NaN);
+        double chosen = steps.getOrDefault("speeds4_queues20", Double.NaN);
         String name = "deepboot_%d_gpus_".formatted(QueuePlanTime.GPUS);
         steps.forEach((cluster, median) -> metrics.put(name + cluster + "_p50_ms", median));
         metrics.put(name + "kinds4_to_kind1", four / one);
         metrics.put(name + "kinds4_queues20_to_kind1_queues20", fourInQueues / oneInQueues);
         metrics.put(name + "kinds4_queues20_to_kind1", fourInQueues / one);
+        metrics.put(name + "speeds4_queues20_to_kind1_queues20", chosen / oneInQueues);
         reference.put(name + "kinds4_p50_ms", one);
         ratio.put(name + "kinds4_p50_ms", four / one);
         reference.put(name + "kinds4_queues20_p50_ms", oneInQueues);
         ratio.put(name + "kinds4_queues20_p50_ms", fourInQueues / oneInQueues);
+        reference.put(name + "speeds4_queues20_p50_ms", oneInQueues);
+        ratio.put(name + "speeds4_queues20_p50_ms", chosen / oneInQueues);
         budgets.put(name + "kinds4_queues20_p50_ms", KINDS_BUDGET);
+        budgets.put(name + "speeds4_queues20_p50_ms", KINDS_BUDGET);
         budgets.put(name + "kinds4_to_kind1", KINDS_RATIO);
         budgets.put(name + "kinds4_queues20_to_kind1_queues20", KINDS_RATIO);
+        budgets.put(name + "speeds4_queues20_to_kind1_queues20", KINDS_RATIO);
         String line = "deepboot   %6d %5.2f ms for a step with four kinds%s, %5.2f ms with one: %.2f times as long";
         return line.formatted(QueuePlanTime.GPUS, four, "", one, four / one)
                 + System.lineSeparator()
                 + line.formatted(
                         QueuePlanTime.GPUS, fourInQueues, " and 20 queues", oneInQueues, fourInQueues / oneInQueues)
-                + ", and %.2f times as one kind without queues".formatted(fourInQueues / one);
+                + ", and %.2f times as one kind without queues".formatted(fourInQueues / one)
+                + System.lineSeparator()
+                + line.formatted(
+                        QueuePlanTime.GPUS,
+                        chosen,
+                        " whose speeds jobs declare, and 20 queues",
+                        oneInQueues,
+                        chosen / oneInQueues);
     }
 
     private static Iterable<RunResult> timed(Class<?> benchmark) {

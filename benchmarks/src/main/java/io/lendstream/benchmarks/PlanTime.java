@@ -30,6 +30,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -69,6 +70,12 @@ public class PlanTime {
     private static final double KINDS_BUDGET = 60;
 
     private static final double KINDS_RATIO = 1.2;
+
+    /** What a step of a cluster of {@link QueuePlanTime} is compared with. */
+    private static final Map<String, String> COMPARED = new TreeMap<>(Map.of(
+            "kinds4", "kind1",
+            "kinds4_queues20", "kind1_queues20",
+            "speeds4_queues20", "kind1_queues20"));
 
     @Param({"deepboot", "lendstream"})
     public String planner = "deepboot";
@@ -243,41 +250,26 @@ public class PlanTime {
                     result.getParams().getParam("cluster"),
                     result.getPrimaryResult().getStatistics().getPercentile(50));
         }
-        double one = steps.getOrDefault("kind1", Double.NaN);
-        double oneInQueues = steps.getOrDefault("kind1_queues20", Double.NaN);
-        double four = steps.getOrDefault("kinds4", Double.NaN);
-        double fourInQueues = steps.getOrDefault("kinds4_queues20", Double.NaN);
-        double chosen = steps.getOrDefault("speeds4_queues20", Double.NaN);
         String name = "deepboot_%d_gpus_".formatted(QueuePlanTime.GPUS);
         steps.forEach((cluster, median) -> metrics.put(name + cluster + "_p50_ms", median));
-        metrics.put(name + "kinds4_to_kind1", four / one);
-        metrics.put(name + "kinds4_queues20_to_kind1_queues20", fourInQueues / oneInQueues);
-        metrics.put(name + "kinds4_queues20_to_kind1", fourInQueues / one);
-        metrics.put(name + "speeds4_queues20_to_kind1_queues20", chosen / oneInQueues);
-        reference.put(name + "kinds4_p50_ms", one);
-        ratio.put(name + "kinds4_p50_ms", four / one);
-        reference.put(name + "kinds4_queues20_p50_ms", oneInQueues);
-        ratio.put(name + "kinds4_queues20_p50_ms", fourInQueues / oneInQueues);
-        reference.put(name + "speeds4_queues20_p50_ms", oneInQueues);
-        ratio.put(name + "speeds4_queues20_p50_ms", chosen / oneInQueues);
-        budgets.put(name + "kinds4_queues20_p50_ms", KINDS_BUDGET);
-        budgets.put(name + "speeds4_queues20_p50_ms", KINDS_BUDGET);
-        budgets.put(name + "kinds4_to_kind1", KINDS_RATIO);
-        budgets.put(name + "kinds4_queues20_to_kind1_queues20", KINDS_RATIO);
-        budgets.put(name + "speeds4_queues20_to_kind1_queues20", KINDS_RATIO);
-        String line = "deepboot   %6d %5.2f ms for a step with four kinds%s, %5.2f ms with one: %.2f times as long";
-        return line.formatted(QueuePlanTime.GPUS, four, "", one, four / one)
-                + System.lineSeparator()
-                + line.formatted(
-                        QueuePlanTime.GPUS, fourInQueues, " and 20 queues", oneInQueues, fourInQueues / oneInQueues)
-                + ", and %.2f times as one kind without queues".formatted(fourInQueues / one)
-                + System.lineSeparator()
-                + line.formatted(
-                        QueuePlanTime.GPUS,
-                        chosen,
-                        " whose speeds jobs declare, and 20 queues",
-                        oneInQueues,
-                        chosen / oneInQueues);
+        metrics.put(
+                name + "kinds4_queues20_to_kind1",
+                steps.getOrDefault("kinds4_queues20", Double.NaN) / steps.getOrDefault("kind1", Double.NaN));
+        List<String> lines = new ArrayList<>();
+        COMPARED.forEach((cluster, other) -> {
+            double median = steps.getOrDefault(cluster, Double.NaN);
+            double base = steps.getOrDefault(other, Double.NaN);
+            metrics.put(name + cluster + "_to_" + other, median / base);
+            reference.put(name + cluster + "_p50_ms", base);
+            ratio.put(name + cluster + "_p50_ms", median / base);
+            budgets.put(name + cluster + "_to_" + other, KINDS_RATIO);
+            if (cluster.endsWith("queues20")) {
+                budgets.put(name + cluster + "_p50_ms", KINDS_BUDGET);
+            }
+            lines.add("deepboot   %6d %5.2f ms for a step with %s, %5.2f ms with %s: %.2f times as long"
+                    .formatted(QueuePlanTime.GPUS, median, cluster, base, other, median / base));
+        });
+        return String.join(System.lineSeparator(), lines);
     }
 
     private static Iterable<RunResult> timed(Class<?> benchmark) {

@@ -62,8 +62,9 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The time of a scheduler's step with a plan of {@code deepboot}: 10,000 GPUs and 2,000 jobs, of one kind or of four,
- * with and without 20 queues; {@code speeds4}: the jobs declare their speeds on four kinds. Unlike {@link PlanTime} it has the views, the shares of queues, quotas and
- * decisions too. Most jobs hold GPUs, some queues more than their nominal quota.
+ * with and without 20 queues; {@code speeds4}: the jobs declare their speeds on four kinds. Unlike {@link PlanTime} it
+ * has the views, the shares of queues, quotas and decisions too. Most jobs hold GPUs, some queues more than their
+ * nominal quota.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)

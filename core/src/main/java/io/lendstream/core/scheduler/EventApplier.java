@@ -66,7 +66,7 @@ final class EventApplier implements Event.Cases<Runnable> {
         return () -> {
             builder.epoch(started.epoch());
             inventory.sortIntoKinds();
-            model.users().forgetUncounted(builder);
+            inventory.forgetUncounted();
             if (model.kinds() && !model.gpuKinds().aliases().isEmpty()) {
                 countKindsOfJobs();
                 countKindsOfServices();
@@ -79,7 +79,7 @@ final class EventApplier implements Event.Cases<Runnable> {
     public Runnable domainSettings(DomainSettings declared) {
         return () -> {
             builder.mode(builder.mode().declaring(declared.standing()));
-            model.users().forgetUncounted(builder);
+            inventory.forgetUncounted();
         };
     }
 

@@ -162,6 +162,19 @@ record InventoryApplier(StepBuilder builder, ClusterModel model) {
         return model.users().heeded() ? new Owner.Quarantined(ForeignUse.UNKNOWN) : new Owner.Free();
     }
 
+    /** Forgets what the rules for users do not count. */
+    void forgetUncounted() {
+        if (!rules().heeded()) {
+            UserSamples.forget(builder);
+        }
+        if (!rules().noticesIntruders()) {
+            IntruderSamples.forget(builder);
+        }
+        if (!rules().countsEvidence()) {
+            QuarantineEvidence.forget(builder);
+        }
+    }
+
     /** Ends the time of a tenant on a unit: it is free, unless others are known to stay there. */
     void left(GpuState unit) {
         builder.own(unit.gpuId(), afterTenant(unit));

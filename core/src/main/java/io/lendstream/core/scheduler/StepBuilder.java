@@ -304,11 +304,7 @@ final class StepBuilder {
     }
 
     void put(GpuState gpu) {
-        put(gpus().get(gpu.gpuId()), gpu);
-    }
-
-    private void put(Optional<GpuState> old, GpuState gpu) {
-        entities = entities.with(old, gpu);
+        entities = entities.with(gpu);
         ledger.ifPresent(known -> known.put(entities, gpu));
         changes.gpu(gpu.gpuId());
     }
@@ -334,7 +330,7 @@ final class StepBuilder {
                     "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));
         }
         GpuState next = gpu.with(owner, now, event.sequence());
-        put(Optional.of(gpu), owner.isFree() ? entities.pooled(next) : next);
+        put(owner.isFree() ? entities.pooled(next) : next);
         changes.owner(gpu, owner);
     }
 

@@ -54,19 +54,6 @@ public record UserRules(boolean heeded, Duration goneAfter, Duration evidenceAft
         return heeded && intruders;
     }
 
-    /** Forgets what these rules do not count. */
-    void forgetUncounted(StepBuilder builder) {
-        if (!heeded) {
-            UserSamples.forget(builder);
-        }
-        if (!noticesIntruders()) {
-            IntruderSamples.forget(builder);
-        }
-        if (!countsEvidence()) {
-            QuarantineEvidence.forget(builder);
-        }
-    }
-
     /** A quarantine whose cause is gone with what runs there. */
     Owner.Quarantined quarantine(String why) {
         return countsEvidence() ? new Owner.Quarantined(why, Vacancy.NONE) : new Owner.Quarantined(why);

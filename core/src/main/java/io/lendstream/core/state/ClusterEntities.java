@@ -120,17 +120,9 @@ public record ClusterEntities(
 
     /** With a GPU that is new or has changed. */
     public ClusterEntities with(GpuState gpu) {
-        return with(gpus.get(gpu.gpuId()), gpu);
-    }
-
-    /**
-     * The same for who has looked it up.
-     *
-     * @param before the GPU so far; empty if it is new
-     */
-    public ClusterEntities with(Optional<GpuState> before, GpuState gpu) {
-        ClusterIndex next = clusterIndex.withGpu(before, Optional.of(gpu));
-        return with(nodes, gpus.put(gpu.gpuId(), gpu), services, jobs, next);
+        GpuId id = gpu.gpuId();
+        ClusterIndex next = clusterIndex.withGpu(gpus.get(id), Optional.of(gpu));
+        return with(nodes, gpus.put(id, gpu), services, jobs, next);
     }
 
     /** A unit in the pool that its node has now; as it is if the node is not known. */

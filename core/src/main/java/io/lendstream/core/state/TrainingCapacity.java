@@ -12,8 +12,8 @@ import java.util.Optional;
 /**
  * The whole GPUs that training has or may get. A reclaim reads only the loans, job by job.
  *
- * @param gpus how many are its own and in service, or of inference and idle or lent, whether their nodes can be reached or
- *     not: see {@link #has}
+ * @param gpus how many are its own and in service, or of inference and idle or lent, whether their nodes can be reached
+ *     or not: see {@link #has}
  * @param nodes how many whole GPUs each node has, of those that have any
  * @param ready nodes that can be reached
  * @param away nodes with whole GPUs that cannot

@@ -160,7 +160,7 @@ final class IntakesIT {
                 "agent-team-a",
                 List.of(TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.REQUEST_RATES),
                 "operator-team-a",
-                List.of(TopicCatalogue.CONTROL, TopicCatalogue.QUEUES));
+                List.of(TopicCatalogue.CONTROL, TopicCatalogue.QUEUES, TopicCatalogue.DOMAIN_SETTINGS));
         for (String user : own.keySet()) {
             try (var producer =
                     new KafkaProducer<byte[], byte[]>(kafka(deployment, user).producer())) {

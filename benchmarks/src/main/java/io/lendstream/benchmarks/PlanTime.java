@@ -267,7 +267,13 @@ public class PlanTime {
                 budgets.put(name + cluster + "_p50_ms", KINDS_BUDGET);
             }
             lines.add("deepboot   %6d %5.2f ms for a step with %s, %5.2f ms with %s: %.2f times as long"
-                    .formatted(QueuePlanTime.GPUS, median, cluster, base, other, median / base));
+                    .formatted(
+                            QueuePlanTime.GPUS,
+                            median,
+                            QueuePlanTime.inWords(cluster),
+                            base,
+                            QueuePlanTime.inWords(other),
+                            median / base));
         });
         return String.join(System.lineSeparator(), lines);
     }

@@ -107,6 +107,17 @@ public class QueuePlanTime {
                 entities(hasKinds ? PRODUCTS : PRODUCTS.subList(0, 1), hasQueues ? QUEUES : 0, hasSpeeds));
     }
 
+    /** A cluster for readers, such as {@code four kinds in 20 queues}. */
+    static String inWords(String cluster) {
+        String kinds;
+        if (cluster.startsWith("speeds4")) {
+            kinds = "four kinds whose speeds jobs declare";
+        } else {
+            kinds = cluster.startsWith("kinds4") ? "four kinds" : "one kind";
+        }
+        return cluster.endsWith("queues20") ? kinds + " in 20 queues" : kinds;
+    }
+
     /** A plan and its decisions. */
     @Benchmark
     public Step plan() {

@@ -32,11 +32,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands that declare services, jobs and queues, on a broker and a registry. */
+/** The commands that declare services, jobs, queues and settings of domains, on a broker and a registry. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class DeclarationsIT {
     private static final int PARTITIONS = 2;
-    private static final List<String> EXAMPLES = Stream.of("llm-service", "elastic-job", "gang-job", "queues")
+    private static final List<String> EXAMPLES = Stream.of(
+                    "llm-service", "elastic-job", "gang-job", "queues", "domain-settings")
             .map(name -> "../examples/declarations/%s.yaml".formatted(name))
             .toList();
 
@@ -73,18 +74,18 @@ class DeclarationsIT {
         applyExamples("--dry-run");
         assertThat(out.toString().lines())
                 .contains("service/chat-8b created (dry run: not written)", "job/bert-1 created (dry run: not written)")
-                .hasSize(8);
+                .hasSize(9);
         assertThat(written()).isZero();
 
         applyExamples();
         assertThat(out.toString().lines())
                 .contains("service/chat-8b created", "queue/trials created")
-                .hasSize(8);
-        assertThat(written()).isEqualTo(8);
+                .hasSize(9);
+        assertThat(written()).isEqualTo(9);
 
         applyExamples();
-        assertThat(out.toString().lines()).hasSize(8).allMatch(line -> line.endsWith(" unchanged"));
-        assertThat(written()).isEqualTo(8);
+        assertThat(out.toString().lines()).hasSize(9).allMatch(line -> line.endsWith(" unchanged"));
+        assertThat(written()).isEqualTo(9);
         assertThat(err.toString()).isEmpty();
     }
 
@@ -94,12 +95,12 @@ class DeclarationsIT {
 
         assertThat(run("get", "-o", "yaml")).isZero();
         assertThat(applyInput(out.toString())).isZero();
-        assertThat(out.toString().lines()).hasSize(8).allMatch(line -> line.endsWith(" unchanged"));
+        assertThat(out.toString().lines()).hasSize(9).allMatch(line -> line.endsWith(" unchanged"));
         assertThat(run("get", "-o", "json")).isZero();
-        assertThat(json().get("items")).hasSize(8);
+        assertThat(json().get("items")).hasSize(9);
         assertThat(applyInput(out.toString())).isZero();
-        assertThat(out.toString().lines()).hasSize(8).allMatch(line -> line.endsWith(" unchanged"));
-        assertThat(written()).isEqualTo(8);
+        assertThat(out.toString().lines()).hasSize(9).allMatch(line -> line.endsWith(" unchanged"));
+        assertThat(written()).isEqualTo(9);
     }
 
     @Test
@@ -110,11 +111,11 @@ class DeclarationsIT {
 
         assertThat(applyInput(changed, "--dry-run")).isZero();
         assertThat(out.toString()).isEqualTo("service/chat-8b changed (floor: 1 -> 2) (dry run: not written)\n");
-        assertThat(written()).isEqualTo(8);
+        assertThat(written()).isEqualTo(9);
         assertThat(applyInput(changed, "--json")).isZero();
         assertThat(json().get(0).get("outcome").asText()).isEqualTo("changed");
         assertThat(json().at("/0/changes/0/after").asInt()).isEqualTo(2);
-        assertThat(written()).isEqualTo(9);
+        assertThat(written()).isEqualTo(10);
 
         assertThat(run("get", "services", "chat-8b", "-o", "json")).isZero();
         assertThat(json().at("/spec/floor").asInt()).isEqualTo(2);
@@ -230,7 +231,7 @@ class DeclarationsIT {
 
     /** How many records the topics have in all. */
     private long written() throws Exception {
-        Map<TopicPartition, OffsetSpec> ends = Stream.of("services", "training-jobs", "queues")
+        Map<TopicPartition, OffsetSpec> ends = Stream.of("services", "training-jobs", "queues", "domain-settings")
                 .flatMap(topic -> Stream.iterate(0, number -> number + 1)
                         .limit(PARTITIONS)
                         .map(number -> new TopicPartition(prefix + topic, number)))

@@ -80,6 +80,18 @@ class DeclaredSettingsTest {
     }
 
     @Test
+    void loansBeyondALoweredLimitStayAndNoneIsAdded() {
+        story.job("a", 1).job("b", 1).job("c", 1).after(ofMinutes(1)).settled();
+        assertThat(lent()).isEqualTo(2);
+
+        declare(Map.of("max-share-lent", "0.25"));
+        story.job("d", 1).after(ofMinutes(2)).settled();
+
+        assertThat(lent()).isEqualTo(2);
+        assertReplays();
+    }
+
+    @Test
     void aStartWithAnotherConfigurationKeepsThemOnTop() {
         declare(Map.of("lending", "false"));
 

@@ -62,8 +62,16 @@ final class Overview {
     private Optional<Instant> virtualNow = Optional.empty();
     private Optional<ActuatorWatch> actuators = Optional.empty();
 
-    /** The scheduler of a domain, as its log describes it. */
-    record InOffice(SchedulerStarted started, Scheduler scheduler) {}
+    /** The scheduler of a domain, as its log and the declared settings of the domain describe it. */
+    record InOffice(SchedulerStarted started, Scheduler scheduler) {
+        /** The settings that the domain has declared, by name, in the form of records. */
+        Map<String, String> declared() {
+            return scheduler
+                    .overlay()
+                    .map(overlay -> overlay.declared().settings())
+                    .orElse(Map.of());
+        }
+    }
 
     /**
      * Adds alarms about actuators, from the records that follow. They need the wall clock: virtual time may pass faster

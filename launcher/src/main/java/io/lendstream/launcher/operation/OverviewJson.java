@@ -80,6 +80,10 @@ final class OverviewJson {
                             "advisory",
                             overview.commands().isAdvisory(known.started().domain()));
             overview.trust().level(known.started().domain()).ifPresent(level -> one.put("trust", level));
+            if (!known.declared().isEmpty()) {
+                ObjectNode declared = one.putObject("declaredSettings");
+                known.declared().forEach(declared::put);
+            }
         });
     }
 

@@ -171,7 +171,7 @@ final class OverviewText {
     private String line(Overview.InOffice known) {
         DomainId domain = known.started().domain();
         StandingCommands commands = overview.commands();
-        return "%-20s policy %s, notice %d s, lending %s%s%s"
+        return "%-20s policy %s, notice %d s, lending %s%s%s%s"
                 .formatted(
                         domain,
                         known.scheduler().policy().spec(),
@@ -182,7 +182,14 @@ final class OverviewText {
                                 .level(domain)
                                 .map(level -> ", trust %s%s"
                                         .formatted(level, SeenTrust.isAdvice(level) ? " ('lendstream trust')" : ""))
-                                .orElse(""));
+                                .orElse(""),
+                        known.declared().isEmpty()
+                                ? ""
+                                : "; declared for the domain: %s ('lendstream describe domainsettings %s')"
+                                        .formatted(
+                                                String.join(
+                                                        ", ", known.declared().keySet()),
+                                                domain));
     }
 
     String line(JobState job) {

@@ -37,6 +37,16 @@ final class ForeignUseIT {
               gpus: 2
             """;
 
+    private static final String SETTINGS = """
+            apiVersion: lendstream.io/v1
+            kind: DomainSettings
+            metadata:
+              name: beside
+            spec:
+              max-transfers: 33
+              slo-extra: 0.5
+            """;
+
     @TempDir
     private Path directory;
 
@@ -52,6 +62,7 @@ final class ForeignUseIT {
             try {
                 isGivenToNobodyBeside(other, machine);
                 isNotedBesideTheJob(machine);
+                hasSettingsOfItsOwn(deployment);
                 runsCommands(machine);
             } finally {
                 other.destroyForcibly();
@@ -116,6 +127,32 @@ final class ForeignUseIT {
                 .untilAsserted(
                         () -> assertThat(machine.leases(Pool.TRAINING).get(gpu).intruders())
                                 .isEmpty());
+    }
+
+    /** The settings that the domain declares, while its scheduler runs. */
+    private void hasSettingsOfItsOwn(Deployment deployment) throws Exception {
+        Path file = Files.writeString(directory.resolve("settings.yaml"), SETTINGS);
+        assertThat(deployment.command(directory, "apply", "-f", file.toString()).out())
+                .isEqualTo("domainsettings/beside created\n");
+        await().atMost(Deployment.PATIENCE)
+                .untilAsserted(() -> assertThat(
+                                deployment.command(directory, "top", "--once").out())
+                        .contains("; declared for the domain: max-transfers, slo-extra"));
+        Printed shown = deployment.command(directory, "describe", "domainsettings", "beside");
+        System.out.print(shown.out());
+        assertThat(shown.out())
+                .as(shown.err())
+                .containsPattern("max-transfers +33 +declared; configuration: 1000\n")
+                .containsPattern("foreign-gone-after +4s +configuration\n");
+
+        Files.writeString(file, SETTINGS.replace("max-transfers: 33", "notice: 1m"));
+        Printed refused = deployment.command(directory, "apply", "-f", file.toString());
+        assertThat(refused.exit()).isEqualTo(2);
+        assertThat(refused.err()).contains("spec.notice is '1m', but cannot be declared for a domain.");
+
+        Printed deleted = deployment.command(directory, "delete", "domainsettings", "beside");
+        assertThat(deleted.exit()).as(deleted.out() + deleted.err()).isZero();
+        assertThat(deployment.command(directory, "top", "--once").out()).doesNotContain("declared for the domain");
     }
 
     /** The commands of jobs, beside the program file of another one. */

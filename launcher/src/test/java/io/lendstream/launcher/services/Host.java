@@ -67,8 +67,13 @@ final class Host implements AutoCloseable {
         await().atMost(Deployment.PATIENCE)
                 .until(() -> keeper.children().findAny().isPresent() || !keeper.isAlive());
         Host host = new Host(name, Optional.of(keeper));
-        for (int port : deployment.ports()) {
-            host.relays.addAll(Relay.started(host, port, directory));
+        try {
+            for (int port : deployment.ports()) {
+                host.relays.addAll(Relay.started(host, port, directory));
+            }
+        } catch (IOException | RuntimeException e) {
+            host.close();
+            throw e;
         }
         return host;
     }

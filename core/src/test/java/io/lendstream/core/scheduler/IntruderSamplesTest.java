@@ -195,8 +195,14 @@ class IntruderSamplesTest {
         moment.owned(releasing(job("bert"), ofMinutes(9)), "n-g0").allocated("bert");
 
         show("n-g0", STRANGER, "process/5-5");
-
         assertThat(intruders("n-g0")).contains(List.of(STRANGER));
+
+        show("n-g0", BERT, STRANGER, "process/5-5");
+        assertThat(intruders("n-g0"))
+                .as("soon after a change of the owner no intruder is new")
+                .contains(List.of(STRANGER));
+        show("n-g0", BERT);
+        assertThat(intruders("n-g0")).as("but it may be gone").isEmpty();
     }
 
     @Test

@@ -47,6 +47,17 @@ class SlotCountsTest extends SlotFixture {
     }
 
     @Test
+    void aSlotOnWhichAnIntruderStaysIsForeignOnceItsTenantIsFoundToHaveLeft() {
+        slot("a", "pod-1", "n-g0");
+        moment.allocated("a", "n-g0").later(ofSeconds(1)).sampled("n");
+        intruderOn("n-g0");
+
+        moment.observe(moment.report(EARLIER, Outcome.HOLDS, job("a")));
+
+        assertThat(moment.owner("n-g0").label()).isEqualTo("foreign");
+    }
+
+    @Test
     void onlyTheActuatorThatBoundAUnitCanReportThatItIsLeft() {
         slot("a", "pod-1", "n-g0");
         moment.set(builder -> builder.put(builder.gpu(new GpuId("n-g0")).boundBy("another")))

@@ -21,6 +21,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.Intruders;
 import io.lendstream.core.state.SlotKnowledge;
 import java.time.Instant;
 import java.util.List;
@@ -58,6 +59,12 @@ abstract class SlotFixture {
     void placed(SlotKnowledge place, String gpu) {
         moment.set(builder -> builder.put(
                 builder.gpu(new GpuId(gpu)).placed(Optional.of(place)).boundBy("agent-1")));
+    }
+
+    /** A process beside the tenant of a unit, as samples have shown it. */
+    void intruderOn(String gpu) {
+        Intruders stranger = new Intruders(List.of("process/4711-99"), NOW);
+        moment.set(builder -> builder.put(builder.gpu(new GpuId(gpu)).beside(Optional.of(stranger))));
     }
 
     void report(Outcome outcome, String job, String gpu, UnitPlacement... placements) {

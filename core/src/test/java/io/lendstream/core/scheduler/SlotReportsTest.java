@@ -212,6 +212,21 @@ class SlotReportsTest extends SlotFixture {
     }
 
     @Test
+    void aUnitThatAControllerStopsAJobOnIsForeignIfAnIntruderStays() {
+        moment.owned(training("a"), "m-g0")
+                .owned(releasing(job("a"), ofSeconds(90)), "n-g0")
+                .allocated("a", "m-g0")
+                .later(ofSeconds(1))
+                .sampled("m");
+        intruderOn("m-g0");
+
+        report(Outcome.RELEASED, "a", "n-g0", on("m-g0", "n-g0", "pod-a"));
+
+        assertThat(moment.owner("m-g0").label()).isEqualTo("foreign");
+        assertThat(moment.owner("n-g0")).isEqualTo(training("a"));
+    }
+
+    @Test
     void aUnitOfInferenceThatAControllerKeepsIsLentUntilItsReleaseWasDue() {
         moment.node("i", Pool.INFERENCE, 1)
                 .owned(training("a"), "m-g0")

@@ -93,7 +93,7 @@ final class AdoptionFaultsIT {
                         verdicts.size(),
                         kills.size(),
                         restarts,
-                        kills.stream().mapToDouble(Double::doubleValue).max().orElse(0),
+                        kills.stream().mapToDouble(Double::doubleValue).max().orElseThrow(),
                         verdicts.stream().mapToInt(Verdict::events).sum(),
                         verdicts.stream().mapToInt(Verdict::decisions).sum()));
     }

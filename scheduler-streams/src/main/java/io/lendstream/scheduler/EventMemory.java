@@ -14,7 +14,7 @@ import java.util.function.Supplier;
  * that memory does not grow with their number. Events that were asked for stay longest.
  */
 final class EventMemory {
-    private final Map<EventId, Supplier<KeptInput>> events;
+    private final Map<EventId, Remembered> events;
 
     private record EventId(DomainId domain, long sequence) {}
 
@@ -22,7 +22,7 @@ final class EventMemory {
     EventMemory(int most) {
         events = new LinkedHashMap<>(16, 0.75f, true) {
             @Override
-            protected boolean removeEldestEntry(Map.Entry<EventId, Supplier<KeptInput>> eldest) {
+            protected boolean removeEldestEntry(Map.Entry<EventId, Remembered> eldest) {
                 return size() > most;
             }
         };
@@ -36,17 +36,34 @@ final class EventMemory {
     }
 
     /** Most events are rates and forecasts, which are small. Few decisions rest on them, so their words can wait. */
-    private static Supplier<KeptInput> remembered(DomainEvent event) {
+    private static Remembered remembered(DomainEvent event) {
         if (event.event().heardService().isPresent()) {
-            return () -> inShort(event);
+            return new Remembered(() -> inShort(event));
         }
         KeptInput words = inShort(event);
-        return () -> words;
+        return new Remembered(() -> words);
+    }
+
+    /** An event that is put into words once, however many decisions rest on it. */
+    private static final class Remembered {
+        private final Supplier<KeptInput> source;
+        private Optional<KeptInput> words = Optional.empty();
+
+        Remembered(Supplier<KeptInput> source) {
+            this.source = source;
+        }
+
+        KeptInput words() {
+            if (words.isEmpty()) {
+                words = Optional.of(source.get());
+            }
+            return words.get();
+        }
     }
 
     /** An event in short; empty if it is forgotten. */
     Optional<KeptInput> find(DomainId domain, long sequence) {
-        return Optional.ofNullable(events.get(new EventId(domain, sequence))).map(Supplier::get);
+        return Optional.ofNullable(events.get(new EventId(domain, sequence))).map(Remembered::words);
     }
 
     static KeptInput inShort(DomainEvent event) {

@@ -52,6 +52,9 @@ final class KeptReasons {
     /** Loans of a reclaim that are weighed; no more are kept than {@link #MOST_ALTERNATIVES}. */
     static final int MOST_LOSSES = 50;
 
+    /** The events that are kept in short for a decision. A hold may rest on the rates of all services. */
+    static final int MOST_INPUTS = 50;
+
     /** Events that are remembered for all domains of the task, as later decisions may rest on them. */
     static final int MOST_EVENTS = 20_000;
 
@@ -184,11 +187,16 @@ final class KeptReasons {
     }
 
     private List<KeptInput> inputs(DomainEvent event, Decision decision) {
-        return decision.reason().inputs().stream()
+        return newest(decision.reason().inputs()).stream()
                 .flatMap(input -> input == event.sequence()
                         ? Stream.of(EventMemory.inShort(event))
                         : events.find(event.domain(), input).stream())
                 .toList();
+    }
+
+    /** The newest of some events that are kept. */
+    static List<Long> newest(List<Long> inputs) {
+        return inputs.subList(Math.max(0, inputs.size() - MOST_INPUTS), inputs.size());
     }
 
     /** The chosen alternatives and the best others, in their order. */

@@ -3,10 +3,13 @@ package io.lendstream.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.history.KeptInput;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +41,35 @@ class EventMemoryTest {
 
         assertThat(memory.find(ONE, 1)).isPresent();
         assertThat(memory.find(ONE, 2)).isEmpty();
+    }
+
+    @Test
+    void eventsArePutIntoWordsOnceHoweverManyDecisionsRestOnThem() {
+        EventMemory memory = new EventMemory(2);
+        Instant at = Instant.ofEpochSecond(60);
+        memory.take(new DomainEvent(
+                ONE,
+                1,
+                1,
+                at,
+                Optional.empty(),
+                new RequestRate(
+                        new ServiceId("chat"),
+                        ONE,
+                        "gateway",
+                        "boot-1",
+                        1,
+                        at.minusSeconds(30),
+                        at,
+                        RequestRate.Requests.answered(360),
+                        RequestRate.Latency.NOT_MEASURED,
+                        List.of(),
+                        List.of())));
+
+        KeptInput words = memory.find(ONE, 1).orElseThrow();
+
+        assertThat(words.gist()).startsWith("12.0 requests/s offered to chat");
+        assertThat(memory.find(ONE, 1).orElseThrow()).isSameAs(words);
     }
 
     private static void take(EventMemory memory, DomainId domain, long sequence) {

@@ -17,6 +17,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,6 +73,14 @@ class KeptReasonsTest {
         }
         assertThat(kept.stream().flatMap(reason -> reason.inputs().stream()).map(KeptInput::gist))
                 .anyMatch(gist -> gist.startsWith("45.0 requests/s offered to chat"));
+    }
+
+    @Test
+    void haveTheNewestOfManyEvents() {
+        List<Long> many = LongStream.rangeClosed(1, 900).boxed().toList();
+
+        assertThat(KeptReasons.newest(many)).hasSize(50).startsWith(851L).endsWith(900L);
+        assertThat(KeptReasons.newest(many.subList(0, 3))).containsExactly(1L, 2L, 3L);
     }
 
     @Test

@@ -22,6 +22,7 @@ final class CommitPace {
     private final boolean isTransactional;
     private long last = Long.MIN_VALUE / 2;
     private long due = Long.MAX_VALUE;
+    private boolean isWaitedFor;
     private Optional<Cancellable> next = Optional.empty();
 
     /** The pace of one task, from its start. */
@@ -42,8 +43,14 @@ final class CommitPace {
         if (wait <= 0) {
             commit();
         } else {
+            isWaitedFor = true;
             commitWithin(wait);
         }
+    }
+
+    /** Whether a decision waits for the next commit. */
+    boolean isWaitedFor() {
+        return isWaitedFor;
     }
 
     /**
@@ -71,6 +78,7 @@ final class CommitPace {
         next.ifPresent(Cancellable::cancel);
         next = Optional.empty();
         due = Long.MAX_VALUE;
+        isWaitedFor = false;
         last = context.currentSystemTimeMs();
         context.commit();
     }

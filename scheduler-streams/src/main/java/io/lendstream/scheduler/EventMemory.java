@@ -7,19 +7,27 @@ import io.lendstream.service.text.EventGist;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /**
- * The last events of all domains of a task in short, apart from samples. One bound holds for all domains together, so
- * that memory does not grow with their number. Events that were asked for stay longest.
+ * The last events of all domains of a task, apart from samples. One bound holds for all domains together, so that
+ * memory does not grow with their number. Events that were asked for stay longest.
+ *
+ * <p>An event is kept as the bytes that were written to the log. Few decisions rest on most events; thousands of events
+ * a second, kept as objects or put into words, would make each pause for memory longer.
  */
 final class EventMemory {
     private final Map<EventId, Remembered> events;
+    private final Function<byte[], DomainEvent> decoder;
 
     private record EventId(DomainId domain, long sequence) {}
 
-    /** @param most events of all domains that are remembered */
-    EventMemory(int most) {
+    /**
+     * @param most events of all domains that are remembered
+     * @param decoder reads an event as it was written to the log
+     */
+    EventMemory(int most, Function<byte[], DomainEvent> decoder) {
+        this.decoder = decoder;
         events = new LinkedHashMap<>(16, 0.75f, true) {
             @Override
             protected boolean removeEldestEntry(Map.Entry<EventId, Remembered> eldest) {
@@ -28,34 +36,27 @@ final class EventMemory {
         };
     }
 
-    void take(DomainEvent event) {
+    /** @param logged the event as it is written to the log */
+    void take(DomainEvent event, byte[] logged) {
         if (event.event().asTelemetry().isEmpty()
                 && event.event().asSampleSummary().isEmpty()) {
-            events.put(new EventId(event.domain(), event.sequence()), remembered(event));
+            events.put(new EventId(event.domain(), event.sequence()), new Remembered(logged));
         }
-    }
-
-    /** Most events are rates and forecasts, which are small. Few decisions rest on them, so their words can wait. */
-    private static Remembered remembered(DomainEvent event) {
-        if (event.event().heardService().isPresent()) {
-            return new Remembered(() -> inShort(event));
-        }
-        KeptInput words = inShort(event);
-        return new Remembered(() -> words);
     }
 
     /** An event that is put into words once, however many decisions rest on it. */
     private static final class Remembered {
-        private final Supplier<KeptInput> source;
+        private byte[] logged;
         private Optional<KeptInput> words = Optional.empty();
 
-        Remembered(Supplier<KeptInput> source) {
-            this.source = source;
+        Remembered(byte[] logged) {
+            this.logged = logged;
         }
 
-        KeptInput words() {
+        KeptInput words(Function<byte[], DomainEvent> decoder) {
             if (words.isEmpty()) {
-                words = Optional.of(source.get());
+                words = Optional.of(inShort(decoder.apply(logged)));
+                logged = new byte[0];
             }
             return words.get();
         }
@@ -63,7 +64,7 @@ final class EventMemory {
 
     /** An event in short; empty if it is forgotten. */
     Optional<KeptInput> find(DomainId domain, long sequence) {
-        return Optional.ofNullable(events.get(new EventId(domain, sequence))).map(Remembered::words);
+        return Optional.ofNullable(events.get(new EventId(domain, sequence))).map(found -> found.words(decoder));
     }
 
     static KeptInput inShort(DomainEvent event) {

@@ -14,9 +14,9 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
-import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.scheduler.StepEncoder.Output;
+import io.lendstream.scheduler.StepRunner.PreparedStep;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,7 +65,7 @@ final class KeptReasons {
 
     private final StepEncoder encoder;
     private final Map<DomainId, OfDomain> domains = new HashMap<>();
-    private final EventMemory events = new EventMemory(MOST_EVENTS);
+    private final EventMemory events;
 
     private record Size(DecisionId decision, JobId job, ClusterView view) {}
 
@@ -153,18 +153,22 @@ final class KeptReasons {
 
     KeptReasons(StepEncoder encoder) {
         this.encoder = encoder;
+        this.events = new EventMemory(MOST_EVENTS, encoder::event);
     }
 
     /**
      * The records to publish after a step.
      *
+     * @param isWaitedFor whether a decision waits to be committed. Then nothing is weighed, which would delay it
      * @param arrived when the record that caused the step was appended to its topic, in milliseconds
      */
-    List<Output> after(Scheduler scheduler, DomainEvent event, ReasonNotes notes, Step step, long arrived) {
+    List<Output> after(PreparedStep made, boolean isWaitedFor, long arrived) {
+        DomainEvent event = made.event();
+        Step step = made.step();
         OfDomain domain = domains.computeIfAbsent(event.domain(), added -> new OfDomain());
         try {
-            events.take(event);
-            domain.take(event, notes);
+            events.take(event, made.logged());
+            domain.take(event, made.notes());
             List<KeptReason> kept = new ArrayList<>();
             for (Decision decision : step.decisions()) {
                 if (decision.action().asRenew().isEmpty()) {
@@ -172,9 +176,9 @@ final class KeptReasons {
                     domain.add(decision);
                 }
             }
-            domain.add(step.decisions(), notes.takings());
-            if (step.decisions().isEmpty()) {
-                kept.addAll(domain.weighed(scheduler.policy()));
+            domain.add(step.decisions(), made.notes().takings());
+            if (step.decisions().isEmpty() && !isWaitedFor) {
+                kept.addAll(domain.weighed(made.scheduler().policy()));
             }
             return kept.stream().map(reason -> encoded(reason, event, arrived)).toList();
         } catch (RuntimeException e) {

@@ -120,7 +120,7 @@ final class SchedulerTopology {
         long largestBytes = StreamsProperties.largestRecord(config, sendable);
         Supplier<InputReader> readers =
                 () -> new InputReader(topics, serdes, patience, options.maxClockSkew(), largestBytes);
-        Supplier<OutputWriter> writers = () -> new OutputWriter(topics, serdes.serializer(), patience, sendable);
+        Supplier<OutputWriter> writers = () -> new OutputWriter(topics, serdes, patience, sendable);
         StreamsBuilder builder = new StreamsBuilder(new TopologyConfig(config));
         boolean isTransactional = StreamsProperties.isExactlyOnce(config);
         builder.addStateStore(store(NODE_DOMAINS, Serdes.String(), isTransactional));

@@ -90,6 +90,11 @@ final class StepEncoder {
                 SchedulerTopology.LEASES);
     }
 
+    /** Reads an event as it was written to the log. */
+    DomainEvent event(byte[] logged) {
+        return writer.read(TopicCatalogue.DOMAIN_EVENTS, logged);
+    }
+
     /**
      * Encodes one record.
      *

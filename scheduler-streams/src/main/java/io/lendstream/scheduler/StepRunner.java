@@ -53,7 +53,16 @@ final class StepRunner {
             ReasonNotes notes,
             Step step,
             List<StepEncoder.Output> outputs,
-            DomainStore.Changes changes) {}
+            DomainStore.Changes changes) {
+        /** The event as it is written to the log. */
+        byte[] logged() {
+            return outputs.stream()
+                    .filter(output -> output.sink().equals(SchedulerTopology.EVENT_LOG))
+                    .findFirst()
+                    .map(output -> output.record().value())
+                    .orElseThrow();
+        }
+    }
 
     StepRunner(
             ProcessorContext<byte[], byte[]> context,
@@ -127,7 +136,7 @@ final class StepRunner {
         domain.state(step.state());
         publish(pending.outputs());
         store.commit(pending.changes());
-        publish(reasons.after(pending.scheduler(), pending.event(), pending.notes(), step, arrived));
+        publish(reasons.after(pending, commits.isWaitedFor(), arrived));
         publish(snapshots.after(before, step.state(), pending.scheduler(), arrived));
         for (Decision decision : step.decisions()) {
             metrics.decided(decision, Duration.ofMillis(context.currentSystemTimeMs() - arrived));

@@ -72,18 +72,17 @@ final class StreamsProperties {
         Map<String, Object> all = new HashMap<>();
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-        // Decisions, and all else that others wait for, do not wait for it (CommitPace). Under exactly-once the log
-        // does,
-        // because larger batches of it compress better.
+        // Decisions, and all else that others wait for, do not wait for it (CommitPace). Under exactly-once the
+        // log does, because larger batches of it compress better.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 1_000 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
         // Inputs are interleaved in arrival order: a received record waits for no other topic.
         all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
-        // A commit sends lingering records, so a decision does not wait for it. In a transaction no reader sees them
-        // before.
+        // A commit sends lingering records, so a decision does not wait for it. In a transaction no reader sees
+        // them before.
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), exactlyOnce ? 1_000 : 10);
-        // The log is mostly samples that resemble each other.
-        unlessSaid(site, all, ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");
+        // Nothing is compressed here unless the site says so: for each small batch of a commit that takes buffers of
+        // 130 KB. The broker compresses the topics of the log (TopicDefinition).
         // The whole task waits while a commit is retried that came too soon after the previous one.
         unlessSaid(site, all, ProducerConfig.RETRY_BACKOFF_MS_CONFIG, 10);
         // A backlog fills small batches at once. A broker that has not finished the previous transaction delays the
@@ -140,7 +139,7 @@ final class StreamsProperties {
     }
 
     /** A producer property, which a site may also set for all its clients. */
-    private static void unlessSaid(Map<String, ?> site, Map<String, Object> all, String name, Object value) {
+    private static void unlessSaid(Map<String, ?> site, Map<String, Object> all, String name, int value) {
         if (!site.containsKey(name)) {
             all.put(StreamsConfig.producerPrefix(name), value);
         }

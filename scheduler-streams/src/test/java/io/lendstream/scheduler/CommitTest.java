@@ -113,6 +113,22 @@ class CommitTest {
     }
 
     @Test
+    void aDecisionWaitsFromItsBatchToTheCommit() {
+        CommitPace pace = new CommitPace(context);
+        pace.decided(true);
+        assertThat(pace.isWaitedFor()).isFalse();
+
+        pace.decided(true);
+        assertThat(pace.isWaitedFor()).isTrue();
+
+        latest().getPunctuator().punctuate(Scenario.START.toEpochMilli() + 5);
+        assertThat(pace.isWaitedFor()).isFalse();
+
+        pace.owed();
+        assertThat(pace.isWaitedFor()).isFalse();
+    }
+
+    @Test
     void aTaskThatIsStartedAgainWaitsForNoCommitOfBefore() {
         tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 5, 1));
         tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 15, 2));
@@ -206,7 +222,7 @@ class CommitTest {
                 TOPICS,
                 options,
                 new InputReader(TOPICS, serdes, patience, Duration.ofMinutes(5)),
-                new OutputWriter(TOPICS, serdes.serializer(), patience),
+                new OutputWriter(TOPICS, serdes, patience),
                 new SchedulerMetrics(new SimpleMeterRegistry()));
         processor.init(context);
         return processor;

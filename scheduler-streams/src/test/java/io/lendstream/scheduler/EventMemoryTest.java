@@ -9,6 +9,7 @@ import io.lendstream.core.history.KeptInput;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -17,9 +18,12 @@ class EventMemoryTest {
     private static final DomainId ONE = new DomainId("one");
     private static final DomainId TWO = new DomainId("two");
 
+    private final List<DomainEvent> logged = new ArrayList<>();
+    private int decoded;
+
     @Test
     void oneBoundHoldsForAllDomains() {
-        EventMemory memory = new EventMemory(3);
+        EventMemory memory = memory(3);
         take(memory, ONE, 1);
         take(memory, ONE, 2);
         take(memory, TWO, 1);
@@ -33,7 +37,7 @@ class EventMemoryTest {
 
     @Test
     void eventsThatWereAskedForStayLongest() {
-        EventMemory memory = new EventMemory(2);
+        EventMemory memory = memory(2);
         take(memory, ONE, 1);
         take(memory, ONE, 2);
         memory.find(ONE, 1);
@@ -45,9 +49,9 @@ class EventMemoryTest {
 
     @Test
     void eventsArePutIntoWordsOnceHoweverManyDecisionsRestOnThem() {
-        EventMemory memory = new EventMemory(2);
+        EventMemory memory = memory(2);
         Instant at = Instant.ofEpochSecond(60);
-        memory.take(new DomainEvent(
+        DomainEvent rate = new DomainEvent(
                 ONE,
                 1,
                 1,
@@ -64,16 +68,32 @@ class EventMemoryTest {
                         RequestRate.Requests.answered(360),
                         RequestRate.Latency.NOT_MEASURED,
                         List.of(),
-                        List.of())));
+                        List.of()));
+        take(memory, rate);
+        assertThat(decoded).isZero();
 
         KeptInput words = memory.find(ONE, 1).orElseThrow();
 
         assertThat(words.gist()).startsWith("12.0 requests/s offered to chat");
         assertThat(memory.find(ONE, 1).orElseThrow()).isSameAs(words);
+        assertThat(decoded).isOne();
     }
 
-    private static void take(EventMemory memory, DomainId domain, long sequence) {
+    /** A memory whose events are logged as their number in the list of all. */
+    private EventMemory memory(int most) {
+        return new EventMemory(most, bytes -> {
+            decoded++;
+            return logged.get(bytes[0]);
+        });
+    }
+
+    private void take(EventMemory memory, DomainId domain, long sequence) {
         Instant at = Instant.ofEpochSecond(sequence);
-        memory.take(new DomainEvent(domain, 1, sequence, at, Optional.empty(), new Tick(domain, at)));
+        take(memory, new DomainEvent(domain, 1, sequence, at, Optional.empty(), new Tick(domain, at)));
+    }
+
+    private void take(EventMemory memory, DomainEvent event) {
+        logged.add(event);
+        memory.take(event, new byte[] {(byte) (logged.size() - 1)});
     }
 }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -18,6 +19,9 @@ import java.util.function.Function;
  */
 record TopicDefinition(
         String name, Optional<Integer> partitions, SortedMap<String, String> config, Optional<String> base) {
+
+    /** Topics whose many small records resemble each other. Snapshots are compressed by their writer. */
+    private static final Set<Topic<?>> COMPRESSED = Set.of(TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.REASONS);
 
     static List<TopicDefinition> all(TopicCatalogue catalogue) {
         List<TopicDefinition> definitions = new ArrayList<>();
@@ -46,6 +50,9 @@ record TopicDefinition(
             config.put("segment.ms", millis(Duration.ofHours(1)));
             config.put("max.compaction.lag.ms", millis(Duration.ofHours(2)));
             config.put("delete.retention.ms", millis(Duration.ofDays(1)));
+        }
+        if (COMPRESSED.contains(topic)) {
+            config.put("compression.type", "lz4");
         }
         config.putAll(brokerTime());
         return config;

@@ -49,7 +49,9 @@ final class TopicAdminTest {
                 .containsEntry("min.insync.replicas", "2");
         assertThat(config("lendstream.decisions"))
                 .containsEntry("retention.ms", "2592000000")
-                .containsEntry("message.timestamp.type", "LogAppendTime");
+                .containsEntry("message.timestamp.type", "LogAppendTime")
+                .doesNotContainEntry("compression.type", "lz4");
+        assertThat(config("lendstream.domain-events")).containsEntry("compression.type", "lz4");
     }
 
     private Map<String, String> config(String topic) throws ExecutionException, InterruptedException {

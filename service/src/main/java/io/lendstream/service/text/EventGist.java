@@ -30,6 +30,13 @@ import java.util.stream.Collectors;
 public final class EventGist implements Event.Cases<String> {
     private static final EventGist WORDS = new EventGist();
 
+    private static final ClassValue<String> KINDS = new ClassValue<>() {
+        @Override
+        protected String computeValue(Class<?> type) {
+            return type.getSimpleName().replaceAll("(?<=[a-z])(?=[A-Z])", "-").toLowerCase(Locale.ROOT);
+        }
+    };
+
     private EventGist() {}
 
     /** A summary of an event. */
@@ -39,10 +46,7 @@ public final class EventGist implements Event.Cases<String> {
 
     /** The kind of an event, such as {@code request-rate}. */
     public static String kind(Event event) {
-        return event.getClass()
-                .getSimpleName()
-                .replaceAll("(?<=[a-z])(?=[A-Z])", "-")
-                .toLowerCase(Locale.ROOT);
+        return KINDS.get(event.getClass());
     }
 
     /** The kind of a command and its reason. */

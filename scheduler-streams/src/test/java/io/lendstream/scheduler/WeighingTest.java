@@ -1,0 +1,117 @@
+package io.lendstream.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.fixtures.Stories;
+import io.lendstream.core.history.KeptReason;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.policy.Alternative;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.scheduler.StepRunner.PreparedStep;
+import io.lendstream.schemas.registry.FakeRegistry;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongPredicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Alternatives are weighed when no decision waits to be committed. */
+class WeighingTest {
+    private final FakeRegistry registry = new FakeRegistry();
+    private final OutputWriter writer = new OutputWriter(
+            TopicCatalogue.standard(),
+            SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url())),
+            new Patience(1, Duration.ofMillis(1), () -> false));
+    private final StepEncoder encoder = new StepEncoder(writer);
+    private final List<Decision> decisions = new ArrayList<>();
+
+    @AfterEach
+    void stop() {
+        registry.close();
+    }
+
+    @Test
+    void nothingIsWeighedWhileADecisionWaits() {
+        assertThat(alternatives(event -> true)).isEmpty();
+        assertThat(alternatives(event -> false)).isNotEmpty();
+    }
+
+    @Test
+    void whatWasNotWeighedIsWeighedLater() {
+        List<KeptReason> atOnce = alternatives(event -> false);
+        List<KeptReason> later = alternatives(event -> event % 2 == 0);
+
+        assertThat(later)
+                .extracting(KeptReason::id)
+                .containsExactlyElementsOf(atOnce.stream().map(KeptReason::id).toList());
+    }
+
+    @Test
+    void theLossesOfAReclaimAreWeighedOnceForEachDecision() {
+        List<KeptReason> kept = alternatives(event -> false);
+        List<DecisionId> reclaims =
+                decisions.stream().filter(Decision::isReclaim).map(Decision::id).toList();
+
+        assertThat(kept)
+                .filteredOn(reason -> reclaims.contains(reason.id()))
+                .isNotEmpty()
+                .allSatisfy(reason -> assertThat(reason.alternatives())
+                        .hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES)
+                        .anyMatch(Alternative::chosen))
+                .extracting(KeptReason::id)
+                .containsExactlyElementsOf(reclaims);
+    }
+
+    @Test
+    void theSizesOfPlannedChangesAreWeighed() {
+        List<KeptReason> kept = alternatives(event -> false);
+        List<DecisionId> planned = decisions.stream()
+                .filter(decision -> decision.reason().is(ReasonCode.PLAN))
+                .map(Decision::id)
+                .toList();
+
+        assertThat(kept)
+                .filteredOn(reason -> planned.contains(reason.id()))
+                .isNotEmpty()
+                .allSatisfy(
+                        reason -> assertThat(reason.alternatives()).hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES));
+    }
+
+    /** The kept alternatives of a story, in which a decision waits after some of the events. */
+    private List<KeptReason> alternatives(LongPredicate isWaitedFor) {
+        Scenario story = Stories.lending(60, 50);
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
+        KeptReasons reasons = new KeptReasons(encoder);
+        List<KeptReason> kept = new ArrayList<>();
+        DomainId domain = story.log().get(0).domain();
+        ClusterState state = ClusterState.empty(domain);
+        for (DomainEvent event : story.log()) {
+            ReasonNotes notes = new ReasonNotes();
+            Step step = scheduler.step(state, event, notes);
+            state = step.state();
+            decisions.addAll(step.decisions());
+            PreparedStep made = new PreparedStep(
+                    scheduler, event, notes, step, encoder.encode(event, step, 0), new DomainStore.Changes());
+            reasons.after(made, isWaitedFor.test(event.sequence()), 0).stream()
+                    .map(output ->
+                            writer.read(TopicCatalogue.REASONS, output.record().value()))
+                    .filter(reason -> reason.decision().isEmpty())
+                    .forEach(kept::add);
+        }
+        return kept;
+    }
+}

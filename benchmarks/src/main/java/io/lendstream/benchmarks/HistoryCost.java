@@ -105,7 +105,7 @@ final class HistoryCost implements Bench {
                 new Volume("none", Compression.NONE),
                 new Volume("lz4", Compression.lz4().build()),
                 new Volume("zstd", Compression.zstd().build()));
-        Volume decisions = new Volume("lz4", Compression.lz4().build());
+        Volume decisions = new Volume("none", Compression.NONE);
         Volume reasons = new Volume("lz4", Compression.lz4().build());
         List<Logged> second = new ArrayList<>();
         long[] events = {0};

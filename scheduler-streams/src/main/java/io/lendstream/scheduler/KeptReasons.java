@@ -53,7 +53,7 @@ final class KeptReasons {
     static final int MOST_LOSSES = 50;
 
     /** The events that are kept in short for a decision. A hold may rest on the rates of all services. */
-    static final int MOST_INPUTS = 50;
+    static final int MOST_INPUTS = 20;
 
     /** Events that are remembered for all domains of the task, as later decisions may rest on them. */
     static final int MOST_EVENTS = 20_000;

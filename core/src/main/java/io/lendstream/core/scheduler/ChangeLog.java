@@ -43,8 +43,11 @@ final class ChangeLog {
                 sorted(owners));
     }
 
-    /** Sorted once: a plan changes thousands of units. */
+    /** Sorted once: a plan changes thousands of units. Most events change one thing, or none. */
     private static <T extends Comparable<? super T>> Set<T> sorted(Set<T> some) {
+        if (some.size() < 2) {
+            return Set.copyOf(some);
+        }
         List<T> inOrder = new ArrayList<>(some);
         Collections.sort(inOrder);
         return new LinkedHashSet<>(inOrder);

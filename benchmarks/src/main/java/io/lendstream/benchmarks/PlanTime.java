@@ -75,7 +75,7 @@ public class PlanTime {
     private static final Map<String, String> COMPARED = new TreeMap<>(Map.of(
             "kinds4", "kind1",
             "kinds4_queues20", "kind1_queues20",
-            "speeds4_queues20", "kind1_queues20"));
+            "speeds4_queues20_later", "kind1_queues20_later"));
 
     @Param({"deepboot", "lendstream"})
     public String planner = "deepboot";
@@ -263,7 +263,7 @@ public class PlanTime {
             reference.put(name + cluster + "_p50_ms", base);
             ratio.put(name + cluster + "_p50_ms", median / base);
             budgets.put(name + cluster + "_to_" + other, KINDS_RATIO);
-            if (cluster.endsWith("queues20")) {
+            if (cluster.contains("queues20")) {
                 budgets.put(name + cluster + "_p50_ms", KINDS_BUDGET);
             }
             lines.add("deepboot   %6d %5.2f ms for a step with %s, %5.2f ms with %s: %.2f times as long"
@@ -275,6 +275,11 @@ public class PlanTime {
                             QueuePlanTime.inWords(other),
                             median / base));
         });
+        lines.add("deepboot   %6d %5.2f ms for a step with %s, which moves nearly all jobs: no bound"
+                .formatted(
+                        QueuePlanTime.GPUS,
+                        steps.getOrDefault("speeds4_queues20", Double.NaN),
+                        QueuePlanTime.inWords("speeds4_queues20")));
         return String.join(System.lineSeparator(), lines);
     }
 

@@ -1,11 +1,13 @@
 package io.lendstream.benchmarks;
 
+import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuKinds;
 import io.lendstream.core.event.KindNeeds;
@@ -32,6 +34,8 @@ import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.simulated.ChangeTiming;
+import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
@@ -42,7 +46,9 @@ import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.QueueState;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,7 +70,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * The time of a scheduler's step with a plan of {@code deepboot}: 10,000 GPUs and 2,000 jobs, of one kind or of four,
  * with and without 20 queues; {@code speeds4}: the jobs declare their speeds on four kinds. Unlike {@link PlanTime} it
  * has the views, the shares of queues, quotas and decisions too. Most jobs hold GPUs, some queues more than their
- * nominal quota.
+ * nominal quota, and the plan changes most jobs. {@code later}: the plan a minute after that one was carried out, which
+ * changes next to none.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -77,12 +84,21 @@ public class QueuePlanTime {
     private static final int JOBS = 2000;
     private static final int QUEUES = 20;
     private static final int GPUS_PER_NODE = 8;
+    private static final String LATER = "_later";
     private static final List<String> PRODUCTS =
             List.of("NVIDIA A100-SXM4-80GB", "NVIDIA H100 80GB HBM3", "NVIDIA L40S", "NVIDIA L4");
     private static final DomainId DOMAIN = new DomainId("bench");
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
 
-    @Param({"kind1", "kind1_queues20", "kinds4", "kinds4_queues20", "speeds4_queues20"})
+    @Param({
+        "kind1",
+        "kind1_queues20",
+        "kinds4",
+        "kinds4_queues20",
+        "speeds4_queues20",
+        "kind1_queues20_later",
+        "speeds4_queues20_later"
+    })
     public String cluster = "kind1";
 
     private final Scheduler scheduler =
@@ -93,7 +109,7 @@ public class QueuePlanTime {
     public void prepare() {
         boolean hasSpeeds = cluster.startsWith("speeds4");
         boolean hasKinds = hasSpeeds || cluster.startsWith("kinds4");
-        boolean hasQueues = cluster.endsWith("queues20");
+        boolean hasQueues = cluster.contains("queues20");
         state = new ClusterState(
                 DOMAIN,
                 new LogPosition(NOW, 1, 1, 1),
@@ -105,6 +121,29 @@ public class QueuePlanTime {
                 List.of(),
                 List.of(),
                 entities(hasKinds ? PRODUCTS : PRODUCTS.subList(0, 1), hasQueues ? QUEUES : 0, hasSpeeds));
+        if (cluster.endsWith(LATER)) {
+            carryOut();
+        }
+    }
+
+    /** The state a minute after a plan, whose changes an actuator has made at once. */
+    private void carryOut() {
+        Actuation actuation =
+                new Actuation("bench", Duration.ofSeconds(45), new SimulatedDriver(change -> ChangeTiming.AT_ONCE));
+        state.nodes().values().forEach(node -> actuation.know(node.node()));
+        state.jobs().values().forEach(job -> actuation.know(job.spec()));
+        Deque<Event> events = new ArrayDeque<>(List.of(new Tick(DOMAIN, NOW)));
+        while (!events.isEmpty()) {
+            Step step = step(NOW, events.remove());
+            state = step.state();
+            step.decisions().forEach(decision -> events.addAll(actuation.take(decision, NOW)));
+            events.addAll(actuation.advance(NOW));
+        }
+    }
+
+    private Step step(Instant at, Event event) {
+        return scheduler.step(
+                state, new DomainEvent(DOMAIN, 1, state.eventSequence() + 1, at, Optional.empty(), event));
     }
 
     /** A cluster for readers, such as {@code four kinds in 20 queues}. */
@@ -115,13 +154,15 @@ public class QueuePlanTime {
         } else {
             kinds = cluster.startsWith("kinds4") ? "four kinds" : "one kind";
         }
-        return cluster.endsWith("queues20") ? kinds + " in 20 queues" : kinds;
+        String queues = cluster.contains("queues20") ? kinds + " in 20 queues" : kinds;
+        return cluster.endsWith(LATER) ? queues + ", a minute later" : queues;
     }
 
     /** A plan and its decisions. */
     @Benchmark
     public Step plan() {
-        return scheduler.step(state, new DomainEvent(DOMAIN, 1, 2, NOW, Optional.empty(), new Tick(DOMAIN, NOW)));
+        Instant at = cluster.endsWith(LATER) ? NOW.plusSeconds(60) : NOW;
+        return step(at, new Tick(DOMAIN, at));
     }
 
     private static ClusterEntities entities(List<String> products, int queues, boolean speeds) {

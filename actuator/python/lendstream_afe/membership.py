@@ -311,7 +311,8 @@ def of_environment(backend: str, device: torch.device) -> Any:
     if os.environ["LENDSTREAM_AFE_MODE"] == "elastic":
         return NodeMembership(path, worker, token, backend, device)
     observer = None
-    if os.environ.get("RANK", "0") == "0":
+    first_here = "LENDSTREAM_AFE_SPEAKER" in os.environ and os.environ.get("LOCAL_RANK", "0") == "0"
+    if first_here or os.environ.get("RANK", "0") == "0":
         observer = Connection(path, lambda: {"worker": worker, "token": token, "phase": "observed"}, lambda _: None)
         observer.start()
     return PlainMembership(backend, device, observer)

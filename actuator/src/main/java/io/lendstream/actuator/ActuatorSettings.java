@@ -6,9 +6,11 @@ import io.lendstream.actuator.driver.Driver;
 import io.lendstream.actuator.driver.DriverLimits;
 import io.lendstream.actuator.driver.DriverListener;
 import io.lendstream.actuator.driver.DryRun;
+import io.lendstream.actuator.driver.Machine;
 import io.lendstream.actuator.driver.ProcessDriver;
 import io.lendstream.actuator.driver.ProcessPlan;
 import io.lendstream.actuator.driver.Programs;
+import io.lendstream.actuator.driver.RendezvousPorts;
 import io.lendstream.actuator.driver.ShownAddress;
 import io.lendstream.actuator.driver.WebhookDriver;
 import io.lendstream.actuator.jobs.CleanEnvironment;
@@ -83,10 +85,15 @@ record ActuatorSettings(
             "actuator.group-label",
             "",
             "With actuator.granularity=nodes: the label of nodes that names the group that is lent together, such as a rack. Empty: all nodes of this actuator are one group. Agents send the label if agent.labels has it.");
-    static final Key<Boolean> SPANS_NODES = Key.flag(
-            "actuator.spans-nodes",
-            true,
-            "Whether the system behind the driver runs one job on several nodes. The process driver never does if it has one node.");
+    static final Key<Optional<Boolean>> SPANS_NODES = Key.flag(
+                    "actuator.spans-nodes",
+                    true,
+                    "Whether the system behind the driver runs one job on several nodes. Empty: true, but false for the process driver with one node. True there: other machines reach this one, and a job may have GPUs of several.")
+            .optional();
+    static final Key<String> PORTS = Key.text(
+            "actuator.rendezvous-ports",
+            "29500-29999",
+            "Ports at which the workers of a job over several machines meet, for the process driver. The same on all machines.");
     static final Key<Boolean> MIG = Key.flag(
             "actuator.mig",
             true,
@@ -169,6 +176,7 @@ record ActuatorSettings(
             GRANULARITY,
             GROUP_LABEL,
             SPANS_NODES,
+            PORTS,
             MIG,
             SUSPEND,
             DRY_RUN,
@@ -211,15 +219,20 @@ record ActuatorSettings(
                 settings.get(LEASE_NOTICE),
                 settings.get(STOCK_EVERY),
                 abilities,
-                choice(settings, driver, dryRun, stateDir, abilities));
+                choice(settings, driver, dryRun, stateDir, abilities, scope));
     }
 
     private static DriverChoice choice(
-            Settings settings, DriverKind driver, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {
+            Settings settings,
+            DriverKind driver,
+            boolean dryRun,
+            Optional<Path> stateDir,
+            Abilities abilities,
+            NodeScope scope) {
         return switch (driver) {
             case SIMULATED ->
                 new DriverChoice.Simulated(dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings), abilities);
-            case PROCESS -> processes(settings, dryRun, stateDir, abilities);
+            case PROCESS -> processes(settings, dryRun, stateDir, abilities, scope);
             case COMMAND ->
                 outside(
                         driver,
@@ -258,21 +271,35 @@ record ActuatorSettings(
                 ? Abilities.USUAL.withGranularity(least.granularity())
                 : Abilities.USUAL.inGroupsBy(label);
         boolean isOfOneHost = driver == DriverKind.PROCESS && scope.nodes().size() == 1;
-        return usual.withSpansNodes(settings.get(SPANS_NODES) && !isOfOneHost)
+        return usual.withSpansNodes(settings.get(SPANS_NODES).orElse(!isOfOneHost))
                 .withMig(settings.get(MIG) && driver != DriverKind.PROCESS)
                 .withSuspend(settings.get(SUSPEND) && driver != DriverKind.PROCESS);
     }
 
-    private static Driven processes(Settings settings, boolean dryRun, Optional<Path> stateDir, Abilities abilities) {
+    /** This machine, if jobs may have its GPUs together with those of others. */
+    private static Optional<Machine> machine(Settings settings, Abilities abilities, NodeScope scope) {
+        String text = settings.get(PORTS);
+        RendezvousPorts ports = RendezvousPorts.of(text)
+                .orElseThrow(() -> new SettingsException(
+                        "%s is '%s', but must be two ports with at least 16 from the first to the last, such as 29500-29999. Change it, or leave it out."
+                                .formatted(PORTS.name(), text)));
+        return abilities.spansNodes() && scope.nodes().size() == 1
+                ? Optional.of(new Machine(scope.nodes().get(0), ports))
+                : Optional.empty();
+    }
+
+    private static Driven processes(
+            Settings settings, boolean dryRun, Optional<Path> stateDir, Abilities abilities, NodeScope scope) {
+        Optional<Machine> machine = machine(settings, abilities, scope);
         Programs programs = new Programs(settings.get(PROGRAMS), settings.get(SUBMITTED));
-        refuse(new ProcessPlan(programs, ClusterLookup.NOTHING).complaints());
+        refuse(new ProcessPlan(programs, machine, ClusterLookup.NOTHING).complaints());
         if (dryRun) {
             return new Driven(
                     DriverKind.PROCESS,
                     false,
                     abilities,
-                    (surroundings, driverListener) ->
-                            new DryRun(new ProcessPlan(programs, surroundings)::of, driverListener, LOG::info));
+                    (surroundings, driverListener) -> new DryRun(
+                            new ProcessPlan(programs, machine, surroundings)::of, driverListener, LOG::info));
         }
         Path state = stateDir.orElseThrow(
                         () -> new SettingsException(
@@ -285,7 +312,7 @@ record ActuatorSettings(
                 false,
                 abilities,
                 (surroundings, driverListener) -> new ProcessDriver(
-                        programs, state, environment, surroundings, driverListener, InstantSource.system()));
+                        programs, state, environment, machine, surroundings, driverListener, InstantSource.system()));
     }
 
     private static Driven outside(

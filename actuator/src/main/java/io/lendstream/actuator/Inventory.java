@@ -29,6 +29,7 @@ import java.util.function.Predicate;
 final class Inventory implements ClusterLookup {
     private final Function<JobId, Optional<DomainId>> homes;
     private final Map<GpuId, Device> devices = new ConcurrentHashMap<>();
+    private final Map<GpuId, Node> nodesOfUnits = new ConcurrentHashMap<>();
     private final Map<JobId, Map<DomainId, TrainingJob>> jobs = new ConcurrentHashMap<>();
     private final Map<InDomain<NodeId>, Node> nodes = new HashMap<>();
     private final Map<InDomain<ServiceId>, InferenceService> services = new HashMap<>();
@@ -54,6 +55,11 @@ final class Inventory implements ClusterLookup {
         return Optional.ofNullable(devices.get(unit));
     }
 
+    @Override
+    public Optional<Node> node(GpuId unit) {
+        return Optional.ofNullable(nodesOfUnits.get(unit));
+    }
+
     /**
      * Applies a declaration of a node.
      *
@@ -63,7 +69,11 @@ final class Inventory implements ClusterLookup {
         nodes.put(new InDomain<>(node.domain(), node.nodeId()), node);
         node.gpus().stream().filter(gpu -> isOurs.test(gpu.gpuId())).forEach(gpu -> {
             devices.put(gpu.gpuId(), Device.of(gpu));
-            gpu.instances().forEach(each -> devices.put(each.gpuId(), Device.of(gpu, each)));
+            nodesOfUnits.put(gpu.gpuId(), node);
+            gpu.instances().forEach(each -> {
+                devices.put(each.gpuId(), Device.of(gpu, each));
+                nodesOfUnits.put(each.gpuId(), node);
+            });
         });
     }
 
@@ -97,7 +107,10 @@ final class Inventory implements ClusterLookup {
         known.services().forEach(this::know);
     }
 
-    /** The declarations needed without a broker: nodes of the held GPUs, and the jobs and services that hold them. */
+    /**
+     * The declarations needed without a broker: the jobs and services that hold GPUs, and the nodes of these GPUs and of
+     * those that the same jobs have on other machines.
+     */
     ActuatorState.Known concerning(Actuation actuation) {
         Set<GpuId> units = new HashSet<>();
         Set<JobId> running = new HashSet<>();
@@ -107,6 +120,9 @@ final class Inventory implements ClusterLookup {
             holding.tenant().jobId().ifPresent(running::add);
             holding.tenant().serviceId().ifPresent(serving::add);
         }
+        actuation.places().stream()
+                .flatMap(place -> place.allocation().stream())
+                .forEach(allocation -> units.addAll(allocation.gpus()));
         return new ActuatorState.Known(
                 nodes.values().stream()
                         .filter(node -> node.gpus().stream()

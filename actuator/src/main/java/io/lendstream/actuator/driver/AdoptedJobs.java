@@ -105,7 +105,8 @@ final class AdoptedJobs {
         if (!free.isEmpty()) {
             driverListener.tell(new DriverEvent.Stopped(place.tenant(), free, false, ""));
         }
-        boolean isUnchanged = new HashSet<>(place.units()).equals(new HashSet<>(there.units()));
+        boolean isSame = new HashSet<>(place.units()).equals(new HashSet<>(there.units()));
+        boolean isUnchanged = isSame && (place.decision().equals(there.decision()) || !jobs.spans(place));
         if (host.isEnding(there)) {
             latest.put(id, place); // it is executed when the process has ended
         } else if (isUnchanged) {

@@ -1,5 +1,6 @@
 package io.lendstream.actuator.driver;
 
+import io.lendstream.core.event.Node;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -24,4 +25,9 @@ public interface ClusterLookup {
 
     /** The inventory entry of a GPU or a MIG instance; empty if there is none. */
     Optional<Device> device(GpuId unit);
+
+    /** The node of a GPU or a MIG instance, also one of another actuator; empty if it is not in the inventory. */
+    default Optional<Node> node(GpuId unit) {
+        return Optional.empty();
+    }
 }

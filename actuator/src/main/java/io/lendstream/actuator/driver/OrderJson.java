@@ -30,7 +30,7 @@ final class OrderJson {
             fields.put("units", names(place.units()));
             fields.put("leaving", names(place.leaving()));
             fields.put("by", place.by().toString());
-            place.allocation().ifPresent(allocation -> fields.put("allocation", allocation(allocation)));
+            place.allocation().ifPresent(allocation -> fields.put("allocation", allocation(allocation, place.units())));
             if (!place.replicas().isEmpty()) {
                 fields.put(
                         "replicas",
@@ -69,12 +69,16 @@ final class OrderJson {
         fields.put(named.getKey(), named.getValue());
     }
 
-    private static Map<String, Object> allocation(Allocation allocation) {
+    /** @param own the units of this order, beside which the job may have others */
+    private static Map<String, Object> allocation(Allocation allocation, List<GpuId> own) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("localBatch", allocation.localBatch());
         fields.put("accumulation", allocation.accumulation());
         fields.put("learningRateScale", allocation.learningRateScale());
         fields.put("mechanism", allocation.mechanism().name().toLowerCase(Locale.ROOT));
+        if (!own.isEmpty() && !own.containsAll(allocation.gpus())) {
+            fields.put("units", names(allocation.gpus()));
+        }
         allocation.host().ifPresent(share -> fields.put("host", host(share)));
         return fields;
     }

@@ -39,18 +39,21 @@ public final class ProcessDriver implements Driver {
      * @param programs the programs of the node
      * @param state directory for its state; only this user may read it
      * @param environment the environment that jobs and replicas inherit
+     * @param machine this machine, if jobs here may have GPUs of other machines too
      */
     public ProcessDriver(
             Programs programs,
             Path state,
             CleanEnvironment environment,
+            Optional<Machine> machine,
             ClusterLookup surroundings,
             DriverListener driverListener,
             InstantSource clock) {
-        this.plan = new ProcessPlan(programs, surroundings);
+        Worlds worlds = new Worlds(machine, surroundings);
+        this.plan = new ProcessPlan(programs, machine, surroundings);
         this.driverListener = driverListener;
         this.jobs = new TrainingProcesses(
-                programs, state.resolve(JOBS), environment, surroundings, driverListener, clock, later);
+                programs, state.resolve(JOBS), environment, surroundings, worlds, driverListener, clock, later);
         this.adoptions = AdoptionHost.open(
                 state.resolve("adopted"), (tenant, end) -> later.execute(() -> gone(tenant, end)), clock);
         this.adopted = new AdoptedJobs(adoptions, jobs, driverListener);

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /** The actions of the process driver for an order, and its checks, without executing anything. */
 public final class ProcessPlan {
@@ -24,11 +25,16 @@ public final class ProcessPlan {
 
     private final Programs programs;
     private final ClusterLookup surroundings;
+    private final Worlds worlds;
 
-    /** @param programs the programs of the node */
-    public ProcessPlan(Programs programs, ClusterLookup surroundings) {
+    /**
+     * @param programs the programs of the node
+     * @param machine this machine, if jobs here may have GPUs of other machines too
+     */
+    public ProcessPlan(Programs programs, Optional<Machine> machine, ClusterLookup surroundings) {
         this.programs = programs;
         this.surroundings = surroundings;
+        this.worlds = new Worlds(machine, surroundings);
     }
 
     /** A line each. */
@@ -64,7 +70,8 @@ public final class ProcessPlan {
         List<String> devices = DeviceSlots.of(place.units(), surroundings).stream()
                 .map(Slot::device)
                 .toList();
-        return List.of("run %s (%s) as %s of %s in %s, CUDA_VISIBLE_DEVICES of each %s%s"
+        String others = worlds.of(place).map(all -> ", of " + all.inWords()).orElse("");
+        return List.of("run %s (%s) as %s of %s in %s, CUDA_VISIBLE_DEVICES of each %s%s%s"
                 .formatted(
                         job,
                         program.mode().name().toLowerCase(java.util.Locale.ROOT),
@@ -72,6 +79,7 @@ public final class ProcessPlan {
                         program.command(),
                         program.directory(),
                         devices,
+                        others,
                         place.leaving().isEmpty() ? "" : "; leave " + names(place.leaving())));
     }
 

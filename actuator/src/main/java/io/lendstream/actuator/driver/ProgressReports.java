@@ -15,8 +15,12 @@ import java.util.concurrent.ConcurrentHashMap;
 final class ProgressReports {
     private final Map<JobId, TrainingProgress> last = new ConcurrentHashMap<>();
 
-    /** @param kind the kind of GPU that the step was measured on; empty if it is not known */
-    TrainingProgress running(JobId job, DomainId domain, StepReport report, Optional<KindId> kind, Instant now) {
+    /**
+     * @param nodes the machines on which it trains
+     * @param kind the kind of GPU that the step was measured on; empty if it is not known
+     */
+    TrainingProgress running(
+            JobId job, DomainId domain, StepReport report, int nodes, Optional<KindId> kind, Instant now) {
         var progress = new TrainingProgress(
                 job,
                 domain,
@@ -24,7 +28,8 @@ final class ProgressReports {
                 JobPhase.RUNNING,
                 report.progress(),
                 Optional.of(report.totalProgress()).filter(total -> total > 0),
-                new TrainingProgress.Parallelism(1, report.replicas(), report.localBatch(), report.accumulation() - 1),
+                new TrainingProgress.Parallelism(
+                        nodes, report.replicas(), report.localBatch(), report.accumulation() - 1),
                 new TrainingProgress.StepTiming(
                         Optional.of(report.stepSeconds()).filter(seconds -> seconds > 0),
                         Optional.of(report.syncSeconds())),

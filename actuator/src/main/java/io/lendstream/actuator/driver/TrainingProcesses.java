@@ -9,6 +9,7 @@ import io.lendstream.actuator.jobs.JobListener;
 import io.lendstream.actuator.jobs.JobProgram;
 import io.lendstream.actuator.jobs.Slot;
 import io.lendstream.actuator.jobs.StepReport;
+import io.lendstream.actuator.jobs.World;
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Allocation;
@@ -43,6 +44,7 @@ final class TrainingProcesses implements AutoCloseable {
 
     private final Programs programs;
     private final ClusterLookup surroundings;
+    private final Worlds worlds;
     private final DriverListener driverListener;
     private final InstantSource clock;
     private final Executor later;
@@ -78,11 +80,13 @@ final class TrainingProcesses implements AutoCloseable {
             Path state,
             CleanEnvironment environment,
             ClusterLookup surroundings,
+            Worlds worlds,
             DriverListener driverListener,
             InstantSource clock,
             Executor later) {
         this.programs = programs;
         this.surroundings = surroundings;
+        this.worlds = worlds;
         this.kinds = new JobKinds(surroundings);
         this.driverListener = driverListener;
         this.clock = clock;
@@ -107,11 +111,16 @@ final class TrainingProcesses implements AutoCloseable {
             } else {
                 driverListener.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
             }
-        } else if (there.isPresent() && there.get().change().equals(place.decision())) {
+        } else if (there.isPresent() && there.get().change().equals(place.decision()) && !leaves(place, there.get())) {
             reportAgain(place, there.get());
         } else {
             startOrResize(id, place, there.isPresent());
         }
+    }
+
+    /** Whether a job is to leave units by the same change that gave it others, because their lease is over. */
+    private static boolean leaves(Order.Place place, JobHost.Running there) {
+        return DeviceSlots.units(there.wanted()).stream().anyMatch(place.leaving()::contains);
     }
 
     /** Reports units that the job has already left, and units in which it already computes. */
@@ -144,14 +153,16 @@ final class TrainingProcesses implements AutoCloseable {
         try {
             List<Slot> slots = DeviceSlots.of(place.units(), surroundings);
             Batching batching = batching(place);
+            Optional<World> world = worlds.of(place);
+            world.ifPresent(all -> LOG.info("{} by {}: {}", id, place.decision(), all.inWords()));
             Optional<String> refusal =
                     isRunning ? Optional.empty() : surroundings.job(id).flatMap(programs::refusal);
             if (refusal.isPresent()) {
                 refuse(id, place, refusal.get());
             } else if (isRunning) {
-                jobs.resize(id, slots, batching, place.decision());
+                jobs.resize(id, slots, batching, place.decision(), world);
             } else {
-                jobs.start(id, program(id, place), slots, batching, place.decision());
+                jobs.start(id, program(id, place), slots, batching, place.decision(), world);
                 starting.add(id);
             }
         } catch (Programs.ProgramException e) {
@@ -223,11 +234,17 @@ final class TrainingProcesses implements AutoCloseable {
         try {
             DeviceSlots.of(place.units(), surroundings);
             batching(place);
+            worlds.of(place);
             program(id, place);
             return JobHost.complaint(id);
         } catch (Programs.ProgramException e) {
             return Optional.of(String.valueOf(e.getMessage()));
         }
+    }
+
+    /** Whether a job is to train over several machines. */
+    boolean spans(Order.Place place) {
+        return worlds.machines(place) > 1;
     }
 
     /** How long a job may take to write a checkpoint after SIGTERM. */
@@ -336,8 +353,10 @@ final class TrainingProcesses implements AutoCloseable {
         public void progress(JobId job, StepReport report) {
             DomainId domain = domains.get(job);
             if (domain != null) {
-                Optional<KindId> kind = Optional.ofNullable(placed.get(job)).flatMap(last -> kinds.of(job, last));
-                driverListener.tell(progress.running(job, domain, report, kind, now()));
+                Optional<Order.Place> last = Optional.ofNullable(placed.get(job));
+                Optional<KindId> kind = last.flatMap(place -> kinds.of(job, place));
+                int nodes = last.map(worlds::machines).orElse(1);
+                driverListener.tell(progress.running(job, domain, report, nodes, kind, now()));
             }
         }
     }

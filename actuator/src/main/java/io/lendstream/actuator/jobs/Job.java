@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,16 +27,16 @@ final class Job {
     static final String FILE = "job.json";
 
     private final JobId id;
-    private final JobProgram program;
     private final Path home;
-    private final LongSupplier nanoClock;
+    private final Shared shared;
     private final WorkerPool workers = new WorkerPool();
     private final WorkerStarter starter;
     private final Failures failures;
     private final JobTarget target;
     private final JobReporter reporter;
     private final JobFileWriter file;
-    private final Rescaler rescaler;
+    private JobProgram program;
+    private Rescaler rescaler;
     private WorkerExit lastExit = WorkerExit.NONE;
     private boolean over;
 
@@ -60,11 +61,11 @@ final class Job {
         this.id = id;
         this.program = program;
         this.home = home;
-        this.nanoClock = shared.nanoClock();
+        this.shared = shared;
         this.starter = new WorkerStarter(id, program, home, shared);
         this.failures = new Failures(program.maxRestarts());
         this.target = new JobTarget(batching, change, nowNanos());
-        this.reporter = new JobReporter(id, target, listener, nanoClock);
+        this.reporter = new JobReporter(id, target, listener, shared.nanoClock());
         this.file = new JobFileWriter(id, home.resolve(FILE));
         this.rescaler = program.mode() == JobProgram.Mode.AFE ? new ElasticRescaler(this) : new RestartRescaler(this);
     }
@@ -76,12 +77,19 @@ final class Job {
         rescaler.adopt(left);
     }
 
-    /** Sets the slots in which the job's workers should run, and no others. */
-    void resize(List<Slot> slots, Batching batching, DecisionId change) {
+    /**
+     * Sets the slots in which the job's workers should run, and no others.
+     *
+     * @param world the machines over which they train; empty if only on this one
+     */
+    void resize(List<Slot> slots, Batching batching, DecisionId change, Optional<World> world) {
         if (target.isSupersededBy(change)) {
             reporter.failed("superseded by " + change);
         }
-        target.replace(slots, batching, change, nowNanos());
+        target.replace(slots, batching, change, world, nowNanos());
+        if (world.isPresent()) {
+            restartFromNowOn();
+        }
         failures.clear();
         save();
         for (Worker worker : workers.all()) {
@@ -92,9 +100,20 @@ final class Job {
         reportEmptySlots();
     }
 
+    /** Workers of several machines are changed by restarts, because each node process reaches only its own. */
+    private void restartFromNowOn() {
+        if (program.mode() == JobProgram.Mode.AFE) {
+            LOG.info("{}: it gets GPUs of other machines, so from now on it changes by restarts", id);
+            program = program.restarting();
+            var next = new RestartRescaler(this);
+            next.takeOver(rescaler.state().applied(), Optional.empty());
+            rescaler = next;
+        }
+    }
+
     void stop(DecisionId lastChange) {
         target.stop();
-        resize(List.of(), target.batching(), lastChange);
+        resize(List.of(), target.batching(), lastChange, Optional.empty());
     }
 
     /** Kills the job's processes in these slots. */
@@ -156,7 +175,7 @@ final class Job {
             List<JobFile.WorkerEntry> entries = new ArrayList<>(workers.entries());
             entries.add(identity.entry());
             file.write(content(entries)); // before it runs, so that every node process knows it
-            Map<String, String> environment = starter.environment(identity, target.batching(), more);
+            Map<String, String> environment = starter.environment(identity, target.batching(), network(), more);
             Worker worker = starter.start(identity, command, environment, workers.names());
             workers.add(worker);
             slots.forEach(slot -> failures.started(slot.gpu()));
@@ -168,6 +187,15 @@ final class Job {
         }
         save();
         return Optional.empty();
+    }
+
+    private Map<String, String> network() {
+        if (target.world().isEmpty()) {
+            return World.localNetwork();
+        }
+        Map<String, String> network = new TreeMap<>(target.world().get().network());
+        network.keySet().removeAll(shared.environment().variables().keySet());
+        return network;
     }
 
     private void unstarted(WorkerIdentity identity, List<Slot> slots, boolean isHopeless, String why) {
@@ -269,7 +297,8 @@ final class Job {
                 target.releaseEntries(),
                 entries,
                 new JobFile.Membership(
-                        state.epoch(), state.members(), state.pending().orElse(null)));
+                        state.epoch(), state.members(), state.pending().orElse(null)),
+                JobFile.Machines.of(target.world(), state.world()));
     }
 
     JobId id() {
@@ -302,6 +331,6 @@ final class Job {
     }
 
     long nowNanos() {
-        return nanoClock.getAsLong();
+        return shared.nanoClock().getAsLong();
     }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.core.decision.DecisionId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -12,6 +13,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param batching the job's batching after the last change
  * @param applied the job's current batching
+ * @param machines the part of the job that is about other machines; absent if it has none
  */
 record JobFile(
         String job,
@@ -30,7 +33,8 @@ record JobFile(
         @JsonUnwrapped LastChange lastChange,
         List<Release> releases,
         List<WorkerEntry> workers,
-        @JsonUnwrapped Membership membership) {
+        @JsonUnwrapped Membership membership,
+        @Nullable Machines machines) {
     private static final ObjectMapper JSON = new ObjectMapper()
             .setDefaultPropertyInclusion(JsonInclude.Include.NON_NULL)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
@@ -79,6 +83,33 @@ record JobFile(
      */
     record Membership(
             long epoch, List<String> members, @Nullable Pending pending) {}
+
+    /**
+     * What is known of the other machines of a job.
+     *
+     * @param world the machines over which it is to train; absent if only on this one
+     * @param runs the decision whose world the workers are part of; absent if they are part of none
+     */
+    record Machines(@Nullable World world, @Nullable String runs) {
+        static @Nullable Machines of(Optional<World> world, Optional<DecisionId> runs) {
+            return world.isEmpty() && runs.isEmpty()
+                    ? null
+                    : new Machines(
+                            world.orElse(null), runs.map(DecisionId::toString).orElse(null));
+        }
+    }
+
+    /** The machines over which the job is to train; empty if only on this one. */
+    Optional<World> world() {
+        return Optional.ofNullable(machines).flatMap(known -> Optional.ofNullable(known.world()));
+    }
+
+    /** The decision whose world the workers are part of; empty if they are part of none. */
+    Optional<DecisionId> runs() {
+        return Optional.ofNullable(machines)
+                .flatMap(known -> Optional.ofNullable(known.runs()))
+                .map(DecisionId::parse);
+    }
 
     record WantedSlot(String gpu, String device, String addedBy, boolean bound) {}
 

@@ -112,8 +112,23 @@ public final class JobHost implements AutoCloseable {
         return new Job(id, program, batching, change, home, shared, listener);
     }
 
-    /** Starts a job; only resizes it if it already runs, as after a restart of the caller. */
+    /** Starts a job of this machine only. */
     public void start(JobId id, JobProgram program, List<Slot> slots, Batching batching, DecisionId change) {
+        start(id, program, slots, batching, change, Optional.empty());
+    }
+
+    /**
+     * Starts a job; only resizes it if it already runs, as after a restart of the caller.
+     *
+     * @param world the machines over which it trains; empty if only on this one
+     */
+    public void start(
+            JobId id,
+            JobProgram program,
+            List<Slot> slots,
+            Batching batching,
+            DecisionId change,
+            Optional<World> world) {
         List<Slot> all = List.copyOf(slots);
         thread.submit(() -> {
             Job job = jobs.get(id);
@@ -126,29 +141,43 @@ public final class JobHost implements AutoCloseable {
                 }
                 job = make(id, program, batching, change, directory.home(id));
                 jobs.put(id, job);
-            } else if (job.target().change().equals(change)) {
+            } else if (isKnown(job, change, all)) {
                 return;
             }
-            job.resize(all, batching, change);
+            job.resize(all, batching, change, world);
             advance(job);
         });
+    }
+
+    /** Moves a job to exactly these slots, of which none is elsewhere. */
+    public void resize(JobId id, List<Slot> slotsAfterwards, Batching batching, DecisionId change) {
+        resize(id, slotsAfterwards, batching, change, Optional.empty());
     }
 
     /**
      * Moves a job to exactly these slots; it grows before it shrinks. The last call counts: an incomplete earlier
      * change is reported as failed, though each of its slots is still reported as bound or released.
+     *
+     * @param world the machines over which it trains; empty if only on this one
      */
-    public void resize(JobId id, List<Slot> slotsAfterwards, Batching batching, DecisionId change) {
+    public void resize(
+            JobId id, List<Slot> slotsAfterwards, Batching batching, DecisionId change, Optional<World> world) {
         List<Slot> all = List.copyOf(slotsAfterwards);
         thread.submit(() -> {
             Job job = jobs.get(id);
             if (job == null) {
                 failNotRunning(id, change);
-            } else if (!job.target().change().equals(change)) {
-                job.resize(all, batching, change);
+            } else if (!isKnown(job, change, all)) {
+                job.resize(all, batching, change, world);
                 advance(job);
             }
         });
+    }
+
+    /** Whether a job has a change already. When a lease ends, a job leaves slots without another change. */
+    private static boolean isKnown(Job job, DecisionId change, List<Slot> slots) {
+        JobTarget target = job.target();
+        return target.change().equals(change) && slots.containsAll(target.slots());
     }
 
     /** Kills the job's remaining processes in these slots. */

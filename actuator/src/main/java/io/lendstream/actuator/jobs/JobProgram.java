@@ -55,6 +55,11 @@ public record JobProgram(
         return new JobProgram(mode, command, launcher, Map.of(), directory.toString(), 3, Duration.ofSeconds(30));
     }
 
+    /** This program, changed by restarts. */
+    JobProgram restarting() {
+        return new JobProgram(Mode.RESTART, command, launcher, environment, directory, maxRestarts, grace);
+    }
+
     /** This program with further variables. */
     public JobProgram with(Map<String, String> more) {
         Map<String, String> all = new TreeMap<>(environment);

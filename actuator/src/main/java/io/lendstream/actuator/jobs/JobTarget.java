@@ -19,6 +19,7 @@ final class JobTarget {
     private final Map<GpuId, Released> releases = new TreeMap<>();
 
     private Batching batching;
+    private Optional<World> world = Optional.empty();
     private DecisionId change;
     private long askedNanos;
     private boolean settled;
@@ -46,6 +47,7 @@ final class JobTarget {
         askedNanos = file.lastChange().askedNanos();
         settled = file.lastChange().settled();
         stopping = file.lastChange().stopping();
+        world = file.world();
         for (JobFile.WantedSlot each : file.wanted()) {
             Slot slot = new Slot(new GpuId(each.gpu()), each.device());
             wanted.put(slot.gpu(), new Wanted(slot, DecisionId.parse(each.addedBy()), each.bound()));
@@ -61,9 +63,19 @@ final class JobTarget {
         return !settled && !next.equals(change);
     }
 
-    /** Sets the slots in which the job should run, and no others. */
-    void replace(Collection<Slot> slots, Batching nextBatching, DecisionId nextChange, long nowNanos) {
+    /**
+     * Sets the slots in which the job should run, and no others.
+     *
+     * @param nextWorld the machines over which the job is to train; empty if only on this one
+     */
+    void replace(
+            Collection<Slot> slots,
+            Batching nextBatching,
+            DecisionId nextChange,
+            Optional<World> nextWorld,
+            long nowNanos) {
         settled = false;
+        world = nextWorld;
         change = nextChange;
         batching = nextBatching;
         askedNanos = nowNanos;
@@ -108,6 +120,16 @@ final class JobTarget {
 
     Batching batching() {
         return batching;
+    }
+
+    /** The machines over which the job is to train; empty if only on this one. */
+    Optional<World> world() {
+        return world;
+    }
+
+    /** The decision that made {@link #world}. */
+    Optional<DecisionId> worldOf() {
+        return world.map(any -> change);
     }
 
     DecisionId change() {

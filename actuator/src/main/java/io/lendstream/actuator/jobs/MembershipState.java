@@ -1,5 +1,6 @@
 package io.lendstream.actuator.jobs;
 
+import io.lendstream.core.decision.DecisionId;
 import java.util.List;
 import java.util.Optional;
 
@@ -10,14 +11,25 @@ import java.util.Optional;
  * @param epoch the last membership epoch that was begun; 0 for a job without any
  * @param members workers that train, by rank
  * @param pending the transition to the next epoch, if workers may already enter it
+ * @param world the decision whose {@link World} the workers are part of; empty on one machine
  */
-record MembershipState(Batching applied, long epoch, List<String> members, Optional<JobFile.Pending> pending) {
+record MembershipState(
+        Batching applied,
+        long epoch,
+        List<String> members,
+        Optional<JobFile.Pending> pending,
+        Optional<DecisionId> world) {
     MembershipState {
         members = List.copyOf(members);
     }
 
+    /** The state of a job of one machine. */
+    MembershipState(Batching applied, long epoch, List<String> members, Optional<JobFile.Pending> pending) {
+        this(applied, epoch, members, pending, Optional.empty());
+    }
+
     /** The state of a job whose workers know no epochs. */
-    static MembershipState none(Batching applied) {
-        return new MembershipState(applied, 0, List.of(), Optional.empty());
+    static MembershipState none(Batching applied, Optional<DecisionId> world) {
+        return new MembershipState(applied, 0, List.of(), Optional.empty(), world);
     }
 }

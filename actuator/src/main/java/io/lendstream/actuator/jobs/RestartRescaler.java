@@ -1,6 +1,7 @@
 package io.lendstream.actuator.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.lendstream.core.decision.DecisionId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -18,23 +19,42 @@ import java.util.TreeMap;
  * that resumes from its checkpoint. With torchrun, one launcher starts all workers. It gets their exact number, and a
  * new launcher is started for another number. So it never waits for more workers to join (its last-call timeout, 30 s
  * by default), does not count a departure as a restart, and keeps its store on this node rather than in a rank.
+ *
+ * <p>A job over several machines has such a rescaler on each, and they do not talk to each other. What one machine has
+ * been told already, such as the next change, reaches another as the end of its own workers. So after an end of workers
+ * that this machine did not ask for, it waits for a while for a change of its own before it draws conclusions.
  */
 final class RestartRescaler implements Rescaler {
     private static final String LOCAL = "127.0.0.1";
+    /** Has a worker report the steps of its machine, as rank 0 does. */
+    private static final String SPEAKER = "LENDSTREAM_AFE_SPEAKER";
     /** After this time without a message, workers that do not report steps count as training. */
     private static final Duration SILENCE = Duration.ofSeconds(60);
+    /** How much later than another machine this one may learn of a change. */
+    static final Duration LAG = Duration.ofSeconds(10);
+    /** After this time the workers of the first machine have noticed that those of another have failed. */
+    static final Duration NOTICE = Duration.ofSeconds(5);
+    /** How long a launcher waits for that of the first machine, beside the time that it takes to end its workers. */
+    private static final Duration MEETING = Duration.ofMinutes(5);
 
     private final Job job;
     private final JobTarget target;
     /** Slots of the workers that run, by rank. */
     private List<Slot> running = List.of();
 
+    /** The decision whose world the last workers were part of; empty if they ran on this machine only. */
+    private Optional<DecisionId> world = Optional.empty();
+
     private Batching applied;
     private boolean ending;
     private boolean failed;
     private boolean finished;
     private boolean heard;
+    /** Whether the workers said that they end before they have finished, although this machine did not ask them to. */
+    private boolean stopped;
+
     private long launchedNanos;
+    private long endedNanos;
     private Optional<Long> lastStepNanos = Optional.empty();
     private double medianSeconds;
 
@@ -47,7 +67,18 @@ final class RestartRescaler implements Rescaler {
     /** Takes over running workers. An incomplete set is ended and started again. */
     @Override
     public void adopt(JobFile file) {
-        applied = file.applied();
+        takeOver(file.applied(), file.runs());
+    }
+
+    /**
+     * Takes over running workers.
+     *
+     * @param batching their batching
+     * @param of the decision whose world they are part of; empty if they run on this machine only
+     */
+    void takeOver(Batching batching, Optional<DecisionId> of) {
+        applied = batching;
+        world = of;
         running = job.workers().occupied();
         launchedNanos = job.nowNanos();
     }
@@ -59,11 +90,15 @@ final class RestartRescaler implements Rescaler {
         }
         if (job.workers().isEmpty()) {
             startOrEnd();
-        } else if (!ending && (!running.equals(target.slots()) || !applied.equals(target.batching()))) {
+        } else if (!ending && isOutdated()) {
             endWorkers();
         } else if (!ending && !target.isSettled() && !heard && job.nowNanos() - launchedNanos > SILENCE.toNanos()) {
             job.settle();
         }
+    }
+
+    private boolean isOutdated() {
+        return !running.equals(target.slots()) || !applied.equals(target.batching()) || !world.equals(target.worldOf());
     }
 
     private void endWorkers() {
@@ -79,6 +114,9 @@ final class RestartRescaler implements Rescaler {
         running = List.of();
         List<Slot> next = target.slots();
         boolean hopeless = !next.isEmpty() && next.stream().allMatch(job::isGivenUp);
+        if (!target.isStopping() && waitsForOthers(hopeless)) {
+            return;
+        }
         if (finished || target.isStopping() || (failed && hopeless)) {
             if (target.isStopping() && !target.isSettled()) {
                 job.settle();
@@ -92,16 +130,49 @@ final class RestartRescaler implements Rescaler {
             }
             return;
         }
+        if (target.world().filter(all -> !all.isWhole(next)).isPresent()) {
+            return; // the others count on more workers here, so the next change is about all
+        }
         if (next.stream().noneMatch(slot -> job.mustWait(slot, launchedNanos))) {
             start(next);
         }
     }
 
+    /**
+     * Whether nothing is to be done yet about the end of workers of several machines. Only the first machine, which has
+     * rank 0, decides that the job has finished. Another one may still have a checkpoint to write.
+     *
+     * @param hopeless whether the workers have failed too often
+     */
+    private boolean waitsForOthers(boolean hopeless) {
+        if (world.isEmpty()) {
+            return false;
+        }
+        if (!world.equals(target.worldOf())) { // the end follows from the change
+            finished = false;
+            failed = false;
+            return false;
+        }
+        boolean leads = target.world().filter(World::leads).isPresent();
+        Duration since = Duration.ofNanos(job.nowNanos() - endedNanos);
+        boolean isRecent = since.compareTo(LAG) < 0;
+        if (finished && stopped) {
+            finished = isRecent;
+            return isRecent;
+        }
+        if (finished) {
+            return isRecent || !leads;
+        }
+        return failed && (hopeless ? isRecent : !leads && since.compareTo(NOTICE) < 0);
+    }
+
     private void start(List<Slot> slots) {
         running = slots;
+        world = target.worldOf();
         applied = target.batching();
         heard = false;
         failed = false;
+        stopped = false;
         launchedNanos = job.nowNanos();
         boolean isTorchrun = job.program().mode() == JobProgram.Mode.TORCHRUN;
         boolean isStarted = isTorchrun ? startTorchrun(slots) : startRanks(slots);
@@ -114,47 +185,76 @@ final class RestartRescaler implements Rescaler {
         job.reportBound(job.workers().occupied());
     }
 
-    /** One launcher for all slots; returns whether it was started. */
+    /** One launcher for all slots of this machine; returns whether it was started. */
     private boolean startTorchrun(List<Slot> slots) {
         List<String> command = new ArrayList<>(job.program().launcher());
         // Underscores: PyTorch 1.13 knows no other spelling, later versions know both.
         command.addAll(List.of(
-                "--nnodes=1:1",
                 "--nproc_per_node=" + slots.size(),
-                "--max_restarts=0",
                 "--monitor_interval=0.1",
                 "--rdzv_backend=c10d",
-                "--rdzv_endpoint=" + LOCAL + ":0",
-                "--rdzv_conf=last_call_timeout=1",
                 // PyTorch 1.13 on Python 3.11 accepts no other values: its enumerations lack 0 and 3.
                 "--redirects=1",
                 "--tee=1",
                 "--log_dir=" + job.home().resolve("torchrun")));
+        command.addAll(target.world()
+                .map(this::meeting)
+                .orElse(List.of(
+                        "--nnodes=1:1",
+                        "--max_restarts=0",
+                        "--rdzv_endpoint=" + LOCAL + ":0",
+                        "--rdzv_conf=last_call_timeout=1")));
         command.addAll(torchrunScript());
-        return job.launch(slots, command, Map.of("LENDSTREAM_AFE_MODE", "observe"))
-                .isPresent();
+        Map<String, String> environment = new TreeMap<>(Map.of("LENDSTREAM_AFE_MODE", "observe"));
+        if (target.world().isPresent()) {
+            environment.put(SPEAKER, "1");
+        }
+        return job.launch(slots, command, environment).isPresent();
+    }
+
+    /**
+     * How the launchers of several machines meet. They restart workers together if some fail, which no launcher alone
+     * can do.
+     */
+    private List<String> meeting(World all) {
+        DecisionId change = target.change();
+        long patience = MEETING.plus(job.program().grace()).toSeconds();
+        return List.of(
+                "--nnodes=" + all.members().size(),
+                "--max_restarts=" + job.program().maxRestarts(),
+                "--rdzv_id=%s-%d-%d".formatted(JobHome.label(job.id()), change.epoch(), change.sequence()),
+                "--rdzv_endpoint=" + all.endpoint(),
+                "--rdzv_conf=last_call_timeout=1,is_host=%d,read_timeout=%d,join_timeout=%d"
+                        .formatted(all.leads() ? 1 : 0, patience, patience));
     }
 
     /** A worker for each slot, until one cannot be started; returns whether all were. */
     private boolean startRanks(List<Slot> slots) {
-        String port = Integer.toString(freePort());
-        for (int rank = 0; rank < slots.size(); rank++) {
+        Optional<World> all = target.world();
+        int first = all.map(World::firstRank).orElse(0);
+        String size = Integer.toString(all.map(World::size).orElse(slots.size()));
+        String master = all.map(World::master).orElse(LOCAL);
+        String port = Integer.toString(all.map(World::port).orElseGet(RestartRescaler::freePort));
+        for (int local = 0; local < slots.size(); local++) {
             Map<String, String> environment = new TreeMap<>(Map.of(
                     "LENDSTREAM_AFE_MODE",
                     "observe",
                     "RANK",
-                    Integer.toString(rank),
+                    Integer.toString(first + local),
                     "WORLD_SIZE",
-                    Integer.toString(slots.size()),
+                    size,
                     "LOCAL_RANK",
                     "0", // each sees one device
                     "LOCAL_WORLD_SIZE",
                     Integer.toString(slots.size()),
                     "MASTER_ADDR",
-                    LOCAL,
+                    master,
                     "MASTER_PORT",
                     port));
-            if (job.launch(List.of(slots.get(rank)), slots, job.program().command(), environment)
+            if (all.isPresent() && local == 0) {
+                environment.put(SPEAKER, "1");
+            }
+            if (job.launch(List.of(slots.get(local)), slots, job.program().command(), environment)
                     .isEmpty()) {
                 return false;
             }
@@ -186,6 +286,7 @@ final class RestartRescaler implements Rescaler {
         heard = true;
         switch (type) {
             case "stopped" -> {
+                stopped |= !ending;
                 lastStepNanos = Optional.of(message.path("lastNanos").asLong());
                 medianSeconds = message.path("medianSeconds").asDouble();
             }
@@ -209,6 +310,9 @@ final class RestartRescaler implements Rescaler {
         if (ending) {
             return;
         }
+        if (!finished) {
+            endedNanos = job.nowNanos();
+        }
         if (job.lastCode() == 0) {
             finished = true;
             return;
@@ -227,7 +331,7 @@ final class RestartRescaler implements Rescaler {
 
     @Override
     public MembershipState state() {
-        return MembershipState.none(applied);
+        return MembershipState.none(applied, world);
     }
 
     @Override

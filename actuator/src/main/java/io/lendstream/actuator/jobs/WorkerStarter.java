@@ -79,11 +79,14 @@ final class WorkerStarter {
     /**
      * The variables that a worker gets in addition to inherited ones.
      *
+     * @param network variables of the network, which the program and, over several machines, the actuator's own
+     *     environment may set otherwise
      * @param more variables of the job's mode, which take precedence
      */
-    Map<String, String> environment(WorkerIdentity identity, Batching batching, Map<String, String> more) {
-        Map<String, String> environment = new TreeMap<>(program.environment());
-        environment.putIfAbsent("GLOO_SOCKET_IFNAME", "lo");
+    Map<String, String> environment(
+            WorkerIdentity identity, Batching batching, Map<String, String> network, Map<String, String> more) {
+        Map<String, String> environment = new TreeMap<>(network);
+        environment.putAll(program.environment());
         environment.put(
                 "CUDA_VISIBLE_DEVICES",
                 String.join(",", identity.slots().stream().map(Slot::device).toList()));

@@ -67,6 +67,7 @@ abstract class AdoptionFixture {
                 new Programs(folder.resolve("programs"), false),
                 folder.resolve("state"),
                 CleanEnvironment.of(Map.of("PATH", System.getenv("PATH")), List.of()),
+                Optional.empty(),
                 surroundings,
                 heard,
                 InstantSource.system());

@@ -76,6 +76,7 @@ class ProcessDriverTest {
                 new Programs(folder.resolve("programs"), false),
                 folder.resolve("state"),
                 CleanEnvironment.of(environment, List.of()),
+                Optional.empty(),
                 surroundings,
                 heard,
                 InstantSource.system());
@@ -334,7 +335,8 @@ class ProcessDriverTest {
 
     @Test
     void aDryRunSaysExactlyWhatWouldBeRun() {
-        ProcessPlan plan = new ProcessPlan(new Programs(folder.resolve("programs"), false), ClusterLookup.NOTHING);
+        ProcessPlan plan = new ProcessPlan(
+                new Programs(folder.resolve("programs"), false), Optional.empty(), ClusterLookup.NOTHING);
 
         assertThat(plan.of(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), Orders.gpus("GPU-b"))))
                 .containsExactly(

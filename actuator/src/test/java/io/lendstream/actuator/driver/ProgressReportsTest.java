@@ -26,7 +26,7 @@ class ProgressReportsTest {
 
     @Test
     void aRunningJobReportsItsLastStep() {
-        assertThat(reports.running(JOB, DOMAIN, report(10, 0.5), Optional.of(T4), NOW))
+        assertThat(reports.running(JOB, DOMAIN, report(10, 0.5), 1, Optional.of(T4), NOW))
                 .isEqualTo(new TrainingProgress(
                         JOB,
                         DOMAIN,
@@ -42,7 +42,7 @@ class ProgressReportsTest {
 
     @Test
     void whatAJobDoesNotKnowIsLeftOut() {
-        TrainingProgress progress = reports.running(JOB, DOMAIN, report(0, 0), Optional.empty(), NOW);
+        TrainingProgress progress = reports.running(JOB, DOMAIN, report(0, 0), 1, Optional.empty(), NOW);
 
         assertThat(progress.totalProgress()).isEmpty();
         assertThat(progress.timing().stepSeconds()).isEmpty();
@@ -50,7 +50,7 @@ class ProgressReportsTest {
 
     @Test
     void aJobThatIsOverKeepsItsProgressAndComputesNoMore() {
-        reports.running(JOB, DOMAIN, report(10, 0.5), Optional.of(T4), NOW);
+        reports.running(JOB, DOMAIN, report(10, 0.5), 1, Optional.of(T4), NOW);
 
         TrainingProgress over = reports.over(JOB, DOMAIN, JobPhase.FINISHED, NOW);
 

@@ -95,6 +95,7 @@ class SubmittedCommandsTest {
                 programs(takesSubmitted),
                 folder.resolve("state"),
                 CleanEnvironment.of(environment, List.of()),
+                Optional.empty(),
                 new Known(),
                 heard,
                 InstantSource.system());
@@ -170,11 +171,11 @@ class SubmittedCommandsTest {
     void aDryRunSaysWhatWouldBeRun() {
         var order = Orders.place(1, Orders.JOB, Orders.gpus("GPU-a"), List.of());
 
-        assertThat(new ProcessPlan(programs(true), new Known()).of(order))
+        assertThat(new ProcessPlan(programs(true), Optional.empty(), new Known()).of(order))
                 .containsExactly(
                         "run job job (restart) as 1 worker of [sh, -c, env > env.new && mv env.new env; exit 3] in %s, CUDA_VISIBLE_DEVICES of each [GPU-a]"
                                 .formatted(folder));
-        assertThat(new ProcessPlan(programs(false), new Known()).of(order))
+        assertThat(new ProcessPlan(programs(false), Optional.empty(), new Known()).of(order))
                 .singleElement()
                 .asString()
                 .startsWith("fail d/1/1: job job brings its own command, but actuator.process.submitted-commands");

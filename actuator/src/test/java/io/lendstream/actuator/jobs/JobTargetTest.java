@@ -8,13 +8,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.id.GpuId;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class JobTargetTest {
     private final JobTarget target = new JobTarget(BATCHING, change(1), 10);
 
     private void replace(String slots, int change) {
-        target.replace(slots(slots), BATCHING, change(change), 10L * change);
+        target.replace(slots(slots), BATCHING, change(change), Optional.empty(), 10L * change);
     }
 
     @Test

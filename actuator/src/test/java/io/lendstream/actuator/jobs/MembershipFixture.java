@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** The membership of one job whose workers are this test's words, at a time that the test says. */
 final class MembershipFixture {
@@ -22,7 +23,7 @@ final class MembershipFixture {
     /** A job that is to run in slots by change 1, at second 100. */
     MembershipFixture(String slots) {
         target = new JobTarget(BATCHING, change(1), nowNanos);
-        target.replace(slots(slots), BATCHING, change(1), nowNanos);
+        target.replace(slots(slots), BATCHING, change(1), Optional.empty(), nowNanos);
         membership = new Membership(ExampleJob.ID, target, actions);
     }
 
@@ -58,7 +59,8 @@ final class MembershipFixture {
 
     /** The job is to run in these slots; {@code -} for none. */
     MembershipFixture resize(String slots, Batching batching, int change) {
-        target.replace(slots.equals("-") ? List.of() : slots(slots), batching, change(change), nowNanos);
+        target.replace(
+                slots.equals("-") ? List.of() : slots(slots), batching, change(change), Optional.empty(), nowNanos);
         return this;
     }
 

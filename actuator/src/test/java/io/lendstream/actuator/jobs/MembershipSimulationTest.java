@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -40,7 +41,7 @@ class MembershipSimulationTest {
                     .filter(slot -> (chosen >> slot & 1) == 1)
                     .mapToObj(slot -> new Slot(new GpuId("gpu" + slot), "" + slot))
                     .toList();
-            target.replace(slots, new Batching(1 + random.nextInt(3), 1, 1), change(++changes), 0);
+            target.replace(slots, new Batching(1 + random.nextInt(3), 1, 1), change(++changes), Optional.empty(), 0);
             for (SimulatedWorker each : workers.values()) {
                 if (each.slots().stream().anyMatch(target::isReleased) && membership.isDispensable(each.name())) {
                     each.end();

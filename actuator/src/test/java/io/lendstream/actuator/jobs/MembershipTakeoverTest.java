@@ -24,7 +24,8 @@ class MembershipTakeoverTest {
                 new JobFile.LastChange("test/1/1", 0, true, false),
                 List.of(),
                 List.of(),
-                new JobFile.Membership(epoch, members, pending));
+                new JobFile.Membership(epoch, members, pending),
+                null);
         return new MembershipFixture("0,1,2")
                 .start("a", "0", 1)
                 .start("b", "1", 1)

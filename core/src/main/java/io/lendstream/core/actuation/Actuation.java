@@ -150,6 +150,11 @@ public final class Actuation {
         return state.holdings();
     }
 
+    /** The last order about each tenant, by tenant. */
+    public List<Order.Place> places() {
+        return List.copyOf(state.orders().places());
+    }
+
     /** How many GPUs have a tenant. */
     public int heldGpus() {
         return state.held();

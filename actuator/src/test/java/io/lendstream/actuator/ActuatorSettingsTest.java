@@ -195,6 +195,29 @@ class ActuatorSettingsTest {
     }
 
     @Test
+    void aProcessDriverSharesJobsWithOtherMachinesBySettingOnly() {
+        assertThat(processes("actuator.spans-nodes=true").abilities().spansNodes())
+                .isTrue();
+        assertThat(processes("actuator.nodes=n1", "actuator.spans-nodes=true")
+                        .abilities()
+                        .spansNodes())
+                .isTrue();
+        assertThat(processes("actuator.nodes=all", "actuator.spans-nodes=false")
+                        .abilities()
+                        .spansNodes())
+                .isFalse();
+        assertThat(settings().abilities().spansNodes()).isTrue();
+    }
+
+    @Test
+    void portsForTheRendezvousAreARangeWithSomeForEachGpu() {
+        assertThatThrownBy(() -> processes("actuator.rendezvous-ports=29500-29510"))
+                .hasMessage(
+                        "actuator.rendezvous-ports is '29500-29510', but must be two ports with at least 16 from the"
+                                + " first to the last, such as 29500-29999. Change it, or leave it out.");
+    }
+
+    @Test
     void otherDriversManageAllNodes() {
         assertThat(settings("actuator.driver=command", "actuator.command=/bin/sh")
                         .nodes())

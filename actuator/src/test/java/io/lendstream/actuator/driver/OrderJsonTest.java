@@ -41,6 +41,14 @@ class OrderJsonTest {
     }
 
     @Test
+    void anOrderNamesAllUnitsOfAJobThatHasOthersElsewhere() {
+        Allocation spread = new Allocation(List.of(new GpuId("g1"), new GpuId("other")), 16, 0, 1, Mechanism.RESTART);
+
+        assertThat(json(GPUS, spread)).contains("\"mechanism\":\"restart\",\"units\":[\"g1\",\"other\"]}");
+        assertThat(json(List.of(), spread)).as("it leaves").doesNotContain("other");
+    }
+
+    @Test
     void aPauseIsAPlaceWithoutUnits() {
         assertThat(json(List.of(), Allocation.suspended(Mechanism.PAUSE)))
                 .contains("\"units\":[]")

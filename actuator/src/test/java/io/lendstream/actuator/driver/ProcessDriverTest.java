@@ -285,7 +285,7 @@ class ProcessDriverTest {
                                 && failed.reason().contains("must be one GPU or instance")));
     }
 
-    private static TrainingJob job(JobId id, String application) {
+    static TrainingJob job(JobId id, String application) {
         return new TrainingJob(
                 id,
                 new DomainId("d"),

@@ -1,5 +1,6 @@
 package io.lendstream.actuator.jobs;
 
+import static io.lendstream.actuator.jobs.ExampleJob.change;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -56,6 +57,23 @@ class JobFileTest {
 
         assertThat(file.membership().pending()).isNull();
         assertThat(written(file)).isEqualTo(TRAINING + "}");
+    }
+
+    @Test
+    void aJobOverSeveralMachinesKnowsThemAll() throws IOException {
+        String text = TRAINING
+                + ",\"machines\":{\"world\":{\"members\":[{\"node\":\"n1\",\"address\":\"10.0.0.1\",\"workers\":2},"
+                + "{\"node\":\"n2\",\"address\":\"n2\",\"workers\":1}],\"self\":1,\"port\":29517},\"runs\":\"test/1/1\"}}";
+
+        JobFile file = read(text);
+
+        assertThat(file.world())
+                .contains(new World(
+                        List.of(new World.Member("n1", "10.0.0.1", 2), new World.Member("n2", "n2", 1)), 1, 29517));
+        assertThat(file.runs()).contains(change(1));
+        assertThat(written(file)).isEqualTo(text);
+        assertThat(read(TRAINING + "}").world()).isEmpty();
+        assertThat(read(TRAINING + "}").runs()).isEmpty();
     }
 
     @Test

@@ -256,14 +256,14 @@ class NodeMembership:
 class PlainMembership:
     """The ranks that the environment names, as torchrun sets it, for as long as the process lives.
 
-    SIGTERM ends training after the current step, on all ranks, with a checkpoint.
+    SIGTERM ends training after the current step, on all ranks, with a checkpoint. While it waits for the other ranks,
+    which may be on machines that are late, SIGTERM ends the process at once.
     """
 
     def __init__(self, backend: str, device: torch.device, observer: Optional[Connection]) -> None:
         self.stopping = False
         self._backend, self._device = backend, device
         self._observer = observer
-        signal.signal(signal.SIGTERM, self._stop)
 
     def join(self) -> Seat:
         store: Any = dist.HashStore()
@@ -272,6 +272,7 @@ class PlainMembership:
             store, rank, size = next(dist.rendezvous("env://"))
         self._group = Group(self._backend, dist.PrefixStore("lendstream", store), rank, size, self._device)
         self._store = store  # with static rendezvous it lives in rank 0, and must be kept
+        signal.signal(signal.SIGTERM, self._stop)
         transfers = tuple((0, receiver) for receiver in range(1, size))
         return Seat(Plan(1, "start", rank, size, (), transfers, _batching_of_environment()), self._group)
 

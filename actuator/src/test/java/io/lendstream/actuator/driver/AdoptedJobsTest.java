@@ -6,6 +6,13 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.afe.RescaleCosts;
@@ -97,6 +104,40 @@ class AdoptedJobsTest extends AdoptionFixture {
 
         driver.take(place(3, Orders.JOB, Orders.gpus("GPU-a"), Orders.gpus("GPU-c", "GPU-d"), adopted));
         await().atMost(ofSeconds(10)).until(() -> started().contains("GPU-a of 1"));
+    }
+
+    @Test
+    void aJobThatGetsGpusOfAnotherMachineIsStartedAgainAlthoughItKeepsThoseOfThisOne() throws Exception {
+        driver.close();
+        machine = Optional.of(new Machine(new NodeId("n1"), new RendezvousPorts(29500, 29999)));
+        driver = opened();
+        for (String node : List.of("n1", "n2")) {
+            nodes.put(
+                    new GpuId("GPU-" + node),
+                    new Node(
+                            new NodeId(node),
+                            new DomainId("d"),
+                            Pool.TRAINING,
+                            "boot",
+                            Orders.BY,
+                            NodeStatus.READY,
+                            List.of()));
+        }
+        writeProgram();
+        Adopted adopted = takenOver(stranger(CHECKPOINTS), "GPU-n1");
+
+        driver.take(new Order.Place(
+                Orders.decision(2),
+                Orders.JOB,
+                Orders.gpus("GPU-n1"),
+                List.of(),
+                Optional.of(new Allocation(Orders.gpus("GPU-n1", "GPU-n2"), 16, 0, 1, Mechanism.RESTART)),
+                Orders.BY,
+                List.of(),
+                List.of(adopted)));
+
+        awaitStarted("GPU-n1 of 2");
+        assertThat(folder.resolve("strangers/checkpoint")).hasContent("saved\n");
     }
 
     @Test

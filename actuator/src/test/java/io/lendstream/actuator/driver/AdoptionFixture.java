@@ -12,6 +12,7 @@ import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.Node;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -40,6 +41,8 @@ abstract class AdoptionFixture {
     final Map<JobId, TrainingJob> submitted = new ConcurrentHashMap<>();
     RecordingListener heard = new RecordingListener();
     Strangers strangers;
+    final Map<GpuId, Node> nodes = new ConcurrentHashMap<>();
+    Optional<Machine> machine = Optional.empty();
     ProcessDriver driver;
 
     @BeforeEach
@@ -62,12 +65,17 @@ abstract class AdoptionFixture {
             public Optional<Device> device(GpuId unit) {
                 return Optional.empty();
             }
+
+            @Override
+            public Optional<Node> node(GpuId unit) {
+                return Optional.ofNullable(nodes.get(unit));
+            }
         };
         return new ProcessDriver(
                 new Programs(folder.resolve("programs"), false),
                 folder.resolve("state"),
                 CleanEnvironment.of(Map.of("PATH", System.getenv("PATH")), List.of()),
-                Optional.empty(),
+                machine,
                 surroundings,
                 heard,
                 InstantSource.system());

@@ -87,7 +87,7 @@ class TwoMachinesTest extends InJobDirectory {
     }
 
     @ParameterizedTest
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "AFE")
+    @EnumSource
     void aJobGrowsToAnotherMachineLosesAWorkerThereAndComesBack(JobProgram.Mode mode) throws Exception {
         JobProgram program = new ExampleJob(log).mode(mode).program();
         try (var first = JobHost.open(state, heard);
@@ -95,6 +95,9 @@ class TwoMachinesTest extends InJobDirectory {
             first.start(ID, program, slots("0"), BATCHING, change(1));
             heard.await("applied 1");
             awaitStepsOf(1, 0);
+            heard.awaitUntil(
+                    () -> mode != JobProgram.Mode.AFE || Files.exists(log.resolve("checkpoint")),
+                    "a checkpoint, from which a job goes on that had changed in place");
 
             int port = freePort();
             second.start(ID, program, slots("1"), BATCHING, change(2), world(1, 1, port));

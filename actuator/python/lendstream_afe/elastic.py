@@ -290,6 +290,7 @@ class Elastic:
         self._membership.tell({"type": "stopped", "lastNanos": self.ended_nanos, "medianSeconds": median})
         if self.rank == 0:
             self._checkpoints.write(self._state.snapshot())
+        self._membership.wait_for_all()  # on another machine the job may go on as soon as its rank has left
         raise SystemExit(0)
 
 

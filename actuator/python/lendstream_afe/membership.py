@@ -295,8 +295,11 @@ class PlainMembership:
         if self._observer is not None:
             self._observer.send(message)
 
+    def wait_for_all(self) -> None:
+        self._group.sum(torch.zeros(1, device=self._device)).wait()
+
     def finish(self) -> None:
-        self._group.sum(torch.zeros(1, device=self._device)).wait()  # no rank leaves before the others have finished
+        self.wait_for_all()  # no rank leaves before the others have finished
         self.tell({"type": "bye"})
 
     def _stop(self, *_: Any) -> None:

@@ -108,8 +108,8 @@ final class Inventory implements ClusterLookup {
     }
 
     /**
-     * The declarations needed without a broker: the jobs and services that hold GPUs, and the nodes of these GPUs and of
-     * those that the same jobs have on other machines.
+     * The declarations needed without a broker: the jobs and services that hold GPUs, and the nodes of these GPUs and
+     * of those that the same jobs have on other machines.
      */
     ActuatorState.Known concerning(Actuation actuation) {
         Set<GpuId> units = new HashSet<>();

@@ -47,8 +47,7 @@ class InventoryTest {
                 List.of(),
                 false,
                 List.of());
-        Node node = new Node(
-                new NodeId(name), DOMAIN, Pool.TRAINING, "boot", NOON, NodeStatus.READY, List.of(gpu));
+        Node node = new Node(new NodeId(name), DOMAIN, Pool.TRAINING, "boot", NOON, NodeStatus.READY, List.of(gpu));
         inventory.know(node, any -> true);
         actuation.know(node);
     }
@@ -73,8 +72,7 @@ class InventoryTest {
                         NOON.plusSeconds(60),
                         false,
                         new Reason("test", "", Map.of(), List.of()),
-                        new Action.Resize(
-                                new JobId("job"), both, new Allocation(both, 8, 0, 1, Mechanism.RESTART))),
+                        new Action.Resize(new JobId("job"), both, new Allocation(both, 8, 0, 1, Mechanism.RESTART))),
                 NOON);
 
         assertThat(actuation.holdings()).hasSize(1);

@@ -53,7 +53,7 @@ public final class ProcessDriver implements Driver {
         this.plan = new ProcessPlan(programs, machine, surroundings);
         this.driverListener = driverListener;
         this.jobs = new TrainingProcesses(
-                programs, state.resolve(JOBS), environment, surroundings, worlds, driverListener, clock, later);
+                programs, state.resolve(JOBS), environment, worlds, driverListener, clock, later);
         this.adoptions = AdoptionHost.open(
                 state.resolve("adopted"), (tenant, end) -> later.execute(() -> gone(tenant, end)), clock);
         this.adopted = new AdoptedJobs(adoptions, jobs, driverListener);

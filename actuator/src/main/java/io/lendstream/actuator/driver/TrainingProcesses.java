@@ -9,7 +9,7 @@ import io.lendstream.actuator.jobs.JobListener;
 import io.lendstream.actuator.jobs.JobProgram;
 import io.lendstream.actuator.jobs.Slot;
 import io.lendstream.actuator.jobs.StepReport;
-import io.lendstream.actuator.jobs.World;
+import io.lendstream.actuator.jobs.WorldPart;
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Allocation;
@@ -79,13 +79,12 @@ final class TrainingProcesses implements AutoCloseable {
             Programs programs,
             Path state,
             CleanEnvironment environment,
-            ClusterLookup surroundings,
             Worlds worlds,
             DriverListener driverListener,
             InstantSource clock,
             Executor later) {
         this.programs = programs;
-        this.surroundings = surroundings;
+        this.surroundings = worlds.surroundings();
         this.worlds = worlds;
         this.kinds = new JobKinds(surroundings);
         this.driverListener = driverListener;
@@ -153,7 +152,7 @@ final class TrainingProcesses implements AutoCloseable {
         try {
             List<Slot> slots = DeviceSlots.of(place.units(), surroundings);
             Batching batching = batching(place);
-            Optional<World> world = worlds.of(place);
+            Optional<WorldPart> world = worlds.of(place);
             world.ifPresent(all -> LOG.info("{} by {}: {}", id, place.decision(), all.inWords()));
             Optional<String> refusal =
                     isRunning ? Optional.empty() : surroundings.job(id).flatMap(programs::refusal);

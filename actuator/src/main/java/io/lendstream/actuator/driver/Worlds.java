@@ -1,6 +1,6 @@
 package io.lendstream.actuator.driver;
 
-import io.lendstream.actuator.jobs.World;
+import io.lendstream.actuator.jobs.WorldPart;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.event.Node;
@@ -26,12 +26,17 @@ final class Worlds {
         this.surroundings = surroundings;
     }
 
+    /** The declarations of jobs and GPUs. */
+    ClusterLookup surroundings() {
+        return surroundings;
+    }
+
     /**
      * The world of an order; empty if the job is to run on this machine only, or not here.
      *
      * @throws Programs.ProgramException if the inventory lacks a GPU of the job
      */
-    Optional<World> of(Order.Place place) throws Programs.ProgramException {
+    Optional<WorldPart> of(Order.Place place) throws Programs.ProgramException {
         if (machine.isEmpty() || place.units().isEmpty() || place.allocation().isEmpty()) {
             return Optional.empty();
         }
@@ -44,23 +49,23 @@ final class Worlds {
         if (units.size() < 2 || !units.containsKey(here)) {
             return Optional.empty();
         }
-        List<World.Member> members = new ArrayList<>();
+        List<WorldPart.Member> members = new ArrayList<>();
         for (List<GpuId> each : units.values()) {
             members.add(member(each));
         }
         int self = units.headMap(here).size();
         GpuId first = units.values().iterator().next().get(0);
         int index = surroundings.device(first).map(Device::index).orElse(0);
-        return Optional.of(new World(
+        return Optional.of(new WorldPart(
                 members,
                 self,
                 machine.get().ports().port(index, place.decision().sequence())));
     }
 
-    private World.Member member(List<GpuId> units) throws Programs.ProgramException {
+    private WorldPart.Member member(List<GpuId> units) throws Programs.ProgramException {
         Node node = node(units.get(0));
         String name = node.nodeId().value();
-        return new World.Member(name, node.facts().labels().getOrDefault(ADDRESS, name), units.size());
+        return new WorldPart.Member(name, node.facts().labels().getOrDefault(ADDRESS, name), units.size());
     }
 
     private Node node(GpuId unit) throws Programs.ProgramException {

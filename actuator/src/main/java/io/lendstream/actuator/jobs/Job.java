@@ -82,7 +82,7 @@ final class Job {
      *
      * @param world the machines over which they train; empty if only on this one
      */
-    void resize(List<Slot> slots, Batching batching, DecisionId change, Optional<World> world) {
+    void resize(List<Slot> slots, Batching batching, DecisionId change, Optional<WorldPart> world) {
         if (target.isSupersededBy(change)) {
             reporter.failed("superseded by " + change);
         }
@@ -191,7 +191,7 @@ final class Job {
 
     private Map<String, String> network() {
         if (target.world().isEmpty()) {
-            return World.localNetwork();
+            return WorldPart.localNetwork();
         }
         Map<String, String> network = new TreeMap<>(target.world().get().network());
         network.keySet().removeAll(shared.environment().variables().keySet());

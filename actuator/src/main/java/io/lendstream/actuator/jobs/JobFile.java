@@ -90,8 +90,8 @@ record JobFile(
      * @param world the machines over which it is to train; absent if only on this one
      * @param runs the decision whose world the workers are part of; absent if they are part of none
      */
-    record Machines(@Nullable World world, @Nullable String runs) {
-        static @Nullable Machines of(Optional<World> world, Optional<DecisionId> runs) {
+    record Machines(@Nullable WorldPart world, @Nullable String runs) {
+        static @Nullable Machines of(Optional<WorldPart> world, Optional<DecisionId> runs) {
             return world.isEmpty() && runs.isEmpty()
                     ? null
                     : new Machines(
@@ -100,7 +100,7 @@ record JobFile(
     }
 
     /** The machines over which the job is to train; empty if only on this one. */
-    Optional<World> world() {
+    Optional<WorldPart> world() {
         return Optional.ofNullable(machines).flatMap(known -> Optional.ofNullable(known.world()));
     }
 

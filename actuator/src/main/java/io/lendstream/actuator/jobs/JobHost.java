@@ -128,7 +128,7 @@ public final class JobHost implements AutoCloseable {
             List<Slot> slots,
             Batching batching,
             DecisionId change,
-            Optional<World> world) {
+            Optional<WorldPart> world) {
         List<Slot> all = List.copyOf(slots);
         thread.submit(() -> {
             Job job = jobs.get(id);
@@ -161,7 +161,7 @@ public final class JobHost implements AutoCloseable {
      * @param world the machines over which it trains; empty if only on this one
      */
     public void resize(
-            JobId id, List<Slot> slotsAfterwards, Batching batching, DecisionId change, Optional<World> world) {
+            JobId id, List<Slot> slotsAfterwards, Batching batching, DecisionId change, Optional<WorldPart> world) {
         List<Slot> all = List.copyOf(slotsAfterwards);
         thread.submit(() -> {
             Job job = jobs.get(id);

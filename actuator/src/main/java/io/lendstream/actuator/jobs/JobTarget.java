@@ -19,7 +19,7 @@ final class JobTarget {
     private final Map<GpuId, Released> releases = new TreeMap<>();
 
     private Batching batching;
-    private Optional<World> world = Optional.empty();
+    private Optional<WorldPart> world = Optional.empty();
     private DecisionId change;
     private long askedNanos;
     private boolean settled;
@@ -72,7 +72,7 @@ final class JobTarget {
             Collection<Slot> slots,
             Batching nextBatching,
             DecisionId nextChange,
-            Optional<World> nextWorld,
+            Optional<WorldPart> nextWorld,
             long nowNanos) {
         settled = false;
         world = nextWorld;
@@ -123,7 +123,7 @@ final class JobTarget {
     }
 
     /** The machines over which the job is to train; empty if only on this one. */
-    Optional<World> world() {
+    Optional<WorldPart> world() {
         return world;
     }
 

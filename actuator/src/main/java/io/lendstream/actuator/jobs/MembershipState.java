@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param epoch the last membership epoch that was begun; 0 for a job without any
  * @param members workers that train, by rank
  * @param pending the transition to the next epoch, if workers may already enter it
- * @param world the decision whose {@link World} the workers are part of; empty on one machine
+ * @param world the decision whose {@link WorldPart} the workers are part of; empty on one machine
  */
 record MembershipState(
         Batching applied,

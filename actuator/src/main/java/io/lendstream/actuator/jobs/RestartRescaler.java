@@ -20,9 +20,9 @@ import java.util.TreeMap;
  * new launcher is started for another number. So it never waits for more workers to join (its last-call timeout, 30 s
  * by default), does not count a departure as a restart, and keeps its store on this node rather than in a rank.
  *
- * <p>A job over several machines has such a rescaler on each, and they do not talk to each other. What one machine has
- * been told already, such as the next change, reaches another as the end of its own workers. So after an end of workers
- * that this machine did not ask for, it waits for a while for a change of its own before it draws conclusions.
+ * <p>A job over several machines has such a rescaler on each, and they do not talk to each other. A change that one
+ * machine knows already ends the workers of another too. So after an end of workers that this machine did not ask for, it
+ * waits for a while for a change before it draws conclusions.
  */
 final class RestartRescaler implements Rescaler {
     private static final String LOCAL = "127.0.0.1";
@@ -153,7 +153,7 @@ final class RestartRescaler implements Rescaler {
             failed = false;
             return false;
         }
-        boolean leads = target.world().filter(World::leads).isPresent();
+        boolean leads = target.world().filter(WorldPart::leads).isPresent();
         Duration since = Duration.ofNanos(job.nowNanos() - endedNanos);
         boolean isRecent = since.compareTo(LAG) < 0;
         if (finished && stopped) {
@@ -216,7 +216,7 @@ final class RestartRescaler implements Rescaler {
      * How the launchers of several machines meet. They restart workers together if some fail, which no launcher alone
      * can do.
      */
-    private List<String> meeting(World all) {
+    private List<String> meeting(WorldPart all) {
         DecisionId change = target.change();
         long patience = MEETING.plus(job.program().grace()).toSeconds();
         return List.of(
@@ -230,11 +230,11 @@ final class RestartRescaler implements Rescaler {
 
     /** A worker for each slot, until one cannot be started; returns whether all were. */
     private boolean startRanks(List<Slot> slots) {
-        Optional<World> all = target.world();
-        int first = all.map(World::firstRank).orElse(0);
-        String size = Integer.toString(all.map(World::size).orElse(slots.size()));
-        String master = all.map(World::master).orElse(LOCAL);
-        String port = Integer.toString(all.map(World::port).orElseGet(RestartRescaler::freePort));
+        Optional<WorldPart> all = target.world();
+        int first = all.map(WorldPart::firstRank).orElse(0);
+        String size = Integer.toString(all.map(WorldPart::size).orElse(slots.size()));
+        String master = all.map(WorldPart::master).orElse(LOCAL);
+        String port = Integer.toString(all.map(WorldPart::port).orElseGet(RestartRescaler::freePort));
         for (int local = 0; local < slots.size(); local++) {
             Map<String, String> environment = new TreeMap<>(Map.of(
                     "LENDSTREAM_AFE_MODE",

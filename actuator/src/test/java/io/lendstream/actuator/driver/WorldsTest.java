@@ -3,7 +3,7 @@ package io.lendstream.actuator.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.actuator.jobs.World;
+import io.lendstream.actuator.jobs.WorldPart;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Mechanism;
@@ -88,11 +88,11 @@ class WorldsTest {
     void allMachinesOfAJobDeriveTheSameWorldEachWithItsOwnPart() throws Exception {
         List<GpuId> all = Orders.gpus("a1", "a2", "b0");
 
-        World first = on("n1").of(order(all, "a1", "a2")).orElseThrow();
-        World second = on("n2").of(order(all, "b0")).orElseThrow();
+        WorldPart first = on("n1").of(order(all, "a1", "a2")).orElseThrow();
+        WorldPart second = on("n2").of(order(all, "b0")).orElseThrow();
 
         assertThat(first.members())
-                .containsExactly(new World.Member("n1", "n1", 2), new World.Member("n2", "10.0.0.2", 1))
+                .containsExactly(new WorldPart.Member("n1", "n1", 2), new WorldPart.Member("n2", "10.0.0.2", 1))
                 .isEqualTo(second.members());
         assertThat(first.port())
                 .as("of the first GPU, which has index 1")
@@ -123,7 +123,7 @@ class WorldsTest {
 
     @Test
     void aUnitThatThisMachineDoesNotGiveIsStillCountedOn() throws Exception {
-        World world = on("n1").of(order(Orders.gpus("a0", "a1", "b0"), "a1")).orElseThrow();
+        WorldPart world = on("n1").of(order(Orders.gpus("a0", "a1", "b0"), "a1")).orElseThrow();
 
         assertThat(world.members().get(0).workers()).isEqualTo(2);
     }

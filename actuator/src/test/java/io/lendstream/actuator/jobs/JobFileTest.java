@@ -68,8 +68,8 @@ class JobFileTest {
         JobFile file = read(text);
 
         assertThat(file.world())
-                .contains(new World(
-                        List.of(new World.Member("n1", "10.0.0.1", 2), new World.Member("n2", "n2", 1)), 1, 29517));
+                .contains(new WorldPart(
+                        List.of(new WorldPart.Member("n1", "10.0.0.1", 2), new WorldPart.Member("n2", "n2", 1)), 1, 29517));
         assertThat(file.runs()).contains(change(1));
         assertThat(written(file)).isEqualTo(text);
         assertThat(read(TRAINING + "}").world()).isEmpty();

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 
 /** The part of one machine of a job over several; the others are not there. They need no PyTorch. */
 class SpreadJobTest extends InJobDirectory {
-    private static final List<World.Member> MEMBERS =
-            List.of(new World.Member("n1", "10.0.0.1", 2), new World.Member("n2", "fd00::2", 1));
+    private static final List<WorldPart.Member> MEMBERS =
+            List.of(new WorldPart.Member("n1", "10.0.0.1", 2), new WorldPart.Member("n2", "fd00::2", 1));
 
     private final AtomicLong now = new AtomicLong(System.nanoTime());
     private Path log = Path.of("");
@@ -40,8 +40,8 @@ class SpreadJobTest extends InJobDirectory {
         delete(log);
     }
 
-    private static Optional<World> world(int self) {
-        return Optional.of(new World(MEMBERS, self, 29517));
+    private static Optional<WorldPart> world(int self) {
+        return Optional.of(new WorldPart(MEMBERS, self, 29517));
     }
 
     /** A worker notes its variables, and then waits for the file that tells its exit status. */
@@ -122,7 +122,7 @@ class SpreadJobTest extends InJobDirectory {
         Job part = started(1, "4");
         awaitStarts(1);
 
-        part.resize(slots("4"), BATCHING, change(2), Optional.of(new World(MEMBERS, 1, 29518)));
+        part.resize(slots("4"), BATCHING, change(2), Optional.of(new WorldPart(MEMBERS, 1, 29518)));
         awaitNoWorkerOfBefore();
 
         assertThat(starts().get(1)).endsWith(" 29518 1");
@@ -322,9 +322,9 @@ class SpreadJobTest extends InJobDirectory {
                 Duration.ofSeconds(20));
         Job part = new Job(ID, program, BATCHING, change(7), home, shared, heard);
         job = Optional.of(part);
-        List<World.Member> members =
-                List.of(new World.Member("n1", "fd00::1", 2), new World.Member("n2", "10.0.0.2", 1));
-        part.resize(slots("4"), BATCHING, change(7), Optional.of(new World(members, 1, 29517)));
+        List<WorldPart.Member> members =
+                List.of(new WorldPart.Member("n1", "fd00::1", 2), new WorldPart.Member("n2", "10.0.0.2", 1));
+        part.resize(slots("4"), BATCHING, change(7), Optional.of(new WorldPart(members, 1, 29517)));
         part.advance();
         heard.awaitUntil(() -> Files.exists(log.resolve("launched")), "the launcher");
 

@@ -57,9 +57,9 @@ class TwoMachinesTest extends InJobDirectory {
         }
     }
 
-    private static Optional<World> world(int self, int onSecond, int port) {
-        return Optional.of(new World(
-                List.of(new World.Member("n1", "127.0.0.1", 1), new World.Member("n2", "127.0.0.2", onSecond)),
+    private static Optional<WorldPart> world(int self, int onSecond, int port) {
+        return Optional.of(new WorldPart(
+                List.of(new WorldPart.Member("n1", "127.0.0.1", 1), new WorldPart.Member("n2", "127.0.0.2", onSecond)),
                 self,
                 port));
     }
@@ -160,6 +160,31 @@ class TwoMachinesTest extends InJobDirectory {
 
         assertThat(other.lines()).contains("released gpu1 by 2");
         assertThat(steps().schedule().stream().mapToInt(List::size).sum()).isEqualTo(ExampleJob.SAMPLES);
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "AFE")
+    void theFirstMachineLeavesAndTheOtherGoesOnFromWhatItWroteLast(JobProgram.Mode mode) throws Exception {
+        JobProgram program = new ExampleJob(log).mode(mode).program();
+        int port = freePort();
+        try (var first = JobHost.open(state, heard);
+                var second = JobHost.open(otherState, other)) {
+            first.start(ID, program, slots("0"), BATCHING, change(1), world(0, 1, port));
+            second.start(ID, program, slots("1"), BATCHING, change(1), world(1, 1, port));
+            awaitStepsOf(2, 0);
+
+            long left = since();
+            second.resize(ID, slots("1"), BATCHING, change(2));
+            first.stop(ID, change(2));
+            heard.await("exited 0");
+            other.await("applied 2");
+            awaitStepsOf(1, left);
+            second.stop(ID, change(3));
+            other.await("exited 0");
+        }
+
+        assertThat(steps().stepsDoneAgain()).isZero();
+        assertThat(heard.lines()).contains("released gpu0 by 2");
     }
 
     @ParameterizedTest

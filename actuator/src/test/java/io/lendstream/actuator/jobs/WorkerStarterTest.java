@@ -21,7 +21,7 @@ class WorkerStarterTest {
         JobProgram program =
                 JobProgram.of(JobProgram.Mode.AFE, List.of("train"), HOME).with(ofProgram);
         return new WorkerStarter(ExampleJob.ID, program, HOME, shared)
-                .environment(identity, new Batching(4, 2, 0.5), World.localNetwork(), ofMode);
+                .environment(identity, new Batching(4, 2, 0.5), WorldPart.localNetwork(), ofMode);
     }
 
     @Test

@@ -27,6 +27,11 @@ public record ActuatorDescription(
         }
     }
 
+    /** Whether it starts processes on one machine only. */
+    public boolean isOfOneMachine() {
+        return driver.equals("process") && nodes.size() == 1;
+    }
+
     /** Whether another description says the same at another time. */
     public boolean repeats(ActuatorDescription other) {
         return actuator.equals(other.actuator)

@@ -205,7 +205,7 @@ final class GroupSupply {
     }
 
     private boolean isOnNodeFor(ReplicaShape shape, GpuState unit) {
-        return shape.nodes() == 1 || scopes.abilities(unit.nodeId()).spansNodes();
+        return shape.nodes() == 1 || scopes.spansReplicas(unit.nodeId());
     }
 
     private boolean isWithinQuota(ServiceState service, RoleSupply role, UnitSet set, List<UnitSet> waits) {

@@ -165,6 +165,15 @@ public final class ActuatorScopes {
         return only(node).map(ActuatorDescription::abilities).orElse(Abilities.USUAL);
     }
 
+    /**
+     * Whether a replica of a service may have units of a node together with those of others. An actuator of one machine
+     * starts each replica on this machine, although jobs may span several.
+     */
+    public boolean spansReplicas(NodeId node) {
+        return abilities(node).spansNodes()
+                && only(node).filter(ActuatorDescription::isOfOneMachine).isEmpty();
+    }
+
     /** The same scopes follow from the same descriptions. */
     @Override
     public boolean equals(@Nullable Object other) {

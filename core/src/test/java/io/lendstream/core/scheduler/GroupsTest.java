@@ -9,6 +9,8 @@ import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.Abilities;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.ReplicaShape;
@@ -110,6 +112,24 @@ class GroupsTest {
         assertThat(gpu(story, "infer-g0").failedBinds()).isZero();
         assertThat(gpu(story, "infer-g1").failedBinds()).isEqualTo(1);
         assertThat(story.count("serving")).isZero();
+    }
+
+    /** Each starts its own processes, so a replica would be two that know nothing of each other. */
+    @Test
+    void noReplicaIsOverMachinesWhoseActuatorsStartProcesses() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer-a", Pool.INFERENCE, 2)
+                .node("infer-b", Pool.INFERENCE, 2);
+        for (String node : List.of("infer-a", "infer-b")) {
+            story.tell(new ActuatorDescription(
+                    "on-" + node, Scenario.DOMAIN, story.now(), "process", List.of(new NodeId(node)), Abilities.USUAL));
+        }
+
+        declared(story, 0, WIDE).rate("chat", 10);
+        assertThat(story.count("free")).isEqualTo(4);
+
+        declared(story, 0, TP2).rate("chat", 10);
+        assertThat(serve(story).gpus()).hasSize(2);
     }
 
     @Test

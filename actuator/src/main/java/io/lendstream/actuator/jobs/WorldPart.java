@@ -17,10 +17,10 @@ import java.util.Optional;
  * @param self this machine among them, from 0
  * @param port the port of the rendezvous on the first machine
  */
-public record World(List<Member> members, int self, int port) {
+public record WorldPart(List<Member> members, int self, int port) {
     private static final String INTERFACE = "GLOO_SOCKET_IFNAME";
 
-    public World {
+    public WorldPart {
         members = List.copyOf(members);
     }
 

@@ -52,8 +52,8 @@ public final class ProcessDriver implements Driver {
         Worlds worlds = new Worlds(machine, surroundings);
         this.plan = new ProcessPlan(programs, machine, surroundings);
         this.driverListener = driverListener;
-        this.jobs = new TrainingProcesses(
-                programs, state.resolve(JOBS), environment, worlds, driverListener, clock, later);
+        this.jobs =
+                new TrainingProcesses(programs, state.resolve(JOBS), environment, worlds, driverListener, clock, later);
         this.adoptions = AdoptionHost.open(
                 state.resolve("adopted"), (tenant, end) -> later.execute(() -> gone(tenant, end)), clock);
         this.adopted = new AdoptedJobs(adoptions, jobs, driverListener);

@@ -21,8 +21,8 @@ import java.util.TreeMap;
  * by default), does not count a departure as a restart, and keeps its store on this node rather than in a rank.
  *
  * <p>A job over several machines has such a rescaler on each, and they do not talk to each other. A change that one
- * machine knows already ends the workers of another too. So after an end of workers that this machine did not ask for, it
- * waits for a while for a change before it draws conclusions.
+ * machine knows already ends the workers of another too. So after an end of workers that this machine did not ask for,
+ * it waits for a while for a change before it draws conclusions.
  */
 final class RestartRescaler implements Rescaler {
     private static final String LOCAL = "127.0.0.1";

@@ -123,7 +123,8 @@ class WorldsTest {
 
     @Test
     void aUnitThatThisMachineDoesNotGiveIsStillCountedOn() throws Exception {
-        WorldPart world = on("n1").of(order(Orders.gpus("a0", "a1", "b0"), "a1")).orElseThrow();
+        WorldPart world =
+                on("n1").of(order(Orders.gpus("a0", "a1", "b0"), "a1")).orElseThrow();
 
         assertThat(world.members().get(0).workers()).isEqualTo(2);
     }

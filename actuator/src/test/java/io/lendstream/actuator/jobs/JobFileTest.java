@@ -69,7 +69,9 @@ class JobFileTest {
 
         assertThat(file.world())
                 .contains(new WorldPart(
-                        List.of(new WorldPart.Member("n1", "10.0.0.1", 2), new WorldPart.Member("n2", "n2", 1)), 1, 29517));
+                        List.of(new WorldPart.Member("n1", "10.0.0.1", 2), new WorldPart.Member("n2", "n2", 1)),
+                        1,
+                        29517));
         assertThat(file.runs()).contains(change(1));
         assertThat(written(file)).isEqualTo(text);
         assertThat(read(TRAINING + "}").world()).isEmpty();

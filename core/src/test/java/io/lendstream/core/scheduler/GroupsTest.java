@@ -9,13 +9,13 @@ import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.decision.ReplicaId;
 import io.lendstream.core.decision.ReplicaUnits;
 import io.lendstream.core.event.Abilities;
-import io.lendstream.core.id.NodeId;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.ReplicaShape;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
@@ -117,9 +117,8 @@ class GroupsTest {
     /** Each starts its own processes, so a replica would be two that know nothing of each other. */
     @Test
     void noReplicaIsOverMachinesWhoseActuatorsStartProcesses() {
-        Scenario story = Scenario.of("deepboot")
-                .node("infer-a", Pool.INFERENCE, 2)
-                .node("infer-b", Pool.INFERENCE, 2);
+        Scenario story =
+                Scenario.of("deepboot").node("infer-a", Pool.INFERENCE, 2).node("infer-b", Pool.INFERENCE, 2);
         for (String node : List.of("infer-a", "infer-b")) {
             story.tell(new ActuatorDescription(
                     "on-" + node, Scenario.DOMAIN, story.now(), "process", List.of(new NodeId(node)), Abilities.USUAL));

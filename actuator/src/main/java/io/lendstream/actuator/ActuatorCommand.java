@@ -11,7 +11,6 @@ import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.time.TimeMode;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,8 +31,6 @@ import picocli.CommandLine.Option;
             "      --state-dir /var/lib/lendstream"
         })
 final class ActuatorCommand extends ServiceCommand {
-    private static final Duration PATIENCE = Duration.ofMillis(200);
-
     @Option(
             names = "--driver",
             paramLabel = "NAME",
@@ -75,6 +72,10 @@ final class ActuatorCommand extends ServiceCommand {
     @Override
     protected void check(ServiceContext context) {
         ActuatorSettings settings = ActuatorSettings.of(context.settings());
+        if (context.isVirtual() && settings.standby()) {
+            throw new SettingsException(
+                    "time is virtual, but actuator.standby is true, which needs the wall clock. Leave actuator.standby out, or use time=wall.");
+        }
         if (context.isVirtual() && settings.driven().isPresent()) {
             throw new SettingsException(
                     "time is virtual, but actuator.driver is %s, which needs the wall clock. Use the simulated driver, or time=wall."
@@ -82,57 +83,37 @@ final class ActuatorCommand extends ServiceCommand {
         }
     }
 
-    /** With saved state the actuator starts without a broker, and waits for it while it works. */
+    /**
+     * With saved state the actuator starts without a broker, and waits for it while it works. With standby instances it
+     * cannot know without the broker whether its state is the newest.
+     */
     @Override
     protected boolean needsKafka(Settings settings) {
         return settings.get(CommonKeys.TIME) == TimeMode.VIRTUAL
+                || settings.get(ActuatorSettings.STANDBY)
                 || !ActuatorService.canStartAlone(ActuatorSettings.of(settings));
     }
 
     @Override
     protected int serve(ServiceContext context) {
-        return context.isVirtual() ? serveVirtually(context) : serveByTheClock(context);
+        ActuatorSettings settings = ActuatorSettings.of(context.settings());
+        var instances = new Instances(context, settings);
+        instances.withTheStateDirectory(
+                context.isVirtual() ? () -> serveVirtually(context, settings) : instances::serve);
+        return DONE;
     }
 
-    private static int serveVirtually(ServiceContext context) {
-        ActuatorSettings settings = ActuatorSettings.of(context.settings());
+    private static void serveVirtually(ServiceContext context, ActuatorSettings settings) {
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
             var transport = new DirectTransport(settings.name(), reader, writer, () -> context.reader(writer));
-            return run(
-                    context,
-                    ActuatorService.accelerated(
-                            settings, transport, context.health(), context.metrics(), InstantSource.system()));
+            var service = ActuatorService.accelerated(
+                    settings, transport, context.health(), context.metrics(), InstantSource.system());
+            service.start(context.stop()::isRequested);
+            while (!context.stop().isRequested()) {
+                service.turn(Instances.PATIENCE);
+            }
+            service.finish();
         }
-    }
-
-    private static int serveByTheClock(ServiceContext context) {
-        ActuatorSettings settings = ActuatorSettings.of(context.settings());
-        var outbox = new ReportOutbox();
-        context.metrics().more().counter("lendstream.dropped.reports", List.of(), outbox, ReportOutbox::droppedReports);
-        context.metrics()
-                .more()
-                .counter("lendstream.dropped.progress", List.of(), outbox, ReportOutbox::droppedProgress);
-        try (KafkaClients clients = new KafkaClients(context, settings.name(), ActuatorService.TOPICS);
-                var transport = new BackgroundTransport(
-                        settings.name(),
-                        clients,
-                        context.settings().get(CommonKeys.CONNECT_TIMEOUT),
-                        settings.stateDir().map(directory -> context.topics().prefix() + "actuator-"),
-                        outbox)) {
-            return run(
-                    context,
-                    ActuatorService.byWallClock(
-                            settings, transport, context.health(), context.metrics(), InstantSource.system()));
-        }
-    }
-
-    private static int run(ServiceContext context, ActuatorService service) {
-        service.start(context.stop()::isRequested);
-        while (!context.stop().isRequested()) {
-            service.turn(PATIENCE);
-        }
-        service.finish();
-        return DONE;
     }
 }

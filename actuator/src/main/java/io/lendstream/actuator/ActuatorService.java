@@ -1,5 +1,6 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.standby.Active;
 import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
@@ -67,10 +68,21 @@ final class ActuatorService implements RecordTransport.Routes {
         this.health = health;
     }
 
+    /** An actuator that uses the wall clock, and has no standby instances. */
+    static ActuatorService byWallClock(
+            ActuatorSettings settings,
+            RecordTransport transport,
+            Health health,
+            MeterRegistry metrics,
+            InstantSource wallClock) {
+        return byWallClock(settings, transport, Active.ALONE, health, metrics, wallClock);
+    }
+
     /** An actuator that uses the wall clock. */
     static ActuatorService byWallClock(
             ActuatorSettings settings,
             RecordTransport transport,
+            Active active,
             Health health,
             MeterRegistry metrics,
             InstantSource wallClock) {
@@ -79,7 +91,7 @@ final class ActuatorService implements RecordTransport.Routes {
         var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
         var known = new KnownDeclarations(inventory, new SelfDescription(settings), new FoundTenants(settings));
         var declarations = new DeclarationIntake(settings, processor, known);
-        var turns = new WallClockTurns(settings, transport, processor, known, saver, wallClock);
+        var turns = new WallClockTurns(settings, transport, processor, known, saver, active, wallClock);
         return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }
 
@@ -124,11 +136,7 @@ final class ActuatorService implements RecordTransport.Routes {
      */
     void start(BooleanSupplier stopped) {
         health.notReady("catching up with the topics");
-        ActuatorState state = saver.load();
-        processor.restore(state);
-        turns.restore(state);
-        state.alone().map(ActuatorState.Alone::known).ifPresent(declarations::restore);
-        transport.start(state, this, stopped);
+        catchUp(stopped);
         if (stopped.getAsBoolean()) {
             return;
         }
@@ -143,6 +151,25 @@ final class ActuatorService implements RecordTransport.Routes {
                 settings.driver().name().toLowerCase(Locale.ROOT) + (settings.dryRun() ? " (dry run)" : ""),
                 turns.mode().name().toLowerCase(Locale.ROOT));
         tellHealth();
+    }
+
+    private void catchUp(BooleanSupplier stopped) {
+        ActuatorState state = saver.load();
+        processor.restore(state);
+        turns.restore(state);
+        state.alone().map(ActuatorState.Alone::known).ifPresent(declarations::restore);
+        transport.start(state, this, stopped);
+    }
+
+    /**
+     * Brings the saved state up to the topics, as a standby instance does: it gives no order and sends no report. A
+     * report that the active instance owes is saved.
+     */
+    void follow(BooleanSupplier stopped) {
+        catchUp(stopped);
+        if (processor.hasCaughtUp()) {
+            saver.save(turns.answered());
+        }
     }
 
     /** Runs one turn: reads records, executes orders, publishes reports. */
@@ -175,6 +202,15 @@ final class ActuatorService implements RecordTransport.Routes {
                     saver.hasFile() ? "; they are kept for the next start" : "");
         }
         saver.save(turns.answered());
+    }
+
+    /**
+     * Ends after another instance has become active: jobs and replicas continue to run, and what is not saved or sent
+     * is left to the other one.
+     */
+    void abandon() {
+        health.notReady("another instance is active now");
+        turns.close();
     }
 
     /** The orders in progress. */

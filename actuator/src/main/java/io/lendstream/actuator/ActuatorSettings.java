@@ -40,6 +40,7 @@ import org.slf4j.LoggerFactory;
  * @param name its name in reports; a restart under the same name continues from the saved state
  * @param domains domains whose decisions it executes; empty for all
  * @param scope nodes whose decisions it executes
+ * @param standby whether other instances of the same name take over
  * @param stateDir directory for its state; without it, each start reads the topics from the beginning
  * @param dryRun whether decisions are only logged, and reported as in force at once
  * @param leaseNotice how long a job may take to leave a GPU after its lease has expired
@@ -51,6 +52,7 @@ record ActuatorSettings(
         String name,
         List<DomainId> domains,
         NodeScope scope,
+        boolean standby,
         Optional<Path> stateDir,
         DriverKind driver,
         boolean dryRun,
@@ -75,6 +77,10 @@ record ActuatorSettings(
                     ".",
                     "Directory of its state. Without it the actuator reads the topics from the beginning at start.")
             .optional();
+    static final Key<Boolean> STANDBY = Key.flag(
+            "actuator.standby",
+            false,
+            "Whether instances with this name, also on other machines, are one actuator, of which one is active. Not with the process driver.");
     static final Key<DriverKind> DRIVER =
             Key.choice("actuator.driver", DriverKind.SIMULATED, "Driver that executes decisions.");
     static final Key<LeastLoan> GRANULARITY = Key.choice(
@@ -172,6 +178,7 @@ record ActuatorSettings(
             DOMAINS,
             NODES,
             STATE_DIR,
+            STANDBY,
             DRIVER,
             GRANULARITY,
             GROUP_LABEL,
@@ -209,10 +216,16 @@ record ActuatorSettings(
         Optional<Path> stateDir = settings.get(STATE_DIR);
         NodeScope scope = NodeScope.of(settings, driver);
         Abilities abilities = abilities(settings, driver, scope);
+        boolean standby = settings.get(STANDBY);
+        if (standby && driver == DriverKind.PROCESS) {
+            throw new SettingsException(
+                    "actuator.standby is true, but actuator.driver is process, whose jobs and replicas run on this machine only. Leave actuator.standby out: a second instance with the same actuator.state-dir takes over on this machine.");
+        }
         return new ActuatorSettings(
                 dryRun ? name + " (dry run)" : name,
                 settings.get(DOMAINS).stream().map(DomainId::new).toList(),
                 scope,
+                standby,
                 stateDir,
                 driver,
                 dryRun,

@@ -1,5 +1,6 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.standby.Active;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.TrainingProgress;
@@ -25,14 +26,36 @@ final class BackgroundTransport implements RecordTransport {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundTransport.class);
     private static final int MOST_CALLS = 10_000;
     private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration ENDING = Duration.ofSeconds(1);
     private static final Duration CLOSING = Duration.ofSeconds(5);
 
     private final String actuator;
     private final Clients clients;
     private final Duration patience;
-    private final Optional<String> writerPrefix;
+    private final Writers writers;
     private final ReportOutbox outbox;
     private final BlockingQueue<Runnable> calls = new ArrayBlockingQueue<>(MOST_CALLS);
+
+    /**
+     * How the writers of reports are named.
+     *
+     * @param prefix prefix of transactional IDs
+     * @param isNamed whether the ID is known after a restart: from a state file, or by the actuator's name
+     * @param active whether this instance may write
+     */
+    record Writers(String prefix, boolean isNamed, Active active) {
+        /** The name after the prefix; empty for writers without transactions. */
+        private Optional<String> name(ActuatorState state) {
+            if (active.isFenced()) {
+                return Optional.of(state.actuator()); // all instances have one name, so that each fences the others
+            }
+            return isNamed
+                    ? Optional.of(state.alone()
+                            .map(ActuatorState.Alone::writer)
+                            .orElseGet(() -> UUID.randomUUID().toString()))
+                    : Optional.empty();
+        }
+    }
 
     private Map<String, Long> decisions = Map.of();
     private Optional<String> writer = Optional.empty();
@@ -46,15 +69,12 @@ final class BackgroundTransport implements RecordTransport {
      * Creates a transport that has not started.
      *
      * @param patience how long a start from saved state waits for a broker
-     * @param writerPrefix prefix of its transactional ID; empty for an actuator without a state file, which cannot
-     *     know its earlier ID after a restart
      */
-    BackgroundTransport(
-            String actuator, Clients clients, Duration patience, Optional<String> writerPrefix, ReportOutbox outbox) {
+    BackgroundTransport(String actuator, Clients clients, Duration patience, Writers writers, ReportOutbox outbox) {
         this.actuator = actuator;
         this.clients = clients;
         this.patience = patience;
-        this.writerPrefix = writerPrefix;
+        this.writers = writers;
         this.outbox = outbox;
     }
 
@@ -62,9 +82,7 @@ final class BackgroundTransport implements RecordTransport {
     public void start(ActuatorState state, Routes routes, BooleanSupplier stopped) {
         outbox.restore(state.outbox());
         decisions = new TreeMap<>(state.decisions());
-        writer = writerPrefix.map(prefix -> state.alone()
-                .map(ActuatorState.Alone::writer)
-                .orElseGet(() -> UUID.randomUUID().toString()));
+        writer = writers.name(state);
         Routes watched = new Routes() {
             @Override
             public void on(io.lendstream.service.kafka.RecordReader reader, java.util.concurrent.Executor to) {
@@ -78,7 +96,8 @@ final class BackgroundTransport implements RecordTransport {
             }
         };
         var incoming = new TopicPoller(clients, actuator, watched, outbox, decisions, calls, next -> decisions = next);
-        var outgoing = new ReportSender(clients, actuator, outbox, writer.map(name -> writerPrefix.orElse("") + name));
+        var outgoing = new ReportSender(
+                clients, actuator, outbox, writer.map(name -> writers.prefix() + name), writers.active());
         intake = incoming;
         delivery = outgoing;
         reading = thread("actuator-intake", incoming);
@@ -180,15 +199,20 @@ final class BackgroundTransport implements RecordTransport {
     public void close() {
         Optional.ofNullable(intake).ifPresent(TopicPoller::stop);
         Optional.ofNullable(delivery).ifPresent(ReportSender::stop);
+        await(ENDING); // a client that is interrupted while it closes logs an error
         for (Thread each : new Thread[] {reading, sending}) {
             if (each != null) {
                 each.interrupt();
             }
         }
+        await(CLOSING);
+    }
+
+    private void await(Duration longest) {
         for (Thread each : new Thread[] {reading, sending}) {
             if (each != null) {
                 try {
-                    each.join(CLOSING.toMillis());
+                    each.join(longest.toMillis());
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 }

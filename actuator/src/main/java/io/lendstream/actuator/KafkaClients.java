@@ -1,5 +1,7 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.standby.OneActiveAssignor;
+import io.lendstream.actuator.standby.StandbyGroup;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.schemas.registry.RegistrySettings;
@@ -16,10 +18,13 @@ import io.lendstream.service.settings.CommonKeys;
 import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -129,6 +134,34 @@ final class KafkaClients implements Clients, AutoCloseable {
 
     private RecordWriter writer(Map<String, Object> properties) {
         return RecordWriter.open(context.kafka(), properties, context.topics(), source());
+    }
+
+    /** The name of the group of an actuator's instances, and of the writer of their reports. */
+    static String instances(ServiceContext context, String actuator) {
+        return context.topics().prefix() + "actuator-" + actuator;
+    }
+
+    /** How long the broker waits for an instance that sends nothing. */
+    static Duration session(ServiceContext context) {
+        return Duration.ofMillis(
+                Long.parseLong(String.valueOf(group(context, "").get("session.timeout.ms"))));
+    }
+
+    /** A consumer by which an instance is a member of the group of its actuator's instances. */
+    static Consumer<byte[], byte[]> member(ServiceContext context, String actuator) {
+        return new KafkaConsumer<>(group(context, instances(context, actuator)));
+    }
+
+    private static Map<String, Object> group(ServiceContext context, String name) {
+        Map<String, Object> properties = context.kafka().consumer();
+        properties.putIfAbsent("session.timeout.ms", String.valueOf(StandbyGroup.SESSION.toMillis()));
+        properties.putIfAbsent("heartbeat.interval.ms", "1000");
+        properties.put("group.id", name);
+        properties.put("group.protocol", "classic"); // the protocol with an assignor of one's own
+        properties.put("partition.assignment.strategy", OneActiveAssignor.class.getName());
+        properties.keySet().removeAll(List.of("group.instance.id", "group.remote.assignor"));
+        properties.compute("client.id", (key, id) -> id + "-instances");
+        return properties;
     }
 
     private String source() {

@@ -49,6 +49,25 @@ record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
         return new OwnReports(own, reader.positions());
     }
 
+    /**
+     * Whether reports on the topic contradict a saved state: another instance has reported since, and the state has
+     * reports of its own that are not on the topic. Otherwise it is the newest state, or an earlier one from which the
+     * topics lead on.
+     *
+     * @param reader a reader that has not started; it is closed
+     */
+    static boolean contradict(ActuatorState saved, RecordReader reader, BooleanSupplier stopped) {
+        var outbox = new ReportOutbox();
+        outbox.restore(saved.outbox());
+        try (reader) {
+            OwnReports own = read(reader, saved.actuator(), saved.reports(), stopped);
+            boolean byAnother = !outbox.reconcile(own.reports(), own.end()).isEmpty();
+            return !stopped.getAsBoolean()
+                    && byAnother
+                    && !outbox.contents().reports().isEmpty();
+        }
+    }
+
     /** Reads all records that existed at the start, or until it is stopped. */
     static void readAll(RecordReader reader, BooleanSupplier stopped) {
         while (!reader.hasCaughtUp() && !stopped.getAsBoolean()) {

@@ -1,5 +1,6 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.standby.Active;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
@@ -21,6 +22,9 @@ import org.slf4j.LoggerFactory;
  * <p>Each report is on the topic exactly once. A batch is a transaction. A new writer with the same transactional ID,
  * even after a restart, fences the previous one, so nothing of the previous writer can arrive later. The sender then
  * reads the topic to find which reports are there, and sends only the others.
+ *
+ * <p>An instance with standby instances sends only while it is the active one, and the broker refuses its transactions
+ * afterwards.
  */
 final class ReportSender implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(ReportSender.class);
@@ -31,6 +35,7 @@ final class ReportSender implements Runnable {
     private final Clients clients;
     private final String actuator;
     private final ReportOutbox outbox;
+    private final Active active;
     private Optional<String> transactionalId;
     private @Nullable RecordWriter writer;
     private boolean singly;
@@ -39,11 +44,13 @@ final class ReportSender implements Runnable {
     private volatile boolean stopped;
 
     /** @param transactionalId a transactional ID that no other process uses; empty for none */
-    ReportSender(Clients clients, String actuator, ReportOutbox outbox, Optional<String> transactionalId) {
+    ReportSender(
+            Clients clients, String actuator, ReportOutbox outbox, Optional<String> transactionalId, Active active) {
         this.clients = clients;
         this.actuator = actuator;
         this.outbox = outbox;
         this.transactionalId = transactionalId;
+        this.active = active;
     }
 
     @Override
@@ -68,6 +75,10 @@ final class ReportSender implements Runnable {
      */
     void round(Duration patience) throws InterruptedException {
         if (!outbox.awaitSome(patience)) {
+            return;
+        }
+        if (!active.mayStart()) {
+            TimeUnit.NANOSECONDS.sleep(patience.toNanos());
             return;
         }
         try {
@@ -97,6 +108,9 @@ final class ReportSender implements Runnable {
         try {
             opened = clients.writer(transactionalId);
         } catch (TransactionalIdAuthorizationException e) {
+            if (active.isFenced()) {
+                throw e;
+            }
             LOG.warn(
                     "{} is not authorized for the transactional ID {}: a report may be duplicated if the actuator restarts while the broker is away. Allow it as in deploy/acl/actuator.acl.",
                     actuator,
@@ -129,7 +143,10 @@ final class ReportSender implements Runnable {
                             description));
         };
         if (transactionalId.isPresent()) {
-            open.inTransaction(writes);
+            open.inTransaction(() -> {
+                writes.run();
+                active.fence(open.client());
+            });
         } else {
             writes.run();
             open.flush();

@@ -71,6 +71,15 @@ final class StateFile {
         }
     }
 
+    /** Removes the saved state: the next start rebuilds it from the topics. */
+    void remove() {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot remove " + file, e);
+        }
+    }
+
     void save(ActuatorState state) {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         try {

@@ -2,6 +2,7 @@ package io.lendstream.actuator;
 
 import io.lendstream.actuator.driver.Driver;
 import io.lendstream.actuator.driver.DriverListener;
+import io.lendstream.actuator.standby.Active;
 import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
@@ -28,6 +29,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Turns by the wall clock: decisions are processed as they arrive, and orders are passed to the driver. Decisions and
  * reports are saved on disk before a report is sent or an order is passed on.
+ *
+ * <p>While another instance may be active, no decision is processed, and the driver starts nothing. Leases, notices and
+ * deadlines are enforced.
  */
 final class WallClockTurns implements Turns {
     private static final Logger LOG = LoggerFactory.getLogger(WallClockTurns.class);
@@ -41,12 +45,14 @@ final class WallClockTurns implements Turns {
     private final SelfDescription description;
     private final FoundTenants found;
     private final StateSaver saver;
+    private final Active active;
     private final InstantSource wallClock;
 
     private final Queue<DriverEvent> driverEvents = new ConcurrentLinkedQueue<>();
     private final Queue<TrainingProgress> progress = new ConcurrentLinkedQueue<>();
     private Optional<Driver> driver = Optional.empty();
     private Optional<Instant> stockedAt = Optional.empty();
+    private boolean mayStart = true;
 
     WallClockTurns(
             ActuatorSettings settings,
@@ -54,6 +60,7 @@ final class WallClockTurns implements Turns {
             DecisionProcessor processor,
             KnownDeclarations known,
             StateSaver saver,
+            Active active,
             InstantSource wallClock) {
         this.settings = settings;
         this.transport = transport;
@@ -62,6 +69,7 @@ final class WallClockTurns implements Turns {
         this.description = known.description();
         this.found = known.found();
         this.saver = saver;
+        this.active = active;
         this.wallClock = wallClock;
     }
 
@@ -83,6 +91,7 @@ final class WallClockTurns implements Turns {
     @Override
     public void resume() {
         driver = settings.driven().map(driven -> driven.maker().make(inventory, driverListener()));
+        driver.ifPresent(each -> each.startOnlyWhile(active::mayStart));
         found.use(driver.flatMap(Driver::finder));
         boolean isSeen = driver.map(Driver::seesWhatRuns).orElse(false);
         List<Order> standing = processor.actuation().resume(wallClock.instant(), isSeen);
@@ -126,7 +135,8 @@ final class WallClockTurns implements Turns {
         Instant now = wallClock.instant().truncatedTo(ChronoUnit.MILLIS);
         Actuation actuation = processor.actuation();
         var reports = new ArrayList<ActuationReport>();
-        if (processor.hasCaughtUp()) {
+        checkActive();
+        if (processor.hasCaughtUp() && mayStart) {
             reports.addAll(processor.takeAll(now));
         }
         for (DriverEvent driverEvent = driverEvents.poll(); driverEvent != null; driverEvent = driverEvents.poll()) {
@@ -150,6 +160,24 @@ final class WallClockTurns implements Turns {
         }
         transport.release();
         orders.forEach(this::order);
+    }
+
+    /** After a time without the group, the driver has dropped orders: it gets all that stand again. */
+    private void checkActive() {
+        boolean before = mayStart;
+        mayStart = active.mayStart();
+        if (before == mayStart) {
+            return;
+        }
+        if (!mayStart) {
+            LOG.warn(
+                    "{} cannot reach its group on the broker, so another instance may become active: it starts nothing, and still enforces leases, notices and deadlines",
+                    settings.name());
+            return;
+        }
+        LOG.info("{} is still the active instance and goes on", settings.name());
+        processor.actuation().orders().forEach(this::order);
+        processor.actuation().resume(wallClock.instant(), false).forEach(this::order);
     }
 
     /**

@@ -28,6 +28,21 @@ class ActuatorSettingsTest {
     Path folder;
 
     @Test
+    void processesOfOneMachineHaveNoStandbyOnOthers() {
+        assertThat(settings("actuator.standby=true", "actuator.driver=simulated")
+                        .standby())
+                .isTrue();
+        assertThatThrownBy(() -> settings(
+                        "actuator.standby=true",
+                        "actuator.driver=process",
+                        "actuator.state-dir=" + folder,
+                        "actuator.process.programs=" + folder))
+                .isInstanceOf(SettingsException.class)
+                .hasMessageContaining("actuator.standby is true, but actuator.driver is process")
+                .hasMessageContaining("actuator.state-dir takes over");
+    }
+
+    @Test
     void byDefaultDelaysAreRealisticAndAllDomainsAreItsOwn() {
         ActuatorSettings settings = settings();
 

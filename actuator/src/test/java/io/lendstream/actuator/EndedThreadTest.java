@@ -2,6 +2,7 @@ package io.lendstream.actuator;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.actuator.standby.Active;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
@@ -53,7 +54,11 @@ class EndedThreadTest {
     void anErrorWhileReadingEndsTheActuator() {
         long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
         try (var transport = new BackgroundTransport(
-                "actuator", OVERFLOWING, Duration.ofSeconds(1), Optional.empty(), new ReportOutbox())) {
+                "actuator",
+                OVERFLOWING,
+                Duration.ofSeconds(1),
+                new BackgroundTransport.Writers("", false, Active.ALONE),
+                new ReportOutbox())) {
             assertThatThrownBy(() ->
                             transport.start(ActuatorState.empty("actuator"), NOWHERE, () -> System.nanoTime() > end))
                     .hasRootCauseInstanceOf(StackOverflowError.class);

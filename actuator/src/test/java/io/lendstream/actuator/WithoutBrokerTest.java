@@ -3,6 +3,7 @@ package io.lendstream.actuator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lendstream.actuator.standby.Active;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
@@ -39,7 +40,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -313,7 +313,11 @@ class WithoutBrokerTest {
 
     private ActuatorService started(Clients by) {
         var transport = new BackgroundTransport(
-                "actuator", by, Duration.ofMillis(500), Optional.of("lendstream.actuator-"), new ReportOutbox());
+                "actuator",
+                by,
+                Duration.ofMillis(500),
+                new BackgroundTransport.Writers("lendstream.actuator-", true, Active.ALONE),
+                new ReportOutbox());
         open.add(transport);
         return started(settings(), transport);
     }

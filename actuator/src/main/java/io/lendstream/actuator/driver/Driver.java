@@ -5,6 +5,7 @@ import io.lendstream.core.id.Tenant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * Executes orders about tenants and GPUs. Orders come from one thread, and {@link #take} must return at once; results
@@ -18,6 +19,12 @@ public interface Driver extends AutoCloseable {
      * others than these tenants, and does not end it.
      */
     default void resumed(Set<Tenant> placed) {}
+
+    /**
+     * From now on the driver starts something only while this is true, asked before each try; it drops other orders to
+     * start something, also waiting ones, without an event. It still ends tenants, and takes units from them.
+     */
+    default void startOnlyWhile(BooleanSupplier mayStart) {}
 
     /** The exact actions for an order, one a line; nothing is executed. */
     List<String> plan(Order order);

@@ -2,16 +2,21 @@ package io.lendstream.actuator.driver;
 
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +38,10 @@ abstract class ExternalDriver implements Driver {
     private final ExecutorService killers;
     private final ScheduledExecutorService timer;
     private final Map<Object, Turn> turns = new HashMap<>();
+    /** The units on which tenants run by executed orders. */
+    private final Map<Tenant, Set<GpuId>> running = new HashMap<>(); // guarded by turns
+
+    private volatile BooleanSupplier mayStart = () -> true;
     private long nextStart = System.nanoTime();
 
     /** The order that is tried for a tenant, and the order to try next. */
@@ -57,6 +66,11 @@ abstract class ExternalDriver implements Driver {
 
     /** Makes one attempt; must end within the time limit. */
     abstract Attempt attempt(Order order);
+
+    @Override
+    public final void startOnlyWhile(BooleanSupplier next) {
+        mayStart = next;
+    }
 
     final DriverLimits limits() {
         return limits;
@@ -120,6 +134,13 @@ abstract class ExternalDriver implements Driver {
     private void go(Object key) {
         Order order = current(key);
         waitForTurn();
+        if (startsSomething(order) && !mayStart.getAsBoolean()) {
+            LOG.info("{}: dropped, because another instance of the actuator may be active", order.decision());
+            if (advance(key)) {
+                workers.execute(() -> go(key));
+            }
+            return;
+        }
         Attempt attempt = tried(order);
         boolean superseded = isSuperseded(key);
         if (attempt instanceof Attempt.Done) {
@@ -133,6 +154,16 @@ abstract class ExternalDriver implements Driver {
         }
         if (advance(key)) {
             workers.execute(() -> go(key));
+        }
+    }
+
+    /** Whether an order may start something; orders that only take units from a tenant do not. */
+    private boolean startsSomething(Order order) {
+        if (!(order instanceof Order.Place place)) {
+            return true;
+        }
+        synchronized (turns) {
+            return !running.getOrDefault(place.tenant(), Set.of()).containsAll(place.units());
         }
     }
 
@@ -197,6 +228,14 @@ abstract class ExternalDriver implements Driver {
     }
 
     private void tellDone(Order order) {
+        synchronized (turns) {
+            if (order instanceof Order.Place place) {
+                running.put(place.tenant(), new HashSet<>(place.units()));
+                running.values().removeIf(Set::isEmpty);
+            } else if (order instanceof Order.Force force) {
+                running.getOrDefault(force.tenant(), new HashSet<>()).removeAll(Set.copyOf(force.units()));
+            }
+        }
         DriverEvents.allOf(order).forEach(driverListener::tell);
     }
 

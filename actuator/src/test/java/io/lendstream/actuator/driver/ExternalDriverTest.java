@@ -3,6 +3,7 @@ package io.lendstream.actuator.driver;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -87,6 +89,80 @@ class ExternalDriverTest {
                         "process/7-1 is not taken over: the drivers command and webhook find nothing that runs"
                                 + " already; use the driver process"));
         assertThat(triedOn).isEmpty();
+    }
+
+    /** Each attempt is recorded, and executed at once unless it is to be retried. */
+    private static final class Quick extends ExternalDriver {
+        private final Queue<Order> tried = new ConcurrentLinkedQueue<>();
+        private volatile boolean isRetried;
+
+        Quick(RecordingListener heard) {
+            super("quick", new DriverLimits(1, 1000, ofSeconds(10)), heard);
+        }
+
+        @Override
+        Attempt attempt(Order order) {
+            tried.add(order);
+            return isRetried ? new Attempt.Again(ofMillis(5), "later") : new Attempt.Done();
+        }
+
+        @Override
+        public List<String> plan(Order order) {
+            return List.of();
+        }
+
+        @Override
+        public List<String> complaints() {
+            return List.of();
+        }
+    }
+
+    @Test
+    void whileAnotherInstanceMayBeActiveNothingIsStartedAndUnitsAreStillTaken() {
+        RecordingListener heard = new RecordingListener();
+        AtomicBoolean mayStart = new AtomicBoolean(true);
+        Order both = Orders.place(1, Orders.JOB, Orders.gpus("a", "b"), List.of());
+        Order more = Orders.place(2, Orders.JOB, Orders.gpus("a", "b", "c"), List.of());
+        Order replica = Orders.place(3, Orders.CHAT, Orders.gpus("d"), List.of());
+        Order less = Orders.place(4, Orders.JOB, Orders.gpus("a"), Orders.gpus("b"));
+        Order kill = new Order.Force(Orders.decision(4), Orders.JOB, Orders.gpus("b"));
+        try (Quick driver = new Quick(heard)) {
+            driver.startOnlyWhile(mayStart::get);
+            driver.take(both);
+            await().until(() -> driver.tried.contains(both));
+            mayStart.set(false);
+
+            driver.take(more);
+            driver.take(replica);
+            driver.take(less);
+            driver.take(kill);
+            await().until(() -> driver.tried.contains(less) && driver.tried.contains(kill));
+            assertThat(driver.tried).doesNotContain(more, replica);
+
+            mayStart.set(true);
+            driver.take(replica);
+            await().until(() -> driver.tried.contains(replica));
+        }
+        assertThat(heard.deeds()).noneMatch(DriverEvent.Failed.class::isInstance);
+    }
+
+    @Test
+    void anOrderThatIsRetriedIsDroppedWhenAnotherInstanceMayBeActive() throws InterruptedException {
+        AtomicBoolean mayStart = new AtomicBoolean(true);
+        try (Quick driver = new Quick(new RecordingListener())) {
+            driver.startOnlyWhile(mayStart::get);
+            driver.isRetried = true;
+            driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+            await().until(() -> driver.tried.size() > 3);
+
+            mayStart.set(false);
+            Thread.sleep(50);
+            int before = driver.tried.size();
+            mayStart.set(true);
+            Thread.sleep(50);
+
+            assertThat(driver.tried).hasSize(before);
+        }
     }
 
     @Test

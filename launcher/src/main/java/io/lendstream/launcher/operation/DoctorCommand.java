@@ -41,7 +41,11 @@ public final class DoctorCommand extends ClusterCommand {
         found(findings, Diagnosis.java(Runtime.version().feature(), "Java " + Runtime.version()));
         config().map(file -> new DriverChecks(file, finding -> found(findings, finding)))
                 .filter(DriverChecks::concernsUs)
-                .ifPresent(DriverChecks::run);
+                .ifPresent(checks -> {
+                    checks.run();
+                    checks.withStandby()
+                            .ifPresent(actuator -> found(findings, new StandbyCheck(cluster, actuator).finding()));
+                });
         String group = applicationId.orElse(cluster.topics().prefix() + ServiceName.SCHEDULER);
         new ClusterChecks(cluster, new TopicScan(cluster, this::remark), group, finding -> found(findings, finding))
                 .run();

@@ -50,6 +50,13 @@ final class DriverChecks {
         return settings.keySet().stream().anyMatch(name -> name.startsWith("actuator."));
     }
 
+    /** The actuator's name if it has standby instances on other machines. */
+    Optional<String> withStandby() {
+        return settings.getOrDefault("actuator.standby", "false").strip().equals("true")
+                ? Optional.of(settings.getOrDefault("actuator.name", "actuator").strip())
+                : Optional.empty();
+    }
+
     void run() {
         String driver = settings.getOrDefault("actuator.driver", "simulated");
         to.accept(complaints(driver));

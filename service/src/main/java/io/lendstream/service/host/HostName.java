@@ -37,7 +37,8 @@ public final class HostName {
         }
     }
 
-    private static String ofTheMachine() {
+    /** The host name as the system has it, which need not be a valid name. */
+    public static String ofTheMachine() {
         try {
             String name = Files.isReadable(LINUX) ? Files.readString(LINUX).strip() : "";
             return name.isEmpty() ? InetAddress.getLocalHost().getHostName() : name;

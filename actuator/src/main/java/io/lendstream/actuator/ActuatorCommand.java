@@ -97,9 +97,8 @@ final class ActuatorCommand extends ServiceCommand {
     @Override
     protected int serve(ServiceContext context) {
         ActuatorSettings settings = ActuatorSettings.of(context.settings());
-        var instances = new Instances(context, settings);
-        instances.withTheStateDirectory(
-                context.isVirtual() ? () -> serveVirtually(context, settings) : instances::serve);
+        var instance = new ActuatorInstance(context, settings);
+        instance.withTheStateDirectory(context.isVirtual() ? () -> serveVirtually(context, settings) : instance::serve);
         return DONE;
     }
 
@@ -111,7 +110,7 @@ final class ActuatorCommand extends ServiceCommand {
                     settings, transport, context.health(), context.metrics(), InstantSource.system());
             service.start(context.stop()::isRequested);
             while (!context.stop().isRequested()) {
-                service.turn(Instances.PATIENCE);
+                service.turn(ActuatorInstance.PATIENCE);
             }
             service.finish();
         }

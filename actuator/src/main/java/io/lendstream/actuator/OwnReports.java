@@ -15,7 +15,8 @@ import java.util.function.BooleanSupplier;
 /**
  * The reports of an actuator on the topic.
  *
- * @param reports its reports by time, without regular ones
+ * @param reports its reports by time, without regular ones. If they are read from the beginning, there is a stock of
+ *     GPUs whose tenants come from decisions that the topics do not have any more
  * @param end the next offset of each {@code topic-partition}
  */
 record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
@@ -38,11 +39,19 @@ record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
      */
     static OwnReports read(RecordReader reader, String actuator, Map<String, Long> since, BooleanSupplier stopped) {
         var own = new ArrayList<ActuationReport>();
+        var oldest = new OldestStock();
         reader.handing(
                 TopicCatalogue.ACTUATION_REPORTS,
                 received -> received.value()
-                        .filter(report -> report.actuator().equals(actuator) && !REGULAR.contains(report.outcome()))
-                        .ifPresent(own::add));
+                        .filter(report -> report.actuator().equals(actuator))
+                        .ifPresent(report -> {
+                            if (!REGULAR.contains(report.outcome())) {
+                                own.add(report);
+                            }
+                            if (since.isEmpty()) {
+                                oldest.take(report).ifPresent(own::add);
+                            }
+                        }));
         reader.start(since);
         readAll(reader, stopped);
         own.sort(Comparator.comparing(ActuationReport::at));

@@ -49,7 +49,8 @@ final class Parts {
         return report.outcome() == Outcome.HOLDS && !report.placements().isEmpty();
     }
 
-    private static ActuationReport part(ActuationReport report, List<GpuId> gpus) {
+    /** The same report about some of its GPUs. */
+    static ActuationReport part(ActuationReport report, List<GpuId> gpus) {
         Set<GpuId> named = Set.copyOf(gpus);
         return new ActuationReport(
                 report.domain(),

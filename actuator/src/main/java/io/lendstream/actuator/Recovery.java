@@ -7,6 +7,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,6 +24,9 @@ import java.util.Set;
  * reported twice.
  */
 final class Recovery {
+    /** Lease of a loan whose decision is not known any more; the known renewals of a running loan make it longer. */
+    private static final Duration UNTIL_RENEWED = Duration.ofHours(1);
+
     private final Map<DecisionId, Instant> answeredAt = new HashMap<>();
     private final Set<Said> said = new HashSet<>();
     private final List<ActuationReport> happened = new ArrayList<>();
@@ -37,6 +41,10 @@ final class Recovery {
     /** A recovery from the reports that the actuator wrote since its last saved state, in order. */
     Recovery(List<ActuationReport> reports) {
         for (ActuationReport report : reports) {
+            if (report.outcome() == Outcome.HOLDS) {
+                happened.add(report);
+                continue;
+            }
             if (isAnswer(report)) {
                 answeredAt.putIfAbsent(report.decision(), report.at());
             }
@@ -84,6 +92,9 @@ final class Recovery {
 
     /** Replays the driver's events from before the restart; simulated tenants need none. */
     private static List<ActuationReport> repeated(Actuation actuation, ActuationReport report) {
+        if (report.outcome() == Outcome.HOLDS) {
+            return actuation.recall(report, report.at().plus(UNTIL_RENEWED));
+        }
         Optional<DriverEvent> driverEvent = report.tenant().flatMap(tenant -> switch (report.outcome()) {
             case RELEASED, FORCED, FAILED ->
                 Optional.of(new DriverEvent.Stopped(tenant, report.gpus(), report.outcome() == Outcome.FORCED, ""));

@@ -178,6 +178,30 @@ class StandbyTakeoverTest {
         assertThat(outcomes()).doesNotHaveDuplicates();
     }
 
+    /** The topics keep 30 days; a replica may run longer without a decision. */
+    @Test
+    void tenantsOfForgottenDecisionsAreKnownFromTheOldestStock() {
+        ActuatorService one = started("one");
+        turnAt(one, 0);
+        turnAt(one, 1);
+        awaitTurning(one, "2 APPLIED i1,t1");
+        turnAt(one, 62);
+        await().until(() -> broker.values(TopicCatalogue.ACTUATION_REPORTS).stream()
+                .anyMatch(report -> report.outcome() == Outcome.HOLDS));
+        killed();
+        int forgotten = outcomes().size();
+        broker.log("lendstream.decisions").clear();
+        broker.log("lendstream.actuation-reports").subList(0, forgotten).clear();
+        assertThat(outcomes()).isEmpty();
+        orders.clear();
+
+        ActuatorService two = started("two");
+        assertThat(two.actuation().heldGpus()).isEqualTo(2);
+        assertThat(orders).containsExactly("2 job job i1,t1");
+        decide(3, new Action.Resize(JOB, gpus(), allocation()));
+        awaitTurning(two, "3 RELEASED i1,t1");
+    }
+
     @Test
     void anInstanceOnStandbyFollowsWithoutOrdersAndReportsAndTakesOverFromThere() {
         ActuatorService one = started("one");

@@ -12,8 +12,8 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * Gives partition 0 of the only topic to one member of a group, and nothing to the others. The member that has it keeps
- * it while it is in the group, so a member that joins changes nothing. Kafka's sticky assignors would move it to balance
- * the partitions of a larger topic.
+ * it while it is in the group, so a member that joins changes nothing. Kafka's sticky assignors would move it, to
+ * balance the partitions of a larger topic.
  */
 public final class OneActiveAssignor implements ConsumerPartitionAssignor {
     /** Used by Kafka, which creates it by its class name. */

@@ -278,6 +278,21 @@ public final class Actuation {
         return reports;
     }
 
+    /**
+     * Learns tenants from a stock that an earlier run reported, because the decisions that gave them their GPUs are not
+     * known any more. GPUs that have a tenant are left out; an {@link InStepDriver} has only tenants of known decisions.
+     *
+     * @param until end of the lease of a job's inference GPUs, unless a known renewal has a later one
+     */
+    public List<ActuationReport> recall(ActuationReport stock, Instant until) {
+        var reports = new ArrayList<ActuationReport>();
+        carryOn(stock.at(), false, reports);
+        if (inStep.isEmpty()) {
+            new StockRecall(state).take(stock, until);
+        }
+        return reports;
+    }
+
     /** The orders since the last call; none for an {@link InStepDriver}, which has got them. */
     public List<Order> orders() {
         return state.orders().take();

@@ -27,10 +27,10 @@ import org.slf4j.LoggerFactory;
  * This process as an instance of its actuator. It is active while it has the state directory, and, with standby
  * instances on other machines, while it is the active member of their group.
  */
-final class Instances {
+final class ActuatorInstance {
     static final Duration PATIENCE = Duration.ofMillis(200);
 
-    private static final Logger LOG = LoggerFactory.getLogger(Instances.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ActuatorInstance.class);
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
     private static final Duration BETWEEN_TRIES = Duration.ofMillis(500);
     private static final long NANOS_BETWEEN_WORDS = Duration.ofMinutes(1).toNanos();
@@ -50,7 +50,7 @@ final class Instances {
     private String lastWords = "";
     private long wordsAt;
 
-    Instances(ServiceContext context, ActuatorSettings settings) {
+    ActuatorInstance(ServiceContext context, ActuatorSettings settings) {
         this.context = context;
         this.settings = settings;
         context.metrics().gauge("lendstream.actuator.active", active);

@@ -216,7 +216,8 @@ final class ActuatorInstance {
 
     private void forgetWhatIsContradicted(KafkaClients clients, BooleanSupplier ended) {
         Optional<StateFile> file = settings.stateDir().map(StateFile::in);
-        Optional<ActuatorState> saved = file.flatMap(StateFile::load);
+        Optional<ActuatorState> saved =
+                file.flatMap(StateFile::load).filter(state -> state.actuator().equals(settings.name()));
         if (saved.isPresent() && OwnReports.contradict(saved.get(), clients.reportReader(), ended)) {
             LOG.warn(
                     "another instance was active after the saved state, which has reports that were never sent; the state is rebuilt from the topics");

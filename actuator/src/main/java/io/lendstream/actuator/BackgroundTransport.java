@@ -26,7 +26,7 @@ final class BackgroundTransport implements RecordTransport {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundTransport.class);
     private static final int MOST_CALLS = 10_000;
     private static final Duration LOOK = Duration.ofMillis(100);
-    private static final Duration ENDING = Duration.ofSeconds(1);
+    private static final Duration ENDING = Duration.ofMillis(700);
     private static final Duration CLOSING = Duration.ofSeconds(5);
 
     private final String actuator;

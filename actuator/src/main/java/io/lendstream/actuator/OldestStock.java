@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds GPUs whose first report on the topic is a stock with a tenant. The tenant got them before the oldest report that
- * the topic has.
+ * Finds GPUs whose first report on the topic is a stock with a tenant. The tenant got them before the oldest report
+ * that the topic has.
  */
 final class OldestStock {
     /** After such a report the tenant of its GPUs is known. */

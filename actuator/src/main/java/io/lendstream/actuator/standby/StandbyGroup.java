@@ -46,7 +46,7 @@ public final class StandbyGroup implements Runnable, ConsumerRebalanceListener, 
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(5);
     private static final Duration ANSWER = Duration.ofSeconds(2);
     private static final Duration PAUSE = Duration.ofSeconds(1);
-    private static final Duration CLOSING = Duration.ofSeconds(5);
+    private static final Duration CLOSING = Duration.ofSeconds(3);
     /** The share of the session time for which a renewal counts. */
     private static final double TRUSTED = 0.7;
 

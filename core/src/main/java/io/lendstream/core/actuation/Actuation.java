@@ -280,7 +280,8 @@ public final class Actuation {
 
     /**
      * Learns tenants from a stock that an earlier run reported, because the decisions that gave them their GPUs are not
-     * known any more. GPUs that have a tenant are left out; an {@link InStepDriver} has only tenants of known decisions.
+     * known any more. GPUs that have a tenant are left out; an {@link InStepDriver} has only tenants of known
+     * decisions.
      *
      * @param until end of the lease of a job's inference GPUs, unless a known renewal has a later one
      */

@@ -3,6 +3,7 @@ package io.lendstream.launcher.services;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -16,6 +17,7 @@ import io.lendstream.stack.StackSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -60,6 +62,7 @@ final class SecureIT {
             run(deployment, "installer", "schemas", "register");
 
             lendsAndTakesBack(deployment, secrets);
+            isActiveInItsGroup(deployment, secrets);
 
             assertThat(run(deployment, "operator", "top", "--once").out()).contains("LAST DECISIONS");
             assertThat(run(deployment, "operator", "topics", "describe").out()).contains("lendstream.decisions");
@@ -89,6 +92,29 @@ final class SecureIT {
         Map<ServiceKind, String> printed = new AcceleratedLoop(deployment, directory).play(own);
 
         printed.forEach((kind, lines) -> assertThat(lines).as(kind.command()).doesNotContainIgnoringCase("authoriz"));
+    }
+
+    /** An actuator with standby instances uses its group, also in the transactions of its reports. */
+    private void isActiveInItsGroup(Deployment deployment, Path secrets) throws Exception {
+        Path config = Files.writeString(
+                directory.resolve("spare.properties"), Files.readString(secrets.resolve("actuator.properties")) + """
+
+                health.port=0
+                actuator.name=spare
+                actuator.standby=true
+                """);
+        List<String> arguments = deployment.with();
+        arguments.addAll(List.of("--config", config.toString()));
+
+        Deployment.Running spare = deployment.start(ServiceKind.ACTUATOR, directory.resolve("spare.log"), arguments);
+        spare.ready();
+
+        await().atMost(Duration.ofMinutes(1))
+                .until(() -> deployment.read(TopicCatalogue.ACTUATORS).stream()
+                        .anyMatch(description -> description.actuator().equals("spare")));
+        spare.process().destroy();
+        assertThat(spare.exit()).as(spare.printed()).isZero();
+        assertThat(spare.printed()).contains("spare is the active instance now").doesNotContainIgnoringCase("authoriz");
     }
 
     /** The principals of {@code deploy/acl}. */

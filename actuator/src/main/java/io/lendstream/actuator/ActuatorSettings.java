@@ -289,21 +289,13 @@ record ActuatorSettings(
                 .withSuspend(settings.get(SUSPEND) && driver != DriverKind.PROCESS);
     }
 
-    /** This machine, if jobs may have its GPUs together with those of others. */
-    private static Optional<Machine> machine(Settings settings, Abilities abilities, NodeScope scope) {
-        String text = settings.get(PORTS);
-        RendezvousPorts ports = RendezvousPorts.of(text)
-                .orElseThrow(() -> new SettingsException(
-                        "%s is '%s', but must be two ports with at least 16 from the first to the last, such as 29500-29999. Change it, or leave it out."
-                                .formatted(PORTS.name(), text)));
-        return abilities.spansNodes() && scope.nodes().size() == 1
-                ? Optional.of(new Machine(scope.nodes().get(0), ports))
-                : Optional.empty();
-    }
-
     private static Driven processes(
             Settings settings, boolean dryRun, Optional<Path> stateDir, Abilities abilities, NodeScope scope) {
-        Optional<Machine> machine = machine(settings, abilities, scope);
+        RendezvousPorts ports = RendezvousPorts.of(settings.get(PORTS))
+                .orElseThrow(() -> new SettingsException(
+                        "%s is '%s', but must be two ports with at least 16 from the first to the last, such as 29500-29999. Change it, or leave it out."
+                                .formatted(PORTS.name(), settings.get(PORTS))));
+        Optional<Machine> machine = abilities.spansNodes() ? Machine.of(scope.nodes(), ports) : Optional.empty();
         Programs programs = new Programs(settings.get(PROGRAMS), settings.get(SUBMITTED));
         refuse(new ProcessPlan(programs, machine, ClusterLookup.NOTHING).complaints());
         if (dryRun) {

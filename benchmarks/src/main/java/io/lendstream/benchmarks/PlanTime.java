@@ -206,7 +206,13 @@ public class PlanTime {
                     .formatted(planner, gpus, median, budget, worth, optimum, worth / optimum));
         }
         table.add(fourKinds(metrics, reference, ratio, budgets));
-        table.add(steps(metrics, reference, ratio, budgets));
+        Map<String, Double> steps = stepTimes();
+        table.add(steps(steps, metrics, reference, ratio, budgets));
+        table.add("deepboot   %6d %5.2f ms for a step with %s, which moves nearly all jobs: no bound"
+                .formatted(
+                        QueuePlanTime.GPUS,
+                        steps.getOrDefault("speeds4_queues20", Double.NaN),
+                        QueuePlanTime.inWords("speeds4_queues20")));
         table.add(
                 "worth: what ATS sizes jobs by, without their placement; optimum: exact, by ojAlgo's mixed-integer solver");
         table.forEach(System.out::println);
@@ -238,18 +244,24 @@ public class PlanTime {
                 .formatted(KindPlanTime.GPUS, four, one, four / one);
     }
 
-    /** Adds the figures of steps with four kinds and with 20 queues; returns them in lines. */
-    private static String steps(
-            Map<String, Double> metrics,
-            Map<String, Double> reference,
-            Map<String, Double> ratio,
-            Map<String, Double> budgets) {
+    /** The median time of a step in milliseconds, by cluster. */
+    private static Map<String, Double> stepTimes() {
         Map<String, Double> steps = new HashMap<>();
         for (RunResult result : timed(QueuePlanTime.class)) {
             steps.put(
                     result.getParams().getParam("cluster"),
                     result.getPrimaryResult().getStatistics().getPercentile(50));
         }
+        return steps;
+    }
+
+    /** Adds the figures of steps with four kinds and with 20 queues; returns them in lines. */
+    private static String steps(
+            Map<String, Double> steps,
+            Map<String, Double> metrics,
+            Map<String, Double> reference,
+            Map<String, Double> ratio,
+            Map<String, Double> budgets) {
         String name = "deepboot_%d_gpus_".formatted(QueuePlanTime.GPUS);
         steps.forEach((cluster, median) -> metrics.put(name + cluster + "_p50_ms", median));
         metrics.put(
@@ -275,11 +287,6 @@ public class PlanTime {
                             QueuePlanTime.inWords(other),
                             median / base));
         });
-        lines.add("deepboot   %6d %5.2f ms for a step with %s, which moves nearly all jobs: no bound"
-                .formatted(
-                        QueuePlanTime.GPUS,
-                        steps.getOrDefault("speeds4_queues20", Double.NaN),
-                        QueuePlanTime.inWords("speeds4_queues20")));
         return String.join(System.lineSeparator(), lines);
     }
 

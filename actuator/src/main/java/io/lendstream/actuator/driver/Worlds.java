@@ -56,7 +56,7 @@ final class Worlds {
         int self = units.headMap(here).size();
         GpuId first = units.values().iterator().next().get(0);
         int index = surroundings.device(first).map(Device::index).orElse(0);
-        return Optional.of(new WorldPart(
+        return Optional.of(WorldPart.of(
                 members,
                 self,
                 machine.get().ports().port(index, place.decision().sequence())));

@@ -298,7 +298,7 @@ final class Job {
                 entries,
                 new JobFile.Membership(
                         state.epoch(), state.members(), state.pending().orElse(null)),
-                JobFile.Machines.of(target.world(), state.world()));
+                JobFile.Machines.of(target.world(), state.world(), state.finished()));
     }
 
     JobId id() {

@@ -89,13 +89,14 @@ record JobFile(
      *
      * @param world the machines over which it is to train; absent if only on this one
      * @param runs the decision whose world the workers are part of; absent if they are part of none
+     * @param finished whether workers of that world have ended with 0
      */
-    record Machines(@Nullable WorldPart world, @Nullable String runs) {
-        static @Nullable Machines of(Optional<WorldPart> world, Optional<DecisionId> runs) {
+    record Machines(@Nullable WorldPart world, @Nullable String runs, boolean finished) {
+        static @Nullable Machines of(Optional<WorldPart> world, Optional<DecisionId> runs, boolean finished) {
             return world.isEmpty() && runs.isEmpty()
                     ? null
                     : new Machines(
-                            world.orElse(null), runs.map(DecisionId::toString).orElse(null));
+                            world.orElse(null), runs.map(DecisionId::toString).orElse(null), finished);
         }
     }
 
@@ -109,6 +110,11 @@ record JobFile(
         return Optional.ofNullable(machines)
                 .flatMap(known -> Optional.ofNullable(known.runs()))
                 .map(DecisionId::parse);
+    }
+
+    /** Whether workers of that world have ended with 0. */
+    boolean finished() {
+        return machines != null && machines.finished();
     }
 
     record WantedSlot(String gpu, String device, String addedBy, boolean bound) {}

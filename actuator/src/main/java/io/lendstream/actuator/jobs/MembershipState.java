@@ -12,24 +12,26 @@ import java.util.Optional;
  * @param members workers that train, by rank
  * @param pending the transition to the next epoch, if workers may already enter it
  * @param world the decision whose {@link WorldPart} the workers are part of; empty on one machine
+ * @param finished whether workers of such a world have ended with 0
  */
 record MembershipState(
         Batching applied,
         long epoch,
         List<String> members,
         Optional<JobFile.Pending> pending,
-        Optional<DecisionId> world) {
+        Optional<DecisionId> world,
+        boolean finished) {
     MembershipState {
         members = List.copyOf(members);
     }
 
     /** The state of a job of one machine. */
     MembershipState(Batching applied, long epoch, List<String> members, Optional<JobFile.Pending> pending) {
-        this(applied, epoch, members, pending, Optional.empty());
+        this(applied, epoch, members, pending, Optional.empty(), false);
     }
 
     /** The state of a job whose workers know no epochs. */
-    static MembershipState none(Batching applied, Optional<DecisionId> world) {
-        return new MembershipState(applied, 0, List.of(), Optional.empty(), world);
+    static MembershipState none(Batching applied, Optional<DecisionId> world, boolean finished) {
+        return new MembershipState(applied, 0, List.of(), Optional.empty(), world, finished);
     }
 }

@@ -68,6 +68,8 @@ final class RestartRescaler implements Rescaler {
     @Override
     public void adopt(JobFile file) {
         takeOver(file.applied(), file.runs());
+        finished = file.finished();
+        endedNanos = job.nowNanos();
     }
 
     /**
@@ -315,6 +317,9 @@ final class RestartRescaler implements Rescaler {
         }
         if (job.lastCode() == 0) {
             finished = true;
+            if (world.isPresent()) {
+                job.save(); // until the others have had their time, it must not start again
+            }
             return;
         }
         if (!finished) {
@@ -331,7 +336,7 @@ final class RestartRescaler implements Rescaler {
 
     @Override
     public MembershipState state() {
-        return MembershipState.none(applied, world);
+        return MembershipState.none(applied, world, finished && !stopped && world.isPresent());
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The machines over which a job trains together. Each decision about such a job makes a new world, which each of the
@@ -16,12 +17,24 @@ import java.util.Optional;
  * @param members the machines by name of their node; the first has rank 0 and the rendezvous
  * @param self this machine among them, from 0
  * @param port the port of the rendezvous on the first machine
+ * @param device the network interface of this machine's address; absent if it is not found: then the communication
+ *     library chooses
  */
-public record WorldPart(List<Member> members, int self, int port) {
+public record WorldPart(
+        List<Member> members, int self, int port, @Nullable String device) {
     private static final String INTERFACE = "GLOO_SOCKET_IFNAME";
 
     public WorldPart {
         members = List.copyOf(members);
+    }
+
+    /** The part of a machine, whose address is looked up here: this may take seconds without a name server. */
+    public static WorldPart of(List<Member> members, int self, int port) {
+        return new WorldPart(
+                members,
+                self,
+                port,
+                networkInterface(members.get(self).address()).orElse(null));
     }
 
     /**
@@ -62,14 +75,9 @@ public record WorldPart(List<Member> members, int self, int port) {
         return "%s:%d".formatted(master().indexOf(':') < 0 ? master() : "[" + master() + "]", port);
     }
 
-    /**
-     * Variables that lead the workers' connections to the network of this machine's address. There are none if its
-     * interface is not found: then the communication library chooses.
-     */
+    /** Variables that lead the workers' connections to the network of this machine's address. */
     Map<String, String> network() {
-        return networkInterface(members.get(self).address())
-                .map(name -> Map.of(INTERFACE, name))
-                .orElse(Map.of());
+        return device == null ? Map.of() : Map.of(INTERFACE, device);
     }
 
     /** The same for a job on one machine. */

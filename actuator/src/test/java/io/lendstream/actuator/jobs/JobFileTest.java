@@ -63,7 +63,7 @@ class JobFileTest {
     void aJobOverSeveralMachinesKnowsThemAll() throws IOException {
         String text = TRAINING
                 + ",\"machines\":{\"world\":{\"members\":[{\"node\":\"n1\",\"address\":\"10.0.0.1\",\"workers\":2},"
-                + "{\"node\":\"n2\",\"address\":\"n2\",\"workers\":1}],\"self\":1,\"port\":29517},\"runs\":\"test/1/1\"}}";
+                + "{\"node\":\"n2\",\"address\":\"n2\",\"workers\":1}],\"self\":1,\"port\":29517,\"device\":\"eth0\"},\"runs\":\"test/1/1\",\"finished\":true}}";
 
         JobFile file = read(text);
 
@@ -71,11 +71,14 @@ class JobFileTest {
                 .contains(new WorldPart(
                         List.of(new WorldPart.Member("n1", "10.0.0.1", 2), new WorldPart.Member("n2", "n2", 1)),
                         1,
-                        29517));
+                        29517,
+                        "eth0"));
+        assertThat(file.finished()).isTrue();
         assertThat(file.runs()).contains(change(1));
         assertThat(written(file)).isEqualTo(text);
         assertThat(read(TRAINING + "}").world()).isEmpty();
         assertThat(read(TRAINING + "}").runs()).isEmpty();
+        assertThat(read(TRAINING + "}").finished()).isFalse();
     }
 
     @Test

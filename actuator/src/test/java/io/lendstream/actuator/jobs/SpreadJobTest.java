@@ -41,7 +41,7 @@ class SpreadJobTest extends InJobDirectory {
     }
 
     private static Optional<WorldPart> world(int self) {
-        return Optional.of(new WorldPart(MEMBERS, self, 29517));
+        return Optional.of(WorldPart.of(MEMBERS, self, 29517));
     }
 
     /** A worker notes its variables, and then waits for the file that tells its exit status. */
@@ -122,7 +122,7 @@ class SpreadJobTest extends InJobDirectory {
         Job part = started(1, "4");
         awaitStarts(1);
 
-        part.resize(slots("4"), BATCHING, change(2), Optional.of(new WorldPart(MEMBERS, 1, 29518)));
+        part.resize(slots("4"), BATCHING, change(2), Optional.of(WorldPart.of(MEMBERS, 1, 29518)));
         awaitNoWorkerOfBefore();
 
         assertThat(starts().get(1)).endsWith(" 29518 1");
@@ -307,6 +307,29 @@ class SpreadJobTest extends InJobDirectory {
     }
 
     @Test
+    void aFinishedJobDoesNotStartAgainInAnotherNodeProcess() throws Exception {
+        started(0, "0,1");
+        awaitStarts(2);
+        end(0, 0);
+        end(1, 0);
+        awaitNoWorker();
+        JobFile left = JobFile.read(state.resolve("jobs/example").resolve(Job.FILE));
+        assertThat(left.finished()).isTrue();
+
+        var shared = new Job.Shared(state.resolve("jobs.sock"), CleanEnvironment.ofThisProcess(), now::get);
+        Job next = new Job(
+                ID, left.program().program(), left.batching(), change(1), state.resolve("jobs/example"), shared, heard);
+        next.adopt(left);
+        job = Optional.of(next);
+        pass(RestartRescaler.LAG.minusMillis(1));
+        assertThat(heard.lines()).doesNotContain("exited 0");
+        pass(Duration.ofMillis(2));
+
+        assertThat(heard.lines()).contains("exited 0");
+        assertThat(starts()).hasSize(2);
+    }
+
+    @Test
     void launchersMeetAtTheFirstMachineAndRestartWorkersTogether() throws Exception {
         Path home = state.resolve("jobs/example");
         var shared = new Job.Shared(state.resolve("jobs.sock"), CleanEnvironment.ofThisProcess(), now::get);
@@ -324,7 +347,7 @@ class SpreadJobTest extends InJobDirectory {
         job = Optional.of(part);
         List<WorldPart.Member> members =
                 List.of(new WorldPart.Member("n1", "fd00::1", 2), new WorldPart.Member("n2", "10.0.0.2", 1));
-        part.resize(slots("4"), BATCHING, change(7), Optional.of(new WorldPart(members, 1, 29517)));
+        part.resize(slots("4"), BATCHING, change(7), Optional.of(WorldPart.of(members, 1, 29517)));
         part.advance();
         heard.awaitUntil(() -> Files.exists(log.resolve("launched")), "the launcher");
 

@@ -58,7 +58,7 @@ class TwoMachinesTest extends InJobDirectory {
     }
 
     private static Optional<WorldPart> world(int self, int onSecond, int port) {
-        return Optional.of(new WorldPart(
+        return Optional.of(WorldPart.of(
                 List.of(new WorldPart.Member("n1", "127.0.0.1", 1), new WorldPart.Member("n2", "127.0.0.2", onSecond)),
                 self,
                 port));

@@ -79,7 +79,7 @@ final class StandbyCheck {
         }
         if (e instanceof GroupAuthorizationException) {
             return Finding.fail(
-                    CHECK, "this user may not read group " + group, "allow it as in deploy/acl/actuator.acl");
+                    CHECK, "this user may not read group " + group, "allow it as in deploy/acl/operator.acl");
         }
         return Finding.warn(CHECK, "group %s cannot be read: %s".formatted(group, e), "check the broker");
     }

@@ -208,11 +208,7 @@ public class PlanTime {
         table.add(fourKinds(metrics, reference, ratio, budgets));
         Map<String, Double> steps = stepTimes();
         table.add(steps(steps, metrics, reference, ratio, budgets));
-        table.add("deepboot   %6d %5.2f ms for a step with %s, which moves nearly all jobs: no bound"
-                .formatted(
-                        QueuePlanTime.GPUS,
-                        steps.getOrDefault("speeds4_queues20", Double.NaN),
-                        QueuePlanTime.inWords("speeds4_queues20")));
+        table.add(firstMoves(steps));
         table.add(
                 "worth: what ATS sizes jobs by, without their placement; optimum: exact, by ojAlgo's mixed-integer solver");
         table.forEach(System.out::println);
@@ -242,6 +238,14 @@ public class PlanTime {
         budgets.put(name + "_to_one_kind", KINDS_RATIO);
         return "deepboot   %6d %5.2f ms for four kinds, %5.2f ms for one: %.2f times as long"
                 .formatted(KindPlanTime.GPUS, four, one, four / one);
+    }
+
+    private static String firstMoves(Map<String, Double> steps) {
+        return "deepboot   %6d %5.2f ms for a step with %s, which moves nearly all jobs: no bound"
+                .formatted(
+                        QueuePlanTime.GPUS,
+                        steps.getOrDefault("speeds4_queues20", Double.NaN),
+                        QueuePlanTime.inWords("speeds4_queues20"));
     }
 
     /** The median time of a step in milliseconds, by cluster. */

@@ -45,12 +45,20 @@ final class TopicPoller implements Runnable {
 
     private Map<String, Long> decisions;
     private boolean joined;
+    private Optional<Read> readToJoin = Optional.empty();
     private long heardAt = System.nanoTime();
     private volatile @Nullable RecordReader reader;
     private volatile Optional<String> trouble = Optional.of("catching up with the topics");
     private volatile Optional<RuntimeException> failure = Optional.empty();
     private volatile long progressAt = System.nanoTime();
     private volatile boolean stopped;
+
+    /**
+     * Reports that are read.
+     *
+     * @param decisions the ends of the decisions after that, by {@code topic-partition}
+     */
+    private record Read(OwnReports own, Map<String, Long> decisions) {}
 
     /**
      * Creates a reader that has not started.
@@ -116,7 +124,7 @@ final class TopicPoller implements Runnable {
         int handed = topics.poll(POLL);
         handedOver(topics, handed);
         if (!joined && topics.hasCaughtUp()) {
-            join();
+            join(topics);
         }
         Optional<String> standsStill = topics.trouble();
         if (standsStill.isPresent()) {
@@ -133,6 +141,7 @@ final class TopicPoller implements Runnable {
         reader = topics;
         routes.on(topics, this::call);
         topics.start(decisions);
+        readToJoin = Optional.empty();
         heardAt = System.nanoTime();
         progressAt = heardAt;
         return topics;
@@ -150,15 +159,27 @@ final class TopicPoller implements Runnable {
         }
     }
 
-    private void join() throws InterruptedException {
-        List<ActuationReport> since;
-        try (RecordReader reports = clients.reportReader()) {
-            OwnReports own = OwnReports.read(reports, actuator, outbox.positions(), () -> stopped);
-            if (stopped) {
-                return;
+    /**
+     * Hands the reports over once all decisions that they answer are read. A decision may be answered by another
+     * instance while the reports are read; it is then on the topic before the present end.
+     */
+    private void join(RecordReader topics) throws InterruptedException {
+        if (readToJoin.isEmpty()) {
+            try (RecordReader reports = clients.reportReader()) {
+                OwnReports own = OwnReports.read(reports, actuator, outbox.positions(), () -> stopped);
+                if (stopped) {
+                    return;
+                }
+                readToJoin = Optional.of(new Read(own, topics.ends(TopicCatalogue.DECISIONS)));
             }
-            since = outbox.reconcile(own.reports(), own.end());
         }
+        Read read = readToJoin.get();
+        if (!topics.hasRead(read.decisions())) {
+            return;
+        }
+        List<ActuationReport> since =
+                outbox.reconcile(read.own().reports(), read.own().end());
+        readToJoin = Optional.empty();
         joined = true;
         calls.put(() -> routes.joined(since));
     }

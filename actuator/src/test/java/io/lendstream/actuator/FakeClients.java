@@ -13,6 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class FakeClients implements Clients {
     private final FakeBroker broker;
     private final List<String> transactionalIds = new CopyOnWriteArrayList<>();
+    private volatile Runnable beforeReports = () -> {};
 
     FakeClients(FakeBroker broker) {
         this.broker = broker;
@@ -21,6 +22,11 @@ final class FakeClients implements Clients {
     /** Under which names writers were opened. */
     List<String> transactionalIds() {
         return transactionalIds;
+    }
+
+    /** Sets what happens just before reports are read. */
+    void beforeReports(Runnable next) {
+        beforeReports = next;
     }
 
     @Override
@@ -42,6 +48,7 @@ final class FakeClients implements Clients {
 
     @Override
     public RecordReader reportReader() {
+        beforeReports.run();
         return reader();
     }
 

@@ -230,6 +230,30 @@ class StandbyTakeoverTest {
     }
 
     @Test
+    void aDecisionThatIsAnsweredWhileAnInstanceOnStandbyReadsTheReportsIsNotTakenAgain() {
+        ActuatorService one = started("one");
+        turnAt(one, 0);
+        turnAt(one, 1);
+        awaitTurning(one, "2 APPLIED i1,t1");
+        clients.beforeReports(() -> {
+            clients.beforeReports(() -> {});
+            decide(3, new Action.Serve(CHAT, gpus("i2"), false));
+            awaitTurning(one, "3 APPLIED i2");
+        });
+        follow("two");
+        List<String> before = outcomes();
+        killed();
+        orders.clear();
+        assertThat(saved("two").actuation().holdings()).hasSize(3);
+
+        ActuatorService two = started("two");
+        turnAt(two, 2);
+        turnAt(two, 301);
+        awaitTurning(two, "2 RELEASED i1");
+        assertThat(outcomes()).startsWith(before.toArray(String[]::new)).hasSize(before.size() + 1);
+    }
+
+    @Test
     void aStateOfWhichReportsWereNeverSentCountsUnlessAnotherInstanceHasReportedSince() {
         ActuatorService one = started("one");
         turnAt(one, 0);

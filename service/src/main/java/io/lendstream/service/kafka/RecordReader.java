@@ -230,6 +230,16 @@ public final class RecordReader implements AutoCloseable {
         return positions;
     }
 
+    /** The present ends of one topic's partitions, for {@link #hasRead}. */
+    public Map<String, Long> ends(Topic<?> topic) {
+        List<TopicPartition> partitions = consumer.assignment().stream()
+                .filter(partition -> topics.names(topic).contains(partition.topic()))
+                .toList();
+        var ends = new TreeMap<String, Long>();
+        consumer.endOffsets(partitions).forEach((partition, end) -> ends.put(partition.toString(), end));
+        return ends;
+    }
+
     /** Whether the brokers of all partitions answer within a time. */
     public boolean isAnswered(Duration patience) {
         try {

@@ -15,8 +15,8 @@ import java.util.function.BooleanSupplier;
 /**
  * The reports of an actuator on the topic.
  *
- * @param reports its reports by time, without regular ones. If they are read from the beginning, there is a stock of
- *     GPUs whose tenants come from decisions that the topics do not have any more
+ * @param reports its reports by time, without regular ones. If they are read from the beginning, there are also
+ *     stocks, of {@link ToldTenants}, as the topics may not have the decisions of all tenants any more
  * @param end the next offset of each {@code topic-partition}
  */
 record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
@@ -39,7 +39,7 @@ record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
      */
     static OwnReports read(RecordReader reader, String actuator, Map<String, Long> since, BooleanSupplier stopped) {
         var own = new ArrayList<ActuationReport>();
-        var oldest = new OldestStock();
+        var tenants = new ToldTenants();
         reader.handing(
                 TopicCatalogue.ACTUATION_REPORTS,
                 received -> received.value()
@@ -49,7 +49,7 @@ record OwnReports(List<ActuationReport> reports, Map<String, Long> end) {
                                 own.add(report);
                             }
                             if (since.isEmpty()) {
-                                oldest.take(report).ifPresent(own::add);
+                                tenants.take(report).ifPresent(own::add);
                             }
                         }));
         reader.start(since);

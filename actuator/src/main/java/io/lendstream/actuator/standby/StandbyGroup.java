@@ -58,6 +58,7 @@ public final class StandbyGroup implements Runnable, ConsumerRebalanceListener, 
     private final String name = InstanceName.ofThisProcess();
 
     private boolean assigned;
+    private boolean refused;
     private long triedAt;
     private long terms;
     private volatile @Nullable Term term;
@@ -178,6 +179,10 @@ public final class StandbyGroup implements Runnable, ConsumerRebalanceListener, 
         lose();
         trouble = Optional.of("the group of this actuator's instances cannot be joined: " + e.getMessage());
         LOG.warn("left the group of this actuator's instances, and joins it again: {}", e.getMessage());
+        pause();
+    }
+
+    private static void pause() {
         try {
             TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
         } catch (InterruptedException interrupted) {
@@ -201,8 +206,31 @@ public final class StandbyGroup implements Runnable, ConsumerRebalanceListener, 
         }
     }
 
-    /** Handles what the broker says about the group, and renews the claim of an active instance if it is time. */
+    /**
+     * Handles what the broker says about the group, and renews the claim of an active instance if it is time.
+     *
+     * <p>Only the broker ends a term. An error, such as credentials that it does not take for a while, ends none: no
+     * other instance may be able to join, and then this one must go on to enforce leases.
+     */
     void round(Consumer<byte[], byte[]> consumer) {
+        try {
+            take(consumer);
+            refused = false;
+        } catch (WakeupException | InterruptException e) {
+            throw e;
+        } catch (KafkaException e) {
+            if (term == null) {
+                throw e;
+            }
+            if (!refused) {
+                LOG.warn("cannot renew the claim to be the active instance; will try again: {}", e.getMessage());
+            }
+            refused = true;
+            pause();
+        }
+    }
+
+    private void take(Consumer<byte[], byte[]> consumer) {
         consumer.poll(POLL);
         Term held = term;
         if (held != null) {

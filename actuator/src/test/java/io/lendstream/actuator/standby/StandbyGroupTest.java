@@ -1,6 +1,7 @@
 package io.lendstream.actuator.standby;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +14,8 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.MockProducer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.GroupAuthorizationException;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.BeforeEach;
@@ -92,6 +95,33 @@ class StandbyGroupTest {
         roundAfter(Duration.ofMinutes(1));
         assertThat(term.mayStart()).isTrue();
         assertThat(group.term()).containsSame(term);
+    }
+
+    /** As while its password is changed on the broker: no other instance may be able to join either. */
+    @Test
+    void credentialsThatAreRefusedForAWhileEndTheStartsButNoTerm() {
+        for (KafkaException refusal : List.of(
+                new SaslAuthenticationException("wrong password"), new GroupAuthorizationException("actuator"))) {
+            StandbyGroup.Term term = active();
+            consumer.setPollException(refusal);
+            roundAfter(Duration.ofSeconds(1));
+            consumer.refusal = Optional.of(refusal);
+            roundAfter(Duration.ofSeconds(6));
+            assertThat(term.holds()).isTrue();
+            assertThat(term.mayStart()).isFalse();
+
+            consumer.refusal = Optional.empty();
+            roundAfter(Duration.ofSeconds(1));
+            assertThat(term.mayStart()).isTrue();
+            assertThat(group.term()).containsSame(term);
+        }
+    }
+
+    @Test
+    void credentialsThatAreRefusedOnStandbyAreToldToTheCaller() {
+        consumer.setPollException(new SaslAuthenticationException("wrong password"));
+
+        assertThatExceptionOfType(SaslAuthenticationException.class).isThrownBy(() -> roundAfter(Duration.ZERO));
     }
 
     @Test

@@ -65,6 +65,7 @@ final class ActuatorInstance {
         StateFile.in(settings.stateDir().get());
         Optional<StateLock> lock = StateLock.await(
                 settings.stateDir().get(),
+                new StateLock.Owner(settings.name(), settings.dryRun()),
                 context.stop()::waitFor,
                 holder -> standBy("%s has actuator.state-dir %s"
                         .formatted(holder, settings.stateDir().get())));

@@ -1,11 +1,15 @@
 package io.lendstream.actuator.standby;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.lendstream.service.settings.SettingsException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -20,6 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class StateLockTest {
+    private static final StateLock.Owner RACK_1 = new StateLock.Owner("rack-1", false);
+
     private final List<String> waitedFor = new ArrayList<>();
 
     @TempDir
@@ -33,6 +39,7 @@ class StateLockTest {
             try (FileChannel channel = FileChannel.open(
                             Path.of(arguments[0]), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                     FileLock lock = channel.lock()) {
+                channel.write(ByteBuffer.wrap(arguments[2].getBytes(StandardCharsets.UTF_8)));
                 Files.writeString(Path.of(arguments[1]), String.valueOf(lock.isValid()));
                 TimeUnit.HOURS.sleep(1);
             }
@@ -48,7 +55,25 @@ class StateLockTest {
             assertThat(Files.getPosixFilePermissions(file)).hasSize(2);
         }
         assertThat(Files.readString(directory.resolve(StateLock.FILE)))
-                .startsWith("pid %d on ".formatted(ProcessHandle.current().pid()));
+                .startsWith("pid %d on ".formatted(ProcessHandle.current().pid()))
+                .endsWith("\nactuator rack-1\n");
+    }
+
+    /** It would wait for ever, as another actuator has no reason to end. */
+    @Test
+    void anotherActuatorDoesNotWaitForTheDirectory() {
+        StateLock first = lockAtOnce().orElseThrow();
+
+        for (StateLock.Owner other :
+                List.of(new StateLock.Owner("rack-2", false), new StateLock.Owner("rack-1", true))) {
+            assertThatExceptionOfType(SettingsException.class)
+                    .isThrownBy(() -> lock(other))
+                    .withMessage(
+                            "actuator.state-dir is %s, which actuator rack-1 uses already (this process), but this one is %s. Give each actuator a directory of its own.",
+                            directory, other);
+        }
+        assertThat(waitedFor).isEmpty();
+        first.close();
     }
 
     @Test
@@ -65,7 +90,35 @@ class StateLockTest {
     }
 
     @Test
+    void anotherActuatorInAnotherProcessIsNamedToo() throws IOException, InterruptedException {
+        Process holder = holder("pid 7 on gpu-1\nactuator rack-2 (dry run)\n");
+        try {
+            assertThatExceptionOfType(SettingsException.class)
+                    .isThrownBy(() -> lock(RACK_1))
+                    .withMessageContaining("which actuator rack-2 (dry run) uses already (pid 7 on gpu-1)");
+        } finally {
+            holder.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
     void theLockOfAKilledProcessIsFree() throws IOException, InterruptedException {
+        Process holder = holder("");
+        try {
+
+            assertThat(lockAtOnce()).isEmpty();
+            assertThat(waitedFor).containsExactly("another instance");
+
+            holder.destroyForcibly().waitFor();
+            Optional<StateLock> lock = lock(RACK_1);
+            assertThat(lock).isPresent();
+            lock.orElseThrow().close();
+        } finally {
+            holder.destroyForcibly();
+        }
+    }
+
+    private Process holder(String words) throws IOException {
         Path isLocked = directory.resolve("is-locked");
         Process holder = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
@@ -73,22 +126,12 @@ class StateLockTest {
                         System.getProperty("java.class.path"),
                         Holder.class.getName(),
                         directory.resolve(StateLock.FILE).toString(),
-                        isLocked.toString())
+                        isLocked.toString(),
+                        words)
                 .inheritIO()
                 .start();
-        try {
-            await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(isLocked));
-
-            assertThat(lockAtOnce()).isEmpty();
-            assertThat(waitedFor).containsExactly("another instance");
-
-            holder.destroyForcibly().waitFor();
-            Optional<StateLock> lock = StateLock.await(directory, StateLockTest::sleep, waitedFor::add);
-            assertThat(lock).isPresent();
-            lock.orElseThrow().close();
-        } finally {
-            holder.destroyForcibly();
-        }
+        await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(isLocked));
+        return holder;
     }
 
     private static boolean sleep(Duration length) {
@@ -101,6 +144,10 @@ class StateLockTest {
     }
 
     private Optional<StateLock> lockAtOnce() {
-        return StateLock.await(directory, any -> true, waitedFor::add);
+        return StateLock.await(directory, RACK_1, any -> true, waitedFor::add);
+    }
+
+    private Optional<StateLock> lock(StateLock.Owner actuator) {
+        return StateLock.await(directory, actuator, StateLockTest::sleep, waitedFor::add);
     }
 }

@@ -166,13 +166,16 @@ final class WallClockTurns implements Turns {
     private void checkActive() {
         boolean before = mayStart;
         mayStart = active.mayStart();
-        if (before == mayStart) {
+        if (!mayStart) {
+            if (before) {
+                LOG.warn(
+                        "{} cannot reach its group on the broker, so another instance may become active: it starts nothing, and still enforces leases, notices and deadlines",
+                        settings.name());
+            }
             return;
         }
-        if (!mayStart) {
-            LOG.warn(
-                    "{} cannot reach its group on the broker, so another instance may become active: it starts nothing, and still enforces leases, notices and deadlines",
-                    settings.name());
+        boolean hasDropped = driver.map(Driver::hasDroppedOrders).orElse(false); // also between two turns
+        if (before && !hasDropped) {
             return;
         }
         LOG.info("{} is still the active instance and goes on", settings.name());

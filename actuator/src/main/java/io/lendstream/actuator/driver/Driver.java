@@ -26,6 +26,11 @@ public interface Driver extends AutoCloseable {
      */
     default void startOnlyWhile(BooleanSupplier mayStart) {}
 
+    /** Whether the driver has dropped orders since the last call, so that all that stand must be given again. */
+    default boolean hasDroppedOrders() {
+        return false;
+    }
+
     /** The exact actions for an order, one a line; nothing is executed. */
     List<String> plan(Order order);
 

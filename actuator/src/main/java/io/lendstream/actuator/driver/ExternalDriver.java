@@ -16,7 +16,10 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +45,7 @@ abstract class ExternalDriver implements Driver {
     private final Map<Tenant, Set<GpuId>> running = new HashMap<>(); // guarded by turns
 
     private volatile BooleanSupplier mayStart = () -> true;
+    private final AtomicBoolean dropped = new AtomicBoolean();
     private long nextStart = System.nanoTime();
 
     /** The order that is tried for a tenant, and the order to try next. */
@@ -70,6 +74,11 @@ abstract class ExternalDriver implements Driver {
     @Override
     public final void startOnlyWhile(BooleanSupplier next) {
         mayStart = next;
+    }
+
+    @Override
+    public final boolean hasDroppedOrders() {
+        return dropped.getAndSet(false);
     }
 
     final DriverLimits limits() {
@@ -136,24 +145,78 @@ abstract class ExternalDriver implements Driver {
         waitForTurn();
         if (startsSomething(order) && !mayStart.getAsBoolean()) {
             LOG.info("{}: dropped, because another instance of the actuator may be active", order.decision());
-            if (advance(key)) {
-                workers.execute(() -> go(key));
+            dropped.set(true);
+            Optional<Order.Place> part = partToLeave(order);
+            if (part.isPresent() && !isTriedToTheEnd(key, part.get(), this::tellLeft, why -> {})) {
+                return;
             }
-            return;
-        }
-        Attempt attempt = tried(order);
-        boolean superseded = isSuperseded(key);
-        if (attempt instanceof Attempt.Done) {
-            tellDone(order);
-        } else if (attempt instanceof Attempt.Hopeless hopeless) {
-            tellHopeless(order, hopeless.why());
-        } else if (attempt instanceof Attempt.Again again && !superseded) {
-            LOG.info("{}: retry in {}: {}", order.decision(), again.after(), again.why());
-            var unused = timer.schedule(() -> goAgain(key), again.after().toMillis(), TimeUnit.MILLISECONDS);
+        } else if (!isTriedToTheEnd(key, order, this::tellDone, why -> tellHopeless(order, why))) {
             return;
         }
         if (advance(key)) {
             workers.execute(() -> go(key));
+        }
+    }
+
+    /** Tries an order once; false if it is to be tried again later. */
+    private <T extends Order> boolean isTriedToTheEnd(
+            Object key, T order, Consumer<? super T> done, Consumer<String> hopeless) {
+        Attempt attempt = tried(order);
+        boolean superseded = isSuperseded(key);
+        if (attempt instanceof Attempt.Done) {
+            done.accept(order);
+        } else if (attempt instanceof Attempt.Hopeless never) {
+            hopeless.accept(never.why());
+        } else if (attempt instanceof Attempt.Again again && !superseded) {
+            LOG.info("{}: retry in {}: {}", order.decision(), again.after(), again.why());
+            var unused = timer.schedule(() -> goAgain(key), again.after().toMillis(), TimeUnit.MILLISECONDS);
+            return false;
+        }
+        return true;
+    }
+
+    /**
+     * The part of an order by which a tenant leaves units and starts on none; empty if there is no such part, if it is
+     * not known where the tenant runs, or if a replica would run on some of its units only.
+     */
+    private Optional<Order.Place> partToLeave(Order order) {
+        if (!(order instanceof Order.Place place) || place.leaving().isEmpty()) {
+            return Optional.empty();
+        }
+        Set<GpuId> here;
+        synchronized (turns) {
+            here = Set.copyOf(running.getOrDefault(place.tenant(), Set.of()));
+        }
+        if (!here.containsAll(place.leaving())
+                || place.together().stream()
+                        .anyMatch(units -> !here.containsAll(units) && !Collections.disjoint(here, units))) {
+            return Optional.empty();
+        }
+        Predicate<GpuId> isStarted = gpu -> here.contains(gpu) || !place.units().contains(gpu);
+        return Optional.of(new Order.Place(
+                place.decision(),
+                place.tenant(),
+                place.units().stream().filter(here::contains).toList(),
+                place.leaving(),
+                place.allocation()
+                        .map(all -> all.on(all.gpus().stream().filter(isStarted).toList())),
+                place.by(),
+                place.replicas().stream()
+                        .filter(replica -> !Collections.disjoint(here, replica.units()))
+                        .toList(),
+                List.of()));
+    }
+
+    /** The order itself is not in force. */
+    private void tellLeft(Order.Place part) {
+        runsOn(part.tenant(), part.units());
+        driverListener.tell(new DriverEvent.Stopped(part.tenant(), part.leaving(), false, ""));
+    }
+
+    private void runsOn(Tenant tenant, List<GpuId> units) {
+        synchronized (turns) {
+            running.put(tenant, new HashSet<>(units));
+            running.values().removeIf(Set::isEmpty);
         }
     }
 
@@ -228,11 +291,10 @@ abstract class ExternalDriver implements Driver {
     }
 
     private void tellDone(Order order) {
-        synchronized (turns) {
-            if (order instanceof Order.Place place) {
-                running.put(place.tenant(), new HashSet<>(place.units()));
-                running.values().removeIf(Set::isEmpty);
-            } else if (order instanceof Order.Force force) {
+        if (order instanceof Order.Place place) {
+            runsOn(place.tenant(), place.units());
+        } else if (order instanceof Order.Force force) {
+            synchronized (turns) {
                 running.getOrDefault(force.tenant(), new HashSet<>()).removeAll(Set.copyOf(force.units()));
             }
         }

@@ -146,6 +146,38 @@ class ExternalDriverTest {
         assertThat(heard.deeds()).noneMatch(DriverEvent.Failed.class::isInstance);
     }
 
+    /** Else a lease that ends while the instance is cut off would end in a kill without a checkpoint. */
+    @Test
+    void whileAnotherInstanceMayBeActiveUnitsAreTakenByOrdersThatWouldStartSomethingToo() {
+        RecordingListener heard = new RecordingListener();
+        AtomicBoolean mayStart = new AtomicBoolean(true);
+        Order both = Orders.place(1, Orders.JOB, Orders.gpus("a", "b"), List.of());
+        Order exchange = Orders.place(2, Orders.JOB, Orders.gpus("a", "c"), Orders.gpus("b"));
+        Order unknown = Orders.place(3, Orders.CHAT, Orders.gpus("d"), Orders.gpus("e"));
+        try (Quick driver = new Quick(heard)) {
+            driver.startOnlyWhile(mayStart::get);
+            driver.take(both);
+            await().until(() -> heard.deeds().size() == 2);
+            assertThat(driver.hasDroppedOrders()).isFalse();
+            mayStart.set(false);
+
+            driver.take(unknown);
+            driver.take(exchange);
+            await().until(() -> heard.deeds().size() == 3);
+            assertThat(heard.deeds())
+                    .last()
+                    .isEqualTo(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("b"), false, ""));
+            assertThat(driver.tried)
+                    .containsExactly(both, Orders.place(2, Orders.JOB, Orders.gpus("a"), Orders.gpus("b")));
+            assertThat(driver.hasDroppedOrders()).isTrue();
+            assertThat(driver.hasDroppedOrders()).isFalse();
+
+            mayStart.set(true);
+            driver.take(exchange);
+            await().until(() -> driver.tried.contains(exchange));
+        }
+    }
+
     @Test
     void anOrderThatIsRetriedIsDroppedWhenAnotherInstanceMayBeActive() throws InterruptedException {
         AtomicBoolean mayStart = new AtomicBoolean(true);

@@ -81,7 +81,9 @@ final class EarlierTenants {
 
     /** The part of a stock about GPUs of earlier decisions: no report was about them before, or it names one. */
     private Optional<ActuationReport> firstStock(ActuationReport stock) {
-        boolean isOfEarlier = stock.decision().compareTo(firsts.get(stock.domain()).id()) < 0;
+        boolean isOfEarlier = Optional.ofNullable(firsts.get(stock.domain()))
+                .filter(first -> stock.decision().compareTo(first.id()) < 0)
+                .isPresent();
         List<GpuId> first = stock.gpus().stream()
                 .filter(gpu -> known.add(gpu) || isOfEarlier)
                 .toList();

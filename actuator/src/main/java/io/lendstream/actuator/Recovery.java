@@ -83,9 +83,8 @@ final class Recovery {
      */
     List<ActuationReport> replay(Actuation actuation, List<Decision> decisions) {
         List<Decision> known = decisions.stream()
-                .filter(decision -> decision.action().isHold()
-                        || answeredAt.containsKey(decision.id())
-                        || !isPassed(decision))
+                .filter(decision ->
+                        decision.action().isHold() || answeredAt.containsKey(decision.id()) || !isPassed(decision))
                 .toList();
         var owed = new ArrayList<ActuationReport>();
         var open = new ArrayDeque<>(replayed(known));
@@ -115,9 +114,12 @@ final class Recovery {
             return happened; // a saved state has the tenants from before
         }
         var earlier = new EarlierTenants();
-        known.stream()
-                .filter(decision -> answeredAt.containsKey(decision.id()))
-                .forEach(decision -> earlier.add(decision, answeredAt.get(decision.id())));
+        for (Decision decision : known) {
+            Instant answered = answeredAt.get(decision.id());
+            if (answered != null) {
+                earlier.add(decision, answered);
+            }
+        }
         return earlier.of(happened);
     }
 

@@ -4,7 +4,6 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Allocation;
@@ -20,7 +19,6 @@ import io.lendstream.core.id.Pool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -48,30 +46,7 @@ class ProcessJobsTest {
     }
 
     private ProcessDriver opened(Optional<Machine> machine) {
-        ClusterLookup surroundings = new ClusterLookup() {
-            @Override
-            public Optional<TrainingJob> job(JobId job) {
-                return Optional.ofNullable(submitted.get(job));
-            }
-
-            @Override
-            public Optional<Device> device(GpuId unit) {
-                return Optional.empty();
-            }
-
-            @Override
-            public Optional<Node> node(GpuId unit) {
-                return Optional.ofNullable(nodes.get(unit));
-            }
-        };
-        ProcessDriver opened = new ProcessDriver(
-                new Programs(folder.resolve("programs"), false),
-                folder.resolve("state"),
-                CleanEnvironment.of(Map.of("PATH", System.getenv("PATH")), List.of()),
-                machine,
-                surroundings,
-                heard,
-                InstantSource.system());
+        ProcessDriver opened = ProcessDrivers.open(folder, machine, submitted, nodes, heard);
         driver = Optional.of(opened);
         return opened;
     }

@@ -42,8 +42,8 @@ final class StockRecall {
                 .service(stock.domain(), tenant)
                 .filter(InferenceService::hasGroups)
                 .isPresent();
-        if (!hasGroups) { // which units run together as a replica is not in the stock, so a driver is not asked for
-            // them
+        // A stock does not say which units run together as a replica, so the driver is not asked for those.
+        if (!hasGroups) {
             order(stock, tenant);
         }
     }

@@ -3,23 +3,14 @@ package io.lendstream.launcher.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
-import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
-import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.goodput.BatchRange;
-import io.lendstream.core.goodput.GoodputProfile;
-import io.lendstream.core.goodput.GradientNoise;
-import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -100,7 +91,7 @@ final class ActuatorAloneIT {
             String[] settings = {
                 "actuator.driver=process",
                 "actuator.nodes=all",
-                "actuator.process.programs=" + programs(site.directory(), pid),
+                "actuator.process.programs=" + WaitingJob.programs(site.directory(), pid),
                 "actuator.lease-notice=" + NOTICE.toSeconds() + "s",
                 "actuator.stock-every=5s",
                 "connect-timeout=2s",
@@ -110,8 +101,7 @@ final class ActuatorAloneIT {
             Instance first = site.startActuator(settings);
             Site.awaitReady(first);
             declare(site);
-            decide(
-                    site,
+            site.decide(
                     1,
                     new Action.Hold(
                             Optional.empty(),
@@ -187,16 +177,6 @@ final class ActuatorAloneIT {
                 .toList();
     }
 
-    /** A program that prints its process id and waits for a signal to end. */
-    private static Path programs(Path parent, Path pid) throws IOException {
-        Path programs = parent.resolve("programs");
-        Files.createDirectories(programs.resolve("jobs"));
-        Files.writeString(programs.resolve("jobs").resolve("waiting.json"), """
-                {"mode": "restart", "command": ["sh", "-c", "echo $$ > %s; exec sleep 3600"], "directory": "%s", "graceSeconds": 2}
-                """.formatted(pid, parent));
-        return programs;
-    }
-
     /** Waits until the actuator knows the GPU: two topics are read in any order. */
     private static void awaitStock(Site site) {
         await().atMost(Site.PATIENCE)
@@ -220,50 +200,14 @@ final class ActuatorAloneIT {
                             now,
                             NodeStatus.READY,
                             new ArrayList<>(List.of(Gpu.whole(GPU, 0, "test GPU", 80L << 30)))));
-            writer.write(TopicCatalogue.TRAINING_JOBS, JOB.value(), job(now));
+            writer.write(TopicCatalogue.TRAINING_JOBS, JOB.value(), WaitingJob.of(JOB, now, 1, "process"));
             writer.flush();
         }
     }
 
     private static void lend(Site site, Instant until) {
-        decide(
-                site,
+        site.decide(
                 2,
                 new Action.Lend(JOB, List.of(GPU), until, new Allocation(List.of(GPU), 10, 0, 1, Mechanism.RESTART)));
-    }
-
-    private static void decide(Site site, long sequence, Action action) {
-        Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
-        try (RecordWriter writer = RecordWriter.open(site.kafka(), site.topics(), "/test/scheduler")) {
-            writer.write(
-                    TopicCatalogue.DECISIONS,
-                    Site.DOMAIN.value(),
-                    new Decision(
-                            new DecisionId(Site.DOMAIN, 1, sequence),
-                            now,
-                            now.plusSeconds(60),
-                            false,
-                            new Reason("plan", "", Map.of(), List.of()),
-                            action));
-            writer.flush();
-        }
-    }
-
-    private static TrainingJob job(Instant now) {
-        return new TrainingJob(
-                JOB,
-                Site.DOMAIN,
-                now,
-                "waiting",
-                new TrainingJob.Scaling(1, 1, 1, true),
-                TrainingJob.Precedence.USUAL,
-                new TrainingJob.Traits(
-                        new BatchRange(128, 4096, 32, 1024, Optional.empty()),
-                        new GoodputProfile(
-                                new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
-                                new GradientNoise(1, 1000)),
-                        new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
-                "process",
-                Optional.empty());
     }
 }

@@ -3,7 +3,10 @@ package io.lendstream.launcher.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
@@ -17,6 +20,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.stack.ServiceKind;
@@ -28,6 +32,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -250,6 +256,24 @@ final class Site implements AutoCloseable {
 
     Path directory() {
         return directory;
+    }
+
+    /** Writes a decision as a scheduler would, for a minute from now. */
+    void decide(long sequence, Action action) {
+        Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        try (RecordWriter writer = RecordWriter.open(kafka(), topics, "/test/scheduler")) {
+            writer.write(
+                    TopicCatalogue.DECISIONS,
+                    DOMAIN.value(),
+                    new Decision(
+                            new DecisionId(DOMAIN, 1, sequence),
+                            now,
+                            now.plusSeconds(60),
+                            false,
+                            new Reason("plan", "", Map.of(), List.of()),
+                            action));
+            writer.flush();
+        }
     }
 
     /** Every readable value of a topic, as it is now. */

@@ -3,23 +3,14 @@ package io.lendstream.launcher.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
-import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
-import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.goodput.BatchRange;
-import io.lendstream.core.goodput.GoodputProfile;
-import io.lendstream.core.goodput.GradientNoise;
-import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -30,7 +21,6 @@ import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.stack.Installation;
 import io.lendstream.stack.Stack;
 import io.lendstream.stack.StackSettings;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -97,22 +87,22 @@ final class StandbyActuatorIT {
         Instance second = started(site, cluster, "two");
         awaitSaid(second, STANDBY);
         Site.awaitReady(second);
-        decide(site, 1, resize("t1"));
-        decide(site, 2, lend(Instant.now().plusSeconds(20), "t1", "i1"));
+        site.decide(1, resize("t1"));
+        site.decide(2, lend(Instant.now().plusSeconds(20), "t1", "i1"));
         awaitReport(site, "2 BOUND i1");
 
         first.kill();
-        decide(site, 3, serve("i2"));
+        site.decide(3, serve("i2"));
         long killed = cluster.millisUntil("3 place chat i2");
         awaitReport(site, "2 RELEASED i1");
         assertThat(cluster.tenants()).containsOnlyKeys("t1", "i2");
 
         Instance third = started(site, cluster, "one");
         awaitSaid(third, STANDBY);
-        decide(site, 4, serve("i1"));
+        site.decide(4, serve("i1"));
         awaitReport(site, "4 BOUND i1");
         second.stop();
-        decide(site, 5, resize());
+        site.decide(5, resize());
         long stopped = cluster.millisUntil("5 place job ");
         awaitReport(site, "5 APPLIED ");
         assertThat(third.printed()).contains(ACTIVE).doesNotContain("rebuilt from the topics");
@@ -143,12 +133,12 @@ final class StandbyActuatorIT {
         Site.awaitReady(first);
         Instance second = started(site, cluster, "two");
         awaitSaid(second, STANDBY);
-        decide(site, 1, resize("t1"));
-        decide(site, 2, lend(Instant.now().plusSeconds(25), "t1", "i1"));
+        site.decide(1, resize("t1"));
+        site.decide(2, lend(Instant.now().plusSeconds(25), "t1", "i1"));
         awaitReport(site, "2 BOUND i1");
 
         brokers.proxy().block();
-        decide(site, 3, serve("i2"));
+        site.decide(3, serve("i2"));
         long cut = cluster.millisUntil("3 place chat i2");
         awaitSaid(first, "it starts nothing, and still enforces leases");
         awaitReport(site, "2 RELEASED i1");
@@ -157,14 +147,14 @@ final class StandbyActuatorIT {
                                 .filter(order -> order.equals("2 place job t1"))
                                 .count()
                         >= 2);
-        decide(site, 4, serve("i1"));
+        site.decide(4, serve("i1"));
         awaitReport(site, "4 BOUND i1");
 
         brokers.proxy().unblock();
         awaitSaid(first, "is not the active instance any more");
         awaitSaid(first, STANDBY);
         second.stop();
-        decide(site, 5, resize());
+        site.decide(5, resize());
         awaitReport(site, "5 APPLIED ");
 
         assertThat(cluster.violations()).isEmpty();
@@ -187,7 +177,7 @@ final class StandbyActuatorIT {
         String[] settings = {
             "actuator.driver=process",
             "actuator.nodes=all",
-            "actuator.process.programs=" + programs(site.directory(), pid)
+            "actuator.process.programs=" + WaitingJob.programs(site.directory(), pid)
         };
         Instance first = site.startActuator(settings);
         Site.awaitReady(first);
@@ -196,7 +186,7 @@ final class StandbyActuatorIT {
         Site.awaitReady(second);
         assertThat(second.printed())
                 .contains("pid %d on ".formatted(first.process().pid()));
-        decide(site, 1, resize("t1"));
+        site.decide(1, resize("t1"));
         awaitReport(site, "1 BOUND t1");
         ProcessHandle worker =
                 ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow();
@@ -209,7 +199,7 @@ final class StandbyActuatorIT {
         assertThat(Long.parseLong(Files.readString(pid).strip())).isEqualTo(worker.pid());
         assertThat(worker.isAlive()).isTrue();
 
-        decide(site, 2, resize());
+        site.decide(2, resize());
         awaitReport(site, "2 RELEASED t1");
         await().atMost(Site.PATIENCE).until(() -> !worker.isAlive());
         assertThat(reports(site)).doesNotHaveDuplicates();
@@ -228,15 +218,6 @@ final class StandbyActuatorIT {
                 "actuator.state-dir=" + site.directory().resolve(name)));
         settings.addAll(Arrays.asList(more));
         return site.startActuator(settings.toArray(String[]::new));
-    }
-
-    private static Path programs(Path parent, Path pid) throws IOException {
-        Path programs = parent.resolve("programs");
-        Files.createDirectories(programs.resolve("jobs"));
-        Files.writeString(programs.resolve("jobs").resolve("waiting.json"), """
-                {"mode": "restart", "command": ["sh", "-c", "echo $$ > %s; exec sleep 3600"], "directory": "%s", "graceSeconds": 2}
-                """.formatted(pid, parent));
-        return programs;
     }
 
     private static void awaitSaid(Instance instance, String text) {
@@ -273,7 +254,7 @@ final class StandbyActuatorIT {
         try (RecordWriter writer = RecordWriter.open(site.kafka(), site.topics(), "/test/scheduler")) {
             writer.write(TopicCatalogue.NODES, "n1", node("n1", Pool.TRAINING, now, "t1"));
             writer.write(TopicCatalogue.NODES, "n2", node("n2", Pool.INFERENCE, now, "i1", "i2"));
-            writer.write(TopicCatalogue.TRAINING_JOBS, JOB.value(), job(now, driver));
+            writer.write(TopicCatalogue.TRAINING_JOBS, JOB.value(), WaitingJob.of(JOB, now, 2, driver));
             writer.flush();
         }
     }
@@ -304,40 +285,5 @@ final class StandbyActuatorIT {
 
     private static List<GpuId> gpus(String... names) {
         return Arrays.stream(names).map(GpuId::new).toList();
-    }
-
-    private static void decide(Site site, long sequence, Action action) {
-        Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
-        try (RecordWriter writer = RecordWriter.open(site.kafka(), site.topics(), "/test/scheduler")) {
-            writer.write(
-                    TopicCatalogue.DECISIONS,
-                    Site.DOMAIN.value(),
-                    new Decision(
-                            new DecisionId(Site.DOMAIN, 1, sequence),
-                            now,
-                            now.plusSeconds(60),
-                            false,
-                            new Reason("plan", "", Map.of(), List.of()),
-                            action));
-            writer.flush();
-        }
-    }
-
-    private static TrainingJob job(Instant now, String driver) {
-        return new TrainingJob(
-                JOB,
-                Site.DOMAIN,
-                now,
-                "waiting",
-                new TrainingJob.Scaling(1, 1, 2, true),
-                TrainingJob.Precedence.USUAL,
-                new TrainingJob.Traits(
-                        new BatchRange(128, 4096, 32, 1024, Optional.empty()),
-                        new GoodputProfile(
-                                new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
-                                new GradientNoise(1, 1000)),
-                        new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
-                driver,
-                Optional.empty());
     }
 }

@@ -2,7 +2,6 @@ package io.lendstream.launcher.services;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Action;
@@ -82,7 +81,7 @@ final class ElasticTrainingIT {
 
     @BeforeEach
     void deploy() throws IOException {
-        String python = python();
+        String python = TorchPython.find();
         Path jobs = Files.createDirectories(directory.resolve("programs/jobs"));
         Path services = Files.createDirectories(directory.resolve("programs/services"));
         Files.createDirectories(directory.resolve("log"));
@@ -230,28 +229,6 @@ final class ElasticTrainingIT {
                 .filteredOn(report -> report.outcome() != Outcome.HOLDS)
                 .extracting(report -> report.decision() + " " + report.outcome() + " " + report.gpus())
                 .doesNotHaveDuplicates();
-    }
-
-    /** One that has PyTorch; without one there is nothing to train with. */
-    private static String python() {
-        for (String candidate : List.of(
-                Optional.ofNullable(System.getenv("LENDSTREAM_PYTHON_TORCH")).orElse("/usr/bin/python3"), "python3")) {
-            try {
-                Process process = new ProcessBuilder(candidate, "-c", "import torch.distributed")
-                        .redirectErrorStream(true)
-                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                        .start();
-                if (process.waitFor() == 0) {
-                    return candidate;
-                }
-            } catch (IOException e) {
-                // Not there: the next one.
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
-        assumeTrue(false, "skipped: no Python with PyTorch in LENDSTREAM_PYTHON_TORCH, /usr/bin/python3 or python3");
-        return "";
     }
 
     private Deployment.Running startActuator() {

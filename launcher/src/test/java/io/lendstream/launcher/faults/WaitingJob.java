@@ -1,0 +1,57 @@
+package io.lendstream.launcher.faults;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.BatchRange;
+import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.core.id.JobId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/** A job that does nothing but wait for a signal to end. */
+final class WaitingJob {
+    private WaitingJob() {}
+
+    /**
+     * The job.
+     *
+     * @param most GPUs that it takes
+     */
+    static TrainingJob of(JobId name, Instant submitted, int most, String driver) {
+        return new TrainingJob(
+                name,
+                Site.DOMAIN,
+                submitted,
+                "waiting",
+                new TrainingJob.Scaling(1, 1, most, true),
+                TrainingJob.Precedence.USUAL,
+                new TrainingJob.Traits(
+                        new BatchRange(128, 4096, 32, 1024, Optional.empty()),
+                        new GoodputProfile(
+                                new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
+                                new GradientNoise(1, 1000)),
+                        new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
+                driver,
+                Optional.empty());
+    }
+
+    /**
+     * Writes its program, which prints its process id.
+     *
+     * @return the directory of programs
+     */
+    static Path programs(Path parent, Path pid) throws IOException {
+        Path programs = parent.resolve("programs");
+        Files.createDirectories(programs.resolve("jobs"));
+        Files.writeString(programs.resolve("jobs").resolve("waiting.json"), """
+                {"mode": "restart", "command": ["sh", "-c", "echo $$ > %s; exec sleep 3600"], "directory": "%s", "graceSeconds": 2}
+                """.formatted(pid, parent));
+        return programs;
+    }
+}

@@ -178,6 +178,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
 
     private void clockStruck(long wallClockMillis) {
         load();
+        stepRunner().rest();
         Instant now = Instant.ofEpochMilli(wallClockMillis);
         for (Domain domain : domains.values()) {
             if (options.time() == TimeMode.VIRTUAL) {

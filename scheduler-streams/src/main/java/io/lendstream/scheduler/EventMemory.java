@@ -11,13 +11,20 @@ import java.util.function.Function;
 
 /**
  * The last events of all domains of a task, apart from samples. One bound holds for all domains together, so that
- * memory does not grow with their number. Events that were asked for stay longest.
+ * memory does not grow with their number.
  *
- * <p>An event is kept as the bytes that were written to the log. Few decisions rest on most events; thousands of events
- * a second, kept as objects or put into words, would make each pause for memory longer.
+ * <p>An event is kept as the bytes that were written to the log, as few decisions rest on most events. Those that were
+ * asked for are kept in words, and longest.
  */
 final class EventMemory {
-    private final Map<EventId, Remembered> events;
+    /** 8 MB: more than 20,000 rates take. */
+    private static final int CHUNKS = 32;
+
+    /** Of so many events that are remembered, one is kept in words. */
+    private static final int ONE_IN_WORDS_OF = 10;
+
+    private final EventRing events;
+    private final Map<EventId, KeptInput> words;
     private final Function<byte[], DomainEvent> decoder;
 
     private record EventId(DomainId domain, long sequence) {}
@@ -28,10 +35,12 @@ final class EventMemory {
      */
     EventMemory(int most, Function<byte[], DomainEvent> decoder) {
         this.decoder = decoder;
-        events = new LinkedHashMap<>(16, 0.75f, true) {
+        this.events = new EventRing(most, CHUNKS);
+        int mostWords = Math.max(1, most / ONE_IN_WORDS_OF);
+        this.words = new LinkedHashMap<>(16, 0.75f, true) {
             @Override
-            protected boolean removeEldestEntry(Map.Entry<EventId, Remembered> eldest) {
-                return size() > most;
+            protected boolean removeEldestEntry(Map.Entry<EventId, KeptInput> eldest) {
+                return size() > mostWords;
             }
         };
     }
@@ -40,31 +49,20 @@ final class EventMemory {
     void take(DomainEvent event, byte[] logged) {
         if (event.event().asTelemetry().isEmpty()
                 && event.event().asSampleSummary().isEmpty()) {
-            events.put(new EventId(event.domain(), event.sequence()), new Remembered(logged));
-        }
-    }
-
-    /** An event that is put into words once, however many decisions rest on it. */
-    private static final class Remembered {
-        private byte[] logged;
-        private Optional<KeptInput> words = Optional.empty();
-
-        Remembered(byte[] logged) {
-            this.logged = logged;
-        }
-
-        KeptInput words(Function<byte[], DomainEvent> decoder) {
-            if (words.isEmpty()) {
-                words = Optional.of(inShort(decoder.apply(logged)));
-                logged = new byte[0];
-            }
-            return words.get();
+            events.put(event.domain(), event.sequence(), logged);
         }
     }
 
     /** An event in short; empty if it is forgotten. */
     Optional<KeptInput> find(DomainId domain, long sequence) {
-        return Optional.ofNullable(events.get(new EventId(domain, sequence))).map(found -> found.words(decoder));
+        EventId id = new EventId(domain, sequence);
+        Optional<KeptInput> known = Optional.ofNullable(words.get(id));
+        if (known.isPresent()) {
+            return known;
+        }
+        Optional<KeptInput> found = events.find(domain, sequence).map(logged -> inShort(decoder.apply(logged)));
+        found.ifPresent(now -> words.put(id, now));
+        return found;
     }
 
     static KeptInput inShort(DomainEvent event) {

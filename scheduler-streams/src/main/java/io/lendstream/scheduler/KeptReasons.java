@@ -30,14 +30,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps decisions, other than renewals of leases, with the facts that explain them after the log is gone. Weighing the
- * sizes of a job, or the losses of a reclaim, takes about as long as a plan, so this is done for a few decisions of a
- * plan and for each reclaim as a whole, one with each later step that makes no decision.
+ * Keeps decisions, other than renewals of leases, with the facts that explain them after the log is gone. They are
+ * written a second later, when no decision waits to be committed: nobody waits for them, and a crash in that second
+ * loses no more than what the log has for as long as it lasts. Weighing the sizes of a job, or the losses of a reclaim,
+ * takes about as long as a plan, so this is done for a few decisions of a plan and for each reclaim as a whole, one with
+ * each later step that makes no decision.
  */
 final class KeptReasons {
     /** The alternatives that are kept for a decision. */
@@ -55,6 +58,18 @@ final class KeptReasons {
     /** The events that are kept in short for a decision. A hold may rest on the rates of all services. */
     static final int MOST_INPUTS = 20;
 
+    /** How long a decision is not written, in milliseconds. */
+    static final long WRITTEN_AFTER_MILLIS = 1000;
+
+    /** Decisions that are written with a step: what is in work waits for them. */
+    static final int MOST_WITH_A_STEP = 8;
+
+    /** Decisions that are written once a second while no step is made. */
+    static final int MOST_AT_ONCE = 100;
+
+    /** Decisions of a task that are not written yet; more are written at once. */
+    static final int MOST_UNWRITTEN = 10_000;
+
     /** Events that are remembered for all domains of the task, as later decisions may rest on them. */
     static final int MOST_EVENTS = 20_000;
 
@@ -66,6 +81,10 @@ final class KeptReasons {
     private final StepEncoder encoder;
     private final Map<DomainId, OfDomain> domains = new HashMap<>();
     private final EventMemory events;
+    private final Deque<Unwritten> unwritten = new ArrayDeque<>();
+
+    /** @param since when the decision was made, by the clock of this machine, in milliseconds */
+    private record Unwritten(DomainEvent event, Decision decision, long arrived, long since) {}
 
     private record Size(DecisionId decision, JobId job, ClusterView view) {}
 
@@ -159,33 +178,76 @@ final class KeptReasons {
     /**
      * The records to publish after a step.
      *
-     * @param isWaitedFor whether a decision waits to be committed. Then nothing is weighed, which would delay it
+     * @param isWaitedFor whether a decision waits to be committed. Then nothing is written or weighed, which would delay
+     *     it
      * @param arrived when the record that caused the step was appended to its topic, in milliseconds
+     * @param now by the clock of this machine, in milliseconds
      */
-    List<Output> after(PreparedStep made, boolean isWaitedFor, long arrived) {
+    List<Output> after(PreparedStep made, boolean isWaitedFor, long arrived, long now) {
         DomainEvent event = made.event();
         Step step = made.step();
         OfDomain domain = domains.computeIfAbsent(event.domain(), added -> new OfDomain());
-        try {
+        return orNone(event.domain(), () -> {
             events.take(event, made.logged());
             domain.take(event, made.notes());
-            List<KeptReason> kept = new ArrayList<>();
             for (Decision decision : step.decisions()) {
                 if (decision.action().asRenew().isEmpty()) {
-                    kept.add(new KeptReason(decision.id(), Optional.of(decision), List.of(), inputs(event, decision)));
+                    unwritten.add(new Unwritten(event, decision, arrived, now));
                     domain.add(decision);
                 }
             }
             domain.add(step.decisions(), made.notes().takings());
-            if (step.decisions().isEmpty() && !isWaitedFor) {
-                kept.addAll(domain.weighed(made.scheduler().policy()));
+            if (!step.decisions().isEmpty() || isWaitedFor) {
+                return written(unwritten.size() - MOST_UNWRITTEN, Long.MAX_VALUE);
             }
-            return kept.stream().map(reason -> encoded(reason, event, arrived)).toList();
+            List<Output> outputs = written(MOST_WITH_A_STEP, now - WRITTEN_AFTER_MILLIS);
+            if (unwritten.isEmpty()) {
+                domain.weighed(made.scheduler().policy())
+                        .forEach(reason -> outputs.add(encoded(reason, event.at(), arrived)));
+            }
+            return outputs;
+        });
+    }
+
+    /** The records to publish while no step is made. */
+    List<Output> atRest(long now) {
+        return written(MOST_AT_ONCE, now - WRITTEN_AFTER_MILLIS);
+    }
+
+    /**
+     * The oldest decisions that are not written.
+     *
+     * @param most how many
+     * @param upTo only those made until then, in milliseconds
+     */
+    private List<Output> written(int most, long upTo) {
+        List<Output> outputs = new ArrayList<>();
+        while (outputs.size() < most
+                && !unwritten.isEmpty()
+                && unwritten.element().since() <= upTo) {
+            Unwritten next = unwritten.remove();
+            outputs.addAll(orNone(next.event().domain(), () -> List.of(written(next))));
+        }
+        return outputs;
+    }
+
+    private Output written(Unwritten next) {
+        Decision decision = next.decision();
+        List<KeptInput> inputs = inputs(next.event(), decision);
+        return encoded(
+                new KeptReason(decision.id(), Optional.of(decision), List.of(), inputs),
+                next.event().at(),
+                next.arrived());
+    }
+
+    private static List<Output> orNone(DomainId domain, Supplier<List<Output>> reasons) {
+        try {
+            return reasons.get();
         } catch (RuntimeException e) {
             if (InfrastructureFailure.is(e)) {
                 throw e;
             }
-            log.warn("no reasons are kept of event {} of domain {}", event.sequence(), event.domain(), e);
+            log.warn("some reasons of domain {} are not kept", domain, e);
             return List.of();
         }
     }
@@ -214,13 +276,13 @@ final class KeptReasons {
         return all.stream().filter(kept::contains).limit(MOST_ALTERNATIVES).toList();
     }
 
-    private Output encoded(KeptReason reason, DomainEvent event, long arrived) {
+    private Output encoded(KeptReason reason, Instant at, long arrived) {
         return encoder.encode(
                 TopicCatalogue.REASONS,
                 reason.id().domain().value().getBytes(UTF_8),
                 reason,
                 reason.id() + (reason.decision().isPresent() ? "" : "/alternatives"),
-                event.at(),
+                at,
                 arrived,
                 SchedulerTopology.REASONS);
     }

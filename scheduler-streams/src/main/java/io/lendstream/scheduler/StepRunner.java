@@ -136,7 +136,7 @@ final class StepRunner {
         domain.state(step.state());
         publish(pending.outputs());
         store.commit(pending.changes());
-        publish(reasons.after(pending, commits.isWaitedFor(), arrived));
+        publish(reasons.after(pending, commits.isWaitedFor(), arrived, context.currentSystemTimeMs()));
         publish(snapshots.after(before, step.state(), pending.scheduler(), arrived));
         for (Decision decision : step.decisions()) {
             metrics.decided(decision, Duration.ofMillis(context.currentSystemTimeMs() - arrived));
@@ -153,6 +153,13 @@ final class StepRunner {
                 .asReport()
                 .filter(report -> report.outcome() == Outcome.HOLDS)
                 .ifPresent(report -> tellDrift(report, step));
+    }
+
+    /** Does what nobody waits for, once a second. */
+    void rest() {
+        if (!commits.isWaitedFor()) {
+            publish(reasons.atRest(context.currentSystemTimeMs()));
+        }
     }
 
     /** Tells each change of the level of trust, whether or not a decision answers it. */

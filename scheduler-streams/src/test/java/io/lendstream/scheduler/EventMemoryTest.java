@@ -42,9 +42,10 @@ class EventMemoryTest {
         take(memory, ONE, 2);
         memory.find(ONE, 1);
         take(memory, ONE, 3);
+        take(memory, ONE, 4);
 
-        assertThat(memory.find(ONE, 1)).isPresent();
         assertThat(memory.find(ONE, 2)).isEmpty();
+        assertThat(memory.find(ONE, 1)).isPresent();
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.lendstream.core.fixtures.Stories;
 import io.lendstream.core.history.KeptInput;
 import io.lendstream.core.history.KeptReason;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 /** What the topology keeps of decisions. */
 class KeptReasonsTest {
     private final Loop loop = Loop.live();
+    private List<KeptReason> atOnce = List.of();
     private List<KeptReason> kept = List.of();
     private List<Decision> decisions = List.of();
     private List<DomainEvent> log = List.of();
@@ -32,8 +34,10 @@ class KeptReasonsTest {
         story.log().stream()
                 .filter(event -> !(event.event() instanceof Tick) && !(event.event() instanceof SchedulerStarted))
                 .forEach(event -> loop.tell(event.event()));
-        kept = loop.read(TopicCatalogue.REASONS);
+        atOnce = loop.read(TopicCatalogue.REASONS);
         decisions = loop.decisions();
+        loop.pass(Duration.ofMillis(KeptReasons.WRITTEN_AFTER_MILLIS));
+        kept = loop.read(TopicCatalogue.REASONS);
         log = loop.events();
     }
 
@@ -49,6 +53,12 @@ class KeptReasonsTest {
                 .containsExactlyElementsOf(decisions.stream()
                         .filter(decision -> decision.action().asRenew().isEmpty())
                         .toList());
+    }
+
+    @Test
+    void areWrittenASecondLater() {
+        assertThat(atOnce).isEmpty();
+        assertThat(kept).isNotEmpty();
     }
 
     @Test

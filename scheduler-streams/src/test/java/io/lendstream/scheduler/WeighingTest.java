@@ -9,13 +9,13 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.fixtures.Stories;
 import io.lendstream.core.history.KeptReason;
-import io.lendstream.core.id.DomainId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.scheduler.StepEncoder.Output;
 import io.lendstream.scheduler.StepRunner.PreparedStep;
 import io.lendstream.schemas.registry.FakeRegistry;
 import io.lendstream.schemas.registry.RegistrySettings;
@@ -23,13 +23,14 @@ import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Alternatives are weighed when no decision waits to be committed. */
+/** Decisions are written, and alternatives are weighed, when no decision waits to be committed. */
 class WeighingTest {
     private final FakeRegistry registry = new FakeRegistry();
     private final OutputWriter writer = new OutputWriter(
@@ -37,6 +38,7 @@ class WeighingTest {
             SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url())),
             new Patience(1, Duration.ofMillis(1), () -> false));
     private final StepEncoder encoder = new StepEncoder(writer);
+    private final Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
     private final List<Decision> decisions = new ArrayList<>();
 
     @AfterEach
@@ -48,6 +50,30 @@ class WeighingTest {
     void nothingIsWeighedWhileADecisionWaits() {
         assertThat(alternatives(event -> true)).isEmpty();
         assertThat(alternatives(event -> false)).isNotEmpty();
+    }
+
+    @Test
+    void decisionsAreWrittenOnceWhenNoneWaits() {
+        assertThat(written(event -> true)).isEmpty();
+        assertThat(written(event -> event % 2 == 0)).isNotEmpty().isEqualTo(written(event -> false));
+    }
+
+    @Test
+    void tooManyDecisionsAreWrittenThoughOneWaits() {
+        Scenario story = Stories.lending(60, 50);
+        ClusterState state = ClusterState.empty(story.log().get(0).domain());
+        DomainEvent event = story.log().get(0);
+        Step none = scheduler.step(state, event);
+        KeptReasons reasons = new KeptReasons(encoder);
+        alternatives(any -> false);
+        Decision one =
+                decisions.stream().filter(Decision::isReclaim).findFirst().orElseThrow();
+        Step many = new Step(none.state(), Collections.nCopies(KeptReasons.MOST_UNWRITTEN + 3, one), none.changed());
+
+        assertThat(reasons.after(made(event, new ReasonNotes(), many), true, 0, 0))
+                .hasSize(3);
+        assertThat(reasons.atRest(KeptReasons.WRITTEN_AFTER_MILLIS - 1)).isEmpty();
+        assertThat(reasons.atRest(KeptReasons.WRITTEN_AFTER_MILLIS)).hasSize(KeptReasons.MOST_AT_ONCE);
     }
 
     @Test
@@ -91,27 +117,43 @@ class WeighingTest {
                         reason -> assertThat(reason.alternatives()).hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES));
     }
 
+    /** The decisions that are written of a story, in which a decision waits after some of the events. */
+    private List<Decision> written(LongPredicate isWaitedFor) {
+        return play(isWaitedFor).stream()
+                .flatMap(reason -> reason.decision().stream())
+                .toList();
+    }
+
     /** The kept alternatives of a story, in which a decision waits after some of the events. */
     private List<KeptReason> alternatives(LongPredicate isWaitedFor) {
+        return play(isWaitedFor).stream()
+                .filter(reason -> reason.decision().isEmpty())
+                .toList();
+    }
+
+    /** What is kept of a story, in which a decision waits after some of the events. Events are a second apart. */
+    private List<KeptReason> play(LongPredicate isWaitedFor) {
         Scenario story = Stories.lending(60, 50);
-        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
         KeptReasons reasons = new KeptReasons(encoder);
-        List<KeptReason> kept = new ArrayList<>();
-        DomainId domain = story.log().get(0).domain();
-        ClusterState state = ClusterState.empty(domain);
+        List<Output> outputs = new ArrayList<>();
+        ClusterState state = ClusterState.empty(story.log().get(0).domain());
+        long now = 0;
         for (DomainEvent event : story.log()) {
             ReasonNotes notes = new ReasonNotes();
             Step step = scheduler.step(state, event, notes);
             state = step.state();
             decisions.addAll(step.decisions());
-            PreparedStep made = new PreparedStep(
-                    scheduler, event, notes, step, encoder.encode(event, step, 0), new DomainStore.Changes());
-            reasons.after(made, isWaitedFor.test(event.sequence()), 0).stream()
-                    .map(output ->
-                            writer.read(TopicCatalogue.REASONS, output.record().value()))
-                    .filter(reason -> reason.decision().isEmpty())
-                    .forEach(kept::add);
+            now += 1000;
+            outputs.addAll(reasons.after(made(event, notes, step), isWaitedFor.test(event.sequence()), 0, now));
         }
-        return kept;
+        return outputs.stream()
+                .map(output ->
+                        writer.read(TopicCatalogue.REASONS, output.record().value()))
+                .toList();
+    }
+
+    private PreparedStep made(DomainEvent event, ReasonNotes notes, Step step) {
+        return new PreparedStep(
+                scheduler, event, notes, step, encoder.encode(event, step, 0), new DomainStore.Changes());
     }
 }

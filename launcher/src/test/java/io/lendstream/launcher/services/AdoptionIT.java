@@ -8,6 +8,7 @@ import io.lendstream.launcher.services.Deployment.Printed;
 import io.lendstream.stack.ServiceKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,8 +25,21 @@ final class AdoptionIT {
     private Path directory;
 
     @Test
-    void whatRanBeforeIsTakenOverWithoutARestart() throws Exception {
+    void whatRanBeforeOnThreeHostsIsTakenOverWithoutARestart() throws Exception {
+        Optional<String> obstacle = Host.obstacle();
+        assumeTrue(obstacle.isEmpty(), () -> "there can be no three hosts: " + obstacle.orElseThrow());
+        takeOver();
+    }
+
+    /** The same with three agents and actuators on this machine. */
+    @Test
+    void whereThereCanBeNoHostsThisMachineIsThreeNodes() throws Exception {
+        assumeTrue(Host.obstacle().isPresent(), "three hosts can be had");
         assumeTrue(Files.isDirectory(Path.of("/proc/self")), "processes are read from /proc, which is not there");
+        takeOver();
+    }
+
+    private void takeOver() throws Exception {
         try (Deployment deployment = new Deployment(1);
                 AdoptedCluster cluster = new AdoptedCluster(deployment, directory);
                 AdoptionSteps steps = new AdoptionSteps(cluster, step -> kill(cluster, step))) {

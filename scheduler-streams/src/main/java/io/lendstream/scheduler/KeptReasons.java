@@ -37,8 +37,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps decisions, other than renewals of leases, with the facts that explain them after the log is gone. They are
- * written a second later, when no decision waits to be committed: nobody waits for them, and a crash in that second
- * loses no more than what the log has for as long as it lasts. Weighing the sizes of a job, or the losses of a reclaim,
+ * written a second later, when no decision waits to be committed: nobody waits for them, and an instance that
+ * ends in that second loses no more than what the log has for as long as it lasts. Weighing the sizes of a job, or the losses of a reclaim,
  * takes about as long as a plan, so this is done for a few decisions of a plan and for each reclaim as a whole, one with
  * each later step that makes no decision.
  */

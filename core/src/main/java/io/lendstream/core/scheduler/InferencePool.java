@@ -70,6 +70,9 @@ record InferencePool(StepBuilder builder) {
      * @param isKept whether a GPU is kept for others
      */
     List<GpuState> coming(Predicate<GpuId> isKept) {
+        if (builder.services().isEmpty()) {
+            return new ArrayList<>();
+        }
         AbilityGuard guard = new AbilityGuard(builder);
         Bundles bundles = new Bundles(builder);
         List<GpuState> coming = new ArrayList<>(bundles.waiting());

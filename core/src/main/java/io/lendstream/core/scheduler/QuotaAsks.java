@@ -2,7 +2,6 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.JobState;
@@ -80,14 +79,16 @@ final class QuotaAsks {
     /** Jobs of queues that have no GPU and no prospect of one: by priority, then in the order of submission. */
     private List<JobState> waiting() {
         List<JobState> waiting = new ArrayList<>();
-        for (JobState job : builder.entities().openJobs()) {
-            if (job.gpus() == 0
-                    && !job.isOnSlice()
+        for (JobState job : builder.entities().waitingJobs()) {
+            if (!job.isOnSlice()
                     && job.changing().isEmpty()
                     && job.target().isEmpty()
                     && !isJustChanged(job)
                     && !awaitsAnswer(job)
-                    && guard.queueOf(new Tenant.Job(job.spec().job())).isPresent()) {
+                    && job.spec()
+                            .queue()
+                            .filter(builder.entities().queues()::contains)
+                            .isPresent()) {
                 waiting.add(job);
             }
         }

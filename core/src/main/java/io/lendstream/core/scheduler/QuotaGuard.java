@@ -136,7 +136,7 @@ final class QuotaGuard {
     /** Counts a unit for a service before the decision that binds it. */
     void promise(ServiceId service, GpuState unit) {
         queueOf(new Tenant.Service(service)).ifPresent(queue -> {
-            builder.ledger().add(unit.gpuId(), queue, unit.kind(), gpus(unit), false);
+            builder.promise(unit, queue);
             lacking.found(service);
         });
     }

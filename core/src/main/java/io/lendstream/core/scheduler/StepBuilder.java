@@ -58,7 +58,7 @@ final class StepBuilder {
     private Optional<Advice> advice;
     private boolean binding;
     private Set<GpuId> awaited = Set.of();
-    private Optional<QueueLedger> ledger = Optional.empty();
+    private final StepLedger ledger;
     private final Promises promises;
     private final RecentLoans loans;
 
@@ -68,6 +68,7 @@ final class StepBuilder {
         this.listener = listener;
         this.now = event.at().isAfter(before.now()) ? event.at() : before.now();
         this.entities = before.entities();
+        this.ledger = new StepLedger(entities);
         this.epoch = before.epoch();
         this.decisionSequence = before.decisionSequence();
         this.nextPlanAt = before.nextPlanAt();
@@ -91,7 +92,7 @@ final class StepBuilder {
                 advice,
                 promises.left(this),
                 loans.all(),
-                entities.shared());
+                ledger.kept(entities.shared()));
         return new Step(after, decisions, changes.changed());
     }
 
@@ -234,8 +235,12 @@ final class StepBuilder {
 
     /** The GPUs that queues use; it follows the changes of this step. */
     QueueLedger ledger() {
-        ledger = ledger.or(() -> Optional.of(QueueLedger.of(entities)));
-        return ledger.orElseThrow();
+        return ledger.get(entities);
+    }
+
+    /** Counts a unit for a queue before the decision that binds it. */
+    void promise(GpuState unit, QueueId queue) {
+        ledger.promise(entities, unit, queue);
     }
 
     /** The units that are promised to tenants. */
@@ -305,7 +310,7 @@ final class StepBuilder {
 
     void put(GpuState gpu) {
         entities = entities.with(gpu);
-        ledger.ifPresent(known -> known.put(entities, gpu));
+        ledger.put(entities, gpu);
         changes.gpu(gpu.gpuId());
     }
 
@@ -317,18 +322,14 @@ final class StepBuilder {
 
     void remove(GpuId gpu) {
         entities = entities.without(gpu);
-        ledger.ifPresent(known -> known.remove(gpu));
+        ledger.remove(gpu);
         changes.comesOrGoes(gpu);
     }
 
     /** Changes who owns a GPU; every change of an owner goes through here. */
     void own(GpuId id, Owner owner) {
         GpuState gpu = gpu(id);
-        boolean takes = owner.isBinding() || owner.isRecutting();
-        if (takes && !gpu.isFree() && !(owner.isAdoption() && gpu.owner().isForeign())) {
-            throw new IllegalStateException(
-                    "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));
-        }
+        gpu.checkMayBe(owner);
         GpuState next = gpu.with(owner, now, event.sequence());
         put(owner.isFree() ? entities.pooled(next) : next);
         changes.owner(gpu, owner);
@@ -347,11 +348,13 @@ final class StepBuilder {
     }
 
     void put(ServiceState service) {
+        ledger.put(services().get(service.spec().service()), service);
         entities = entities.with(service);
         changes.service(service.spec().service());
     }
 
     void put(QueueState queue) {
+        ledger.put(entities.queues().get(queue.spec().queue()), queue);
         entities = entities.with(queue);
         changes.queue(queue.spec().queue());
     }
@@ -362,21 +365,26 @@ final class StepBuilder {
     }
 
     void put(JobState job) {
-        changes.job(jobs().get(job.spec().job()), job);
+        Optional<JobState> known = jobs().get(job.spec().job());
+        changes.job(known, job);
+        ledger.put(known, job);
         entities = entities.with(job);
     }
 
     void remove(JobId job) {
+        ledger.restart();
         entities = entities.without(job);
         changes.removed(job);
     }
 
     void remove(ServiceId service) {
+        ledger.restart();
         entities = entities.without(service);
         changes.service(service);
     }
 
     void remove(QueueId queue) {
+        ledger.restart();
         entities = entities.without(queue);
         changes.queue(queue);
     }

@@ -96,7 +96,12 @@ public record ClusterEntities(
         return openJobs(job -> job);
     }
 
-    /** What a function makes of them, one after the other as they are asked for. */
+    /** Those of them that hold no GPUs, in the same order. */
+    public Iterable<JobState> waitingJobs() {
+        return clusterIndex.jobs().waiting().mapped(jobs::require);
+    }
+
+    /** What a function makes of all of them, one after the other as they are asked for. */
     public <T> Iterable<T> openJobs(Function<? super JobState, ? extends T> function) {
         return clusterIndex.jobs().open().mapped(job -> function.apply(jobs.require(job)));
     }
@@ -175,12 +180,27 @@ public record ClusterEntities(
     /** With a queue that is new or has changed. */
     public ClusterEntities with(QueueState queue) {
         return new ClusterEntities(
-                nodes, gpus, services, jobs, queues.put(queue.spec().queue(), queue), actuators, scopes, clusterIndex);
+                nodes,
+                gpus,
+                services,
+                jobs,
+                queues.put(queue.spec().queue(), queue),
+                actuators,
+                scopes,
+                clusterIndex.keeping(KeptLedger.NONE));
     }
 
     /** Without a queue. */
     public ClusterEntities without(QueueId id) {
-        return new ClusterEntities(nodes, gpus, services, jobs, queues.remove(id), actuators, scopes, clusterIndex);
+        return new ClusterEntities(
+                nodes,
+                gpus,
+                services,
+                jobs,
+                queues.remove(id),
+                actuators,
+                scopes,
+                clusterIndex.keeping(KeptLedger.NONE));
     }
 
     /** With an actuator that is new or has changed. */
@@ -188,6 +208,17 @@ public record ClusterEntities(
         PersistentMap<String, ActuatorDescription> next = actuators.put(actuator.actuator(), actuator);
         return new ClusterEntities(
                 nodes, gpus, services, jobs, queues, next, ActuatorScopes.of(next.values()), clusterIndex);
+    }
+
+    /** The same with its ledger of queues at hand; without one if that is not of whole GPUs alone. */
+    public ClusterEntities keeping(QueueLedger ledger) {
+        KeptLedger kept = ledger.isOfWholeGpus() ? new KeptLedger(ledger.copy()) : KeptLedger.NONE;
+        return with(nodes, gpus, services, jobs, clusterIndex.keeping(kept));
+    }
+
+    /** The ledger of queues that is at hand, to go on with; empty if there is none. */
+    public Optional<QueueLedger> keptLedger() {
+        return clusterIndex.kept().copy();
     }
 
     /** The units that a unit is lent and taken back with, such as {@code node n1}; empty if it is lent alone. */

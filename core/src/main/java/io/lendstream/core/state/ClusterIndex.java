@@ -17,6 +17,7 @@ import java.util.function.Predicate;
  * @param shaped services that declare shapes
  * @param removed services that are no longer declared and still have units; they are not silent
  * @param hosts the facts about nodes whose CPU or host memory is known
+ * @param kept the ledger of queues; none after any change, until a step has made it again
  */
 public record ClusterIndex(
         GpuIndex gpus,
@@ -26,7 +27,8 @@ public record ClusterIndex(
         PersistentMap<DueKey<ServiceId>, ServiceId> silent,
         PersistentMap<ServiceId, ServiceId> shaped,
         PersistentMap<ServiceId, ServiceId> removed,
-        PersistentMap<NodeId, NodeFacts> hosts) {
+        PersistentMap<NodeId, NodeFacts> hosts,
+        KeptLedger kept) {
     private static final ClusterIndex EMPTY = new ClusterIndex(
             GpuIndex.EMPTY,
             JobIndex.EMPTY,
@@ -35,7 +37,8 @@ public record ClusterIndex(
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
-            PersistentMap.empty());
+            PersistentMap.empty(),
+            KeptLedger.NONE);
 
     /** The index of a state. */
     static ClusterIndex of(
@@ -69,13 +72,22 @@ public record ClusterIndex(
                 silent,
                 shaped,
                 removed,
-                hosts);
+                hosts,
+                KeptLedger.NONE);
     }
 
     /** With the new state of a job in place of the old one; empty before it came or after it left. */
     ClusterIndex withJob(Optional<JobState> before, Optional<JobState> after) {
         return new ClusterIndex(
-                gpus, jobs.with(before, after), trainingCapacity, heard, silent, shaped, removed, hosts);
+                gpus,
+                jobs.with(before, after),
+                trainingCapacity,
+                heard,
+                silent,
+                shaped,
+                removed,
+                hosts,
+                KeptLedger.NONE);
     }
 
     /** With the new state of a node in place of the old one; empty before it came or after it left. */
@@ -88,7 +100,8 @@ public record ClusterIndex(
                 silent,
                 shaped,
                 removed,
-                hosts(before, after));
+                hosts(before, after),
+                KeptLedger.NONE);
     }
 
     /** With the new state of a service in place of the old one; empty before it came or after it left. */
@@ -101,7 +114,13 @@ public record ClusterIndex(
                 moved(silent, before.flatMap(ClusterIndex::unknown), after.flatMap(ClusterIndex::unknown)),
                 with(shaped, before, after, service -> service.spec().hasGroups()),
                 with(removed, before, after, service -> service.spec().removed()),
-                hosts);
+                hosts,
+                KeptLedger.NONE);
+    }
+
+    /** With another ledger. */
+    ClusterIndex keeping(KeptLedger next) {
+        return new ClusterIndex(gpus, jobs, trainingCapacity, heard, silent, shaped, removed, hosts, next);
     }
 
     /** A set of services, of which one has changed. */

@@ -72,6 +72,19 @@ public record GpuState(
         return owner.isFree();
     }
 
+    /**
+     * Checks that it may get an owner.
+     *
+     * @throws IllegalStateException if it is to be bound or recut, and is neither free nor being taken over
+     */
+    public void checkMayBe(Owner next) {
+        boolean takes = next.isBinding() || next.isRecutting();
+        if (takes && !isFree() && !(next.isAdoption() && owner.isForeign())) {
+            throw new IllegalStateException(
+                    "%s must be free before it is bound or recut, but is %s".formatted(gpuId, owner));
+        }
+    }
+
     /** Whether a job has it, takes it or leaves it. */
     public boolean isTraining() {
         return owner.isHeldByJob();

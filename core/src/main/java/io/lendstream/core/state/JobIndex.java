@@ -9,6 +9,7 @@ import java.util.Optional;
  * The jobs of a state in the orders in which a step looks for them.
  *
  * @param open jobs that are not over and not refused, in the order in which it is their turn
+ * @param waiting those of them that hold no GPUs
  * @param refused jobs that are not over and refused
  * @param holding jobs that are not over and hold GPUs, or are about to
  * @param changing jobs that are being changed, by when the change has to be in force
@@ -19,6 +20,7 @@ import java.util.Optional;
  */
 public record JobIndex(
         PersistentMap<QueueKey, JobId> open,
+        PersistentMap<QueueKey, JobId> waiting,
         PersistentMap<JobId, JobState> refused,
         PersistentMap<JobId, JobId> holding,
         PersistentMap<DueKey<JobId>, JobId> changing,
@@ -34,12 +36,14 @@ public record JobIndex(
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
+            PersistentMap.empty(),
             PersistentMap.empty());
 
     /** With the new state of a job in place of the old one; empty before it came or after it left. */
     JobIndex with(Optional<JobState> before, Optional<JobState> after) {
         return new JobIndex(
                 keyed(open, before.flatMap(JobIndex::turn), after.flatMap(JobIndex::turn), after),
+                keyed(waiting, before.flatMap(JobIndex::isWaiting), after.flatMap(JobIndex::isWaiting), after),
                 ClusterIndex.moved(
                         refused, before.flatMap(JobIndex::isRefused), after.flatMap(JobIndex::isRefused), after),
                 keyed(holding, before.flatMap(JobIndex::isHolding), after.flatMap(JobIndex::isHolding), after),
@@ -66,6 +70,10 @@ public record JobIndex(
         return job.isOver() || job.isRefused() || job.awaitsAdoption()
                 ? Optional.empty()
                 : Optional.of(QueueKey.of(job));
+    }
+
+    private static Optional<QueueKey> isWaiting(JobState job) {
+        return job.gpus() == 0 ? turn(job) : Optional.empty();
     }
 
     private static Optional<JobId> isRefused(JobState job) {

@@ -42,6 +42,8 @@ public final class QueueLedger {
     private final double[] leaving;
     /** Whether a unit counted as a part of a GPU, so that sums depend on the order of their parts. */
     private boolean hasParts;
+    /** Whether a unit was a MIG instance: what it counts also depends on what is known of its GPU. */
+    private boolean hasInstances;
 
     private QueueLedger(QueueAccounts accounts, UnitCharges charges) {
         this.accounts = accounts;
@@ -83,9 +85,25 @@ public final class QueueLedger {
                 last = tenant;
                 kind = unit.kind();
             }
+            ledger.hasInstances |= unit.instance().isPresent();
             ledger.add(unit.gpuId(), account, gpus(entities, unit), unit.owner().isReleasing());
         }
         return ledger;
+    }
+
+    /** A copy that changes apart from this one. */
+    QueueLedger copy() {
+        QueueLedger copy = new QueueLedger(accounts, charges.copy());
+        System.arraycopy(used, 0, copy.used, 0, used.length);
+        System.arraycopy(leaving, 0, copy.leaving, 0, leaving.length);
+        copy.hasParts = hasParts;
+        copy.hasInstances = hasInstances;
+        return copy;
+    }
+
+    /** Whether all that counts are whole GPUs, so that it is the same in whatever order they came. */
+    boolean isOfWholeGpus() {
+        return !hasParts && !hasInstances;
     }
 
     /** A unit in GPUs. A MIG instance of an unknown profile counts its memory. */
@@ -128,6 +146,7 @@ public final class QueueLedger {
 
     /** Counts a unit for its present owner only. */
     public void put(ClusterEntities entities, GpuState unit) {
+        hasInstances |= unit.instance().isPresent();
         Optional<ClusterQueue> queue = unit.owner().holder().flatMap(entities::queueOf);
         int account =
                 queue.isEmpty() ? QueueAccounts.NONE : accounts.of(queue.get().queue(), unit.kind());

@@ -1,8 +1,10 @@
 package io.lendstream.core.state;
 
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.persistent.PersistentMap;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -13,12 +15,15 @@ import org.jspecify.annotations.Nullable;
 final class UnitCharges {
     private static final Charge NONE = new Charge(QueueAccounts.NONE, 0, false);
 
+    /** So many changes since it was shared are put together with what is common: look-ups among them take longer. */
+    private static final int MOST_CHANGED = 2_000;
+
     /** Not changed any more once it is shared. */
     private Map<GpuId, Charge> common;
 
     private boolean isShared;
     /** The changes since it was shared, with {@link #NONE} for units that do not count any more. */
-    private final Map<GpuId, Charge> changed = new HashMap<>();
+    private PersistentMap<GpuId, Charge> changed = PersistentMap.empty();
     /** Whether units of {@code common} that are being released count. */
     private boolean countsLeaving = true;
 
@@ -36,11 +41,9 @@ final class UnitCharges {
 
     @Nullable
     Charge get(GpuId unit) {
-        if (isShared) {
-            Charge own = changed.get(unit);
-            if (own != null) {
-                return own.isNone() ? null : own;
-            }
+        Optional<Charge> own = changed.isEmpty() ? Optional.empty() : changed.get(unit);
+        if (own.isPresent()) {
+            return own.get().isNone() ? null : own.get();
         }
         Charge charge = common.get(unit);
         return charge != null && (countsLeaving || !charge.isLeaving()) ? charge : null;
@@ -53,7 +56,7 @@ final class UnitCharges {
             return common.put(unit, charge);
         }
         Charge before = get(unit);
-        changed.put(unit, charge);
+        changed = changed.put(unit, charge);
         return before;
     }
 
@@ -65,24 +68,39 @@ final class UnitCharges {
         }
         Charge before = get(unit);
         if (before != null) {
-            changed.put(unit, NONE);
+            changed = changed.put(unit, NONE);
         }
         return before;
     }
 
-    /** A copy without the units that are being released. */
-    UnitCharges withoutLeaving() {
-        if (!changed.isEmpty() || !countsLeaving) {
-            common = all();
-            changed.clear();
-            countsLeaving = true;
+    /** A copy that changes apart from this one. */
+    UnitCharges copy() {
+        if (changed.size() > MOST_CHANGED) {
+            putTogether();
         }
         isShared = true;
         UnitCharges copy = new UnitCharges(0);
         copy.common = common;
         copy.isShared = true;
+        copy.changed = changed;
+        copy.countsLeaving = countsLeaving;
+        return copy;
+    }
+
+    /** A copy without the units that are being released. */
+    UnitCharges withoutLeaving() {
+        if (!changed.isEmpty() || !countsLeaving) {
+            putTogether();
+        }
+        UnitCharges copy = copy();
         copy.countsLeaving = false;
         return copy;
+    }
+
+    private void putTogether() {
+        common = all();
+        changed = PersistentMap.empty();
+        countsLeaving = true;
     }
 
     /** In the order of names. */
@@ -95,7 +113,9 @@ final class UnitCharges {
         if (!countsLeaving) {
             all.values().removeIf(Charge::isLeaving);
         }
-        all.putAll(changed);
+        for (Map.Entry<GpuId, Charge> change : changed) {
+            all.put(change.getKey(), change.getValue());
+        }
         all.values().removeIf(Charge::isNone);
         return all;
     }

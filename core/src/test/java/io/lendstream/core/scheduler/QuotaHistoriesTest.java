@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +39,8 @@ class QuotaHistoriesTest {
             List.of(new QueueId("team-a"), new QueueId("team-b"), new QueueId("team-c"));
     private static final int MOST_ROUNDS = 3;
     private static final List<String> PRODUCTS = List.of("NVIDIA A100-SXM4-80GB", "Tesla T4");
+
+    private static int kepts;
 
     private static RandomHistory history(long seed) {
         return seed % 2 == 0
@@ -110,6 +113,36 @@ class QuotaHistoriesTest {
                 ClusterStates.with(step.state(), step.state().entities().with(after)),
                 step.decisions(),
                 step.changed());
+    }
+
+    /** The ledger that a step goes on with counts as one that is built from all GPUs. */
+    @Seeds(60)
+    void theLedgerThatIsKeptIsRight(long seed) {
+        RandomHistory history = history(seed);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : history.log()) {
+            state = history.scheduler().step(state, event).state();
+            Optional<QueueLedger> kept = state.entities().keptLedger();
+            if (kept.isPresent()) {
+                kepts++;
+                QueueLedger fresh = QueueLedger.of(state.entities());
+                for (QueueId queue : QUEUES) {
+                    assertThat(kept.get().uses(queue))
+                            .as("queue %s after event %d, seed %d", queue, event.sequence(), seed)
+                            .isEqualTo(fresh.uses(queue));
+                    for (GpuState unit : state.gpus().values()) {
+                        assertThat(kept.get().keeps(unit.gpuId(), queue)).isEqualTo(fresh.keeps(unit.gpuId(), queue));
+                        assertThat(kept.get().counts(unit.gpuId(), queue, unit.kind()))
+                                .isEqualTo(fresh.counts(unit.gpuId(), queue, unit.kind()));
+                    }
+                }
+            }
+        }
+    }
+
+    @AfterAll
+    static void mostLedgersAreKept() {
+        assertThat(kepts).isGreaterThan(1000);
     }
 
     /** Counted in another way than by the ledger: whole GPUs of queues without a cohort, one by one. */

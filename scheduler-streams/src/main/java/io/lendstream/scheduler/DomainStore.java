@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps domains in a persistent store, so that a step writes only its changes. There is one entry for each node, last
- * sample, GPU, service, rate source, job, queue and actuator, one header for each domain, and one position for each
- * input partition. The store also keeps the schemas of its entries.
+ * sample, GPU, service, rate source, job, queue, actuator and application, one header for each domain, and one position
+ * for each input partition. The store also keeps the schemas of its entries.
  *
  * <p>All kinds share one store, so that a step's changes are adjacent in one changelog.
  */
@@ -165,6 +165,14 @@ final class DomainStore {
                         codecs.queues,
                         state.queues().get(key)));
         changed.actuators().forEach(key -> add(changes, id, state.actuators().require(key)));
+        changed.applications()
+                .forEach(key -> put(
+                        changes,
+                        EntryKind.APPLICATION,
+                        id,
+                        key,
+                        codecs.applications,
+                        state.entities().applications().find(key)));
         Optional<Advice> before = saved.advice.get(id);
         if (!state.advice().equals(before == null ? Optional.empty() : before)) {
             put(changes, EntryKind.ADVICE, id, "", codecs.advices, state.advice());

@@ -14,6 +14,7 @@ enum EntryKind {
     JOB,
     QUEUE,
     ACTUATOR,
+    APPLICATION,
     ADVICE,
     POSITION,
     PROGRESS,

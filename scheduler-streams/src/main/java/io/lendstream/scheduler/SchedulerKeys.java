@@ -8,6 +8,7 @@ import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ChangeLimits;
 import io.lendstream.core.scheduler.ClusterModel;
 import io.lendstream.core.scheduler.HeldSamples;
+import io.lendstream.core.scheduler.MeasurementRules;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -156,6 +157,10 @@ public final class SchedulerKeys {
             "scheduler.learn",
             true,
             "Reckon with start-up times that actuators measured instead of declared ones, and give jobs without a profile that of earlier jobs of their application; see docs/declarations.md.");
+    static final Key<Duration> REMEMBER_PROFILES = Key.duration(
+            "scheduler.remember-profiles",
+            "90d",
+            "With learn: time without use for which profiles of an application are kept after its ended jobs are forgotten, of at most 1,000 applications of a domain; at most 366d. 0s: no longer than the jobs.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
@@ -261,6 +266,7 @@ public final class SchedulerKeys {
             QUARANTINE_EVIDENCE,
             HEED_INTRUDERS,
             LEARN,
+            REMEMBER_PROFILES,
             APPLICATION_ID,
             FORECASTER,
             FORECAST_STEP,
@@ -361,10 +367,14 @@ public final class SchedulerKeys {
                                             settings.get(FOREIGN_GONE_AFTER),
                                             settings.get(QUARANTINE_EVIDENCE),
                                             settings.get(HEED_INTRUDERS))),
-                            settings.get(LEARN)));
+                            measurements(settings)));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }
+    }
+
+    private static MeasurementRules measurements(Settings settings) {
+        return new MeasurementRules(settings.get(LEARN), settings.get(REMEMBER_PROFILES));
     }
 
     private static Policy policy(String spec) {

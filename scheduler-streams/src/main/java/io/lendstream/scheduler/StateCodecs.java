@@ -3,6 +3,7 @@ package io.lendstream.scheduler;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ApplicationTraits;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
@@ -21,6 +22,7 @@ final class StateCodecs {
     final StateCodec<JobState> jobs = StateCodec.of(JobState.class);
     final StateCodec<QueueState> queues = StateCodec.of(QueueState.class);
     final StateCodec<ActuatorDescription> actuators = StateCodec.of(ActuatorDescription.class);
+    final StateCodec<ApplicationTraits> applications = StateCodec.of(ApplicationTraits.class);
     final StateCodec<Advice> advices = StateCodec.of(Advice.class);
     final StateCodec<Progress> progress = StateCodec.of(Progress.class);
 }

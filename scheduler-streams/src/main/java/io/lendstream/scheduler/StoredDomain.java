@@ -11,6 +11,8 @@ import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ApplicationTraits;
+import io.lendstream.core.state.Applications;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
@@ -107,7 +109,9 @@ final class StoredDomain {
                 .flatMap(entry -> readable(EntryKind.ADVICE, "", codecs.advices, entry, schemas));
         saved.advice.put(header.domain(), advice);
         return header.with(
-                advice, new ClusterEntities(nodes, gpus, services, jobs, queues(schemas), actuators(schemas)));
+                advice,
+                new ClusterEntities(
+                        nodes, gpus, services, jobs, queues(schemas), actuators(schemas), applications(schemas)));
     }
 
     private PersistentMap<NodeId, NodeState> nodes(Map<Long, Schema> schemas, Map<NodeId, Node> described) {
@@ -186,6 +190,18 @@ final class StoredDomain {
                     readable(EntryKind.ACTUATOR, entry.getKey(), codecs.actuators, entry.getValue(), schemas);
             if (actuator.isPresent()) {
                 all = all.put(actuator.get().actuator(), actuator.get());
+            }
+        }
+        return all;
+    }
+
+    private Applications applications(Map<Long, Schema> schemas) {
+        Applications all = Applications.NONE;
+        for (Map.Entry<String, byte[]> entry : of(EntryKind.APPLICATION).entrySet()) {
+            Optional<ApplicationTraits> application =
+                    readable(EntryKind.APPLICATION, entry.getKey(), codecs.applications, entry.getValue(), schemas);
+            if (application.isPresent()) {
+                all = all.with(application.get());
             }
         }
         return all;

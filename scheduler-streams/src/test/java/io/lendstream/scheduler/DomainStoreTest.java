@@ -5,18 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Granularity;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.scheduler.MeasurementRules;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterState;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Properties;
 import org.apache.kafka.common.serialization.Serdes;
@@ -139,6 +143,44 @@ class DomainStoreTest {
         assertThat(loaded.actuators()).isEqualTo(state.actuators());
         assertThat(loaded.entities().scopes().isDisputed(new NodeId("infer"))).isTrue();
         assertThat(loaded).isEqualTo(story.state());
+    }
+
+    @Test
+    void rememberedApplicationsAreKept() {
+        Scheduler scheduler = new Scheduler(
+                Policies.parse("deepboot"),
+                SchedulerSettings.DEFAULTS.withMeasurements(new MeasurementRules(true, Duration.ofDays(9))));
+        Scenario story = new Scenario(scheduler).job("a", 1).job("b", 1);
+        story.progress("a", JobPhase.CANCELLED)
+                .withoutTicks(Duration.ofHours(25))
+                .tell(new Tick(Scenario.DOMAIN, story.now()));
+        KeyValueStore<String, byte[]> entries = entries();
+
+        ClusterState loaded = saved(scheduler, story, entries);
+
+        assertThat(loaded).isEqualTo(story.state());
+        assertThat(loaded.entities().applications().size()).isEqualTo(1);
+
+        story.withoutTicks(Duration.ofDays(10)).tell(new Tick(Scenario.DOMAIN, story.now()));
+        assertThat(saved(scheduler, story, entries)).isEqualTo(story.state());
+        try (KeyValueIterator<String, byte[]> all = entries.all()) {
+            assertThat(all).toIterable().noneMatch(entry -> entry.key.contains("APPLICATION"));
+        }
+    }
+
+    /** The state after a story whose steps are written, as it is loaded. */
+    private static ClusterState saved(Scheduler scheduler, Scenario story, KeyValueStore<String, byte[]> entries) {
+        DomainStore store = new DomainStore(entries, METRICS);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : story.log()) {
+            Step step = scheduler.step(state, event);
+            state = step.state();
+            store.commit(store.prepare(state, Optional.empty(), step.changed(), false));
+        }
+        return new DomainStore(entries, METRICS)
+                .load(Scenario.START)
+                .get(Scenario.DOMAIN)
+                .state();
     }
 
     private static boolean isEmpty(KeyValueStore<String, byte[]> entries) {

@@ -29,6 +29,7 @@ final class ChangeLog {
     private final Set<JobId> jobs = new HashSet<>();
     private final Set<QueueId> queues = new HashSet<>();
     private final Set<String> actuators = new HashSet<>();
+    private final Set<String> applications = new HashSet<>();
     private boolean changesPlans;
     private boolean settlesJob;
 
@@ -40,6 +41,7 @@ final class ChangeLog {
                 sorted(jobs),
                 sorted(queues),
                 sorted(actuators),
+                sorted(applications),
                 sorted(owners));
     }
 
@@ -133,6 +135,10 @@ final class ChangeLog {
 
     void actuator(String actuator) {
         actuators.add(actuator);
+    }
+
+    void applications(Set<String> names) {
+        applications.addAll(names);
     }
 
     void job(Optional<JobState> before, JobState after) {

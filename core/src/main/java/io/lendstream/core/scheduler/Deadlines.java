@@ -65,14 +65,17 @@ final class Deadlines {
             builder.invalidatePlan();
             builder.put(builder.jobs().require(job).settled(Optional.empty()));
         }
-        until(
-                        builder.clusterIndex().jobs().past(),
-                        builder.now().minus(MEMORY_OF_JOBS).minusMillis(1))
-                .forEach(builder::remove);
+        ApplicationMemory memory = new ApplicationMemory(builder, settings);
+        Instant forgotten = builder.now().minus(MEMORY_OF_JOBS).minusMillis(1);
+        for (JobId job : until(builder.clusterIndex().jobs().past(), forgotten)) {
+            memory.keep(builder.jobs().require(job));
+            builder.remove(job);
+        }
+        memory.expire();
     }
 
     /** The keys due at a time, soonest first. */
-    private static <K extends Comparable<K>> List<K> until(PersistentMap<DueKey<K>, K> clusterIndex, Instant time) {
+    static <K extends Comparable<K>> List<K> until(PersistentMap<DueKey<K>, K> clusterIndex, Instant time) {
         List<K> due = new ArrayList<>();
         Optional<DueKey<K>> first = clusterIndex.firstKey();
         if (first.isPresent() && !first.get().at().isAfter(time)) {

@@ -88,7 +88,8 @@ public final class DeclarableSettings {
             Map.entry("slo-withhold", Form.TIME),
             Map.entry("foreign-gone-after", Form.PERIOD),
             Map.entry("quarantine-evidence", Form.TIME),
-            Map.entry("learn", Form.FLAG))));
+            Map.entry("learn", Form.FLAG),
+            Map.entry("remember-profiles", Form.TIME))));
 
     private DeclarableSettings() {}
 

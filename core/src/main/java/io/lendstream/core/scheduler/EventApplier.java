@@ -1,9 +1,7 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ActuatorDescription;
-import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -23,22 +21,16 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
-import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.persistent.PersistentMap;
-import io.lendstream.core.state.ApplicationPrior;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.QueueState;
 import io.lendstream.core.state.ServiceState;
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 
 /** Applies an event to the state. It makes no decisions. */
 final class EventApplier implements Event.Cases<Runnable> {
@@ -145,10 +137,7 @@ final class EventApplier implements Event.Cases<Runnable> {
 
     @Override
     public Runnable rate(RequestRate rate) {
-        return () -> builder.services()
-                .get(rate.service())
-                .filter(service -> !service.spec().removed() && !service.hasSeen(rate))
-                .ifPresent(service -> take(rate, service.observed(rate, builder.eventSequence())));
+        return () -> new RateApplier(builder, settings).take(rate);
     }
 
     @Override
@@ -170,10 +159,7 @@ final class EventApplier implements Event.Cases<Runnable> {
             Optional<JobState> known = builder.jobs().get(job.job());
             JobState described = known.map(before -> before.described(counted, builder.eventSequence()))
                     .orElseGet(() -> JobState.of(counted, builder.eventSequence()));
-            builder.put(
-                    settings.learn()
-                            ? ApplicationPrior.given(described, builder.jobs().values())
-                            : described);
+            builder.put(settings.learn() ? new ApplicationMemory(builder, settings).given(described) : described);
             boolean comesToQueue = known.filter(before -> before.spec().queue().equals(job.queue()))
                     .isEmpty();
             if (comesToQueue) {
@@ -267,68 +253,6 @@ final class EventApplier implements Event.Cases<Runnable> {
     @Override
     public Runnable tick(Tick tick) {
         return () -> {};
-    }
-
-    /** Batches count only where it is known what they ran on. */
-    private void take(RequestRate rate, ServiceState service) {
-        List<BatchTimes> batches = onReplicas(rate);
-        Optional<Instances> instances = batches.isEmpty() ? Optional.empty() : Instances.of(builder, rate.service());
-        builder.put(instances
-                .map(known -> service.with(service.batchesOn(known.gpu().model())
-                        .or(service::batches)
-                        .orElseGet(() ->
-                                ServiceBatches.of(known.gpu(), rate.windowEnd()).heard(rate))
-                        .served(batches, known.gpu())))
-                .orElseGet(() -> servedOnKinds(rate, service)));
-    }
-
-    /** The batches of a rate without those of a kind of the domain on which the service has no replica any more. */
-    private List<BatchTimes> onReplicas(RequestRate rate) {
-        if (rate.batches().isEmpty()) {
-            return rate.batches();
-        }
-        PersistentMap<KindId, Integer> ofDomain =
-                builder.clusterIndex().trainingCapacity().kinds();
-        List<BatchTimes> batches = new ArrayList<>(rate.batches().size());
-        for (BatchTimes times : rate.batches()) {
-            boolean isGone = times.kind()
-                    .map(model.gpuKinds()::counted)
-                    .filter(ofDomain::contains)
-                    .filter(kind -> Instances.gpu(builder, rate.service(), kind).isEmpty())
-                    .isPresent();
-            if (!isGone) {
-                batches.add(times);
-            }
-        }
-        return batches;
-    }
-
-    /** Of a service on several kinds of GPU, batches count that name their kind. */
-    private ServiceState servedOnKinds(RequestRate rate, ServiceState service) {
-        if (rate.batches().isEmpty()) {
-            return service;
-        }
-        Map<KindId, List<BatchTimes>> byKind = new TreeMap<>();
-        for (BatchTimes times : rate.batches()) {
-            times.kind()
-                    .map(model.gpuKinds()::counted)
-                    .ifPresent(kind -> byKind.computeIfAbsent(kind, any -> new ArrayList<>())
-                            .add(times));
-        }
-        ServiceState learned = service;
-        for (Map.Entry<KindId, List<BatchTimes>> kind : byKind.entrySet()) {
-            Optional<MigGpu> gpu = Instances.gpu(builder, rate.service(), kind.getKey());
-            if (gpu.isPresent()) {
-                ServiceBatches next = learned.batchesOn(gpu.get().model())
-                        .orElseGet(() ->
-                                ServiceBatches.of(gpu.get(), rate.windowEnd()).heard(rate))
-                        .served(kind.getValue(), gpu.get());
-                boolean isFirst = learned.batches().isEmpty()
-                        || learned.batches().get().gpu().equals(next.gpu());
-                learned = isFirst ? learned.with(next) : learned.withOther(next);
-            }
-        }
-        return learned;
     }
 
     private void take(GpuTelemetry telemetry) {

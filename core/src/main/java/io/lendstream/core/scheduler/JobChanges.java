@@ -205,7 +205,7 @@ final class JobChanges {
      * @param decides whether the scheduler makes a decision for it; otherwise only the state changes
      */
     void dropLostGpus(boolean decides) {
-        for (JobState job : builder.touchedJobs()) {
+        for (JobState job : builder.changes().touchedJobs(builder.before().gpus(), builder.jobs())) {
             List<GpuId> lost = job.allocation().gpus().stream()
                     .filter(gpu -> !holds(job, gpu))
                     .toList();

@@ -27,8 +27,7 @@ import java.util.TreeSet;
  * @param planPhase how long after the multiples of a policy's {@link Policy#planEvery} training is planned, so that the
  *     domains of one process do not all plan at once
  * @param model what the scheduler tells apart in a cluster
- * @param learn whether measured start-up times and fits of earlier jobs count instead of declarations. Logs of older
- *     versions lack this setting
+ * @param measurements how the scheduler reckons with what it measures
  */
 public record SchedulerSettings(
         boolean lending,
@@ -42,7 +41,7 @@ public record SchedulerSettings(
         Duration repartitionEvery,
         Duration planPhase,
         ClusterModel model,
-        boolean learn) {
+        MeasurementRules measurements) {
     public static final SchedulerSettings DEFAULTS = new SchedulerSettings(
             true,
             true,
@@ -55,7 +54,7 @@ public record SchedulerSettings(
             Duration.ofMinutes(5),
             Duration.ZERO,
             ClusterModel.ALIKE,
-            false);
+            MeasurementRules.OFF);
 
     public SchedulerSettings {
         atLeastOneSecond("notice", notice);
@@ -86,7 +85,7 @@ public record SchedulerSettings(
                 repartitionEvery,
                 planPhase,
                 model,
-                learn);
+                measurements);
     }
 
     public SchedulerSettings withAfe(boolean on) {
@@ -102,7 +101,7 @@ public record SchedulerSettings(
                 repartitionEvery,
                 planPhase,
                 model,
-                learn);
+                measurements);
     }
 
     public SchedulerSettings withChangeLimits(ChangeLimits other) {
@@ -118,7 +117,7 @@ public record SchedulerSettings(
                 repartitionEvery,
                 planPhase,
                 model,
-                learn);
+                measurements);
     }
 
     public SchedulerSettings withRepartition(boolean on) {
@@ -134,7 +133,7 @@ public record SchedulerSettings(
                 repartitionEvery,
                 planPhase,
                 model,
-                learn);
+                measurements);
     }
 
     /** With plans so long after the multiples of a period; not negative. */
@@ -151,7 +150,7 @@ public record SchedulerSettings(
                 repartitionEvery,
                 phase,
                 model,
-                learn);
+                measurements);
     }
 
     public SchedulerSettings withModel(ClusterModel other) {
@@ -167,10 +166,10 @@ public record SchedulerSettings(
                 repartitionEvery,
                 planPhase,
                 other,
-                learn);
+                measurements);
     }
 
-    public SchedulerSettings withLearn(boolean on) {
+    public SchedulerSettings withMeasurements(MeasurementRules other) {
         return new SchedulerSettings(
                 lending,
                 afe,
@@ -183,12 +182,21 @@ public record SchedulerSettings(
                 repartitionEvery,
                 planPhase,
                 model,
-                on);
+                other);
+    }
+
+    public SchedulerSettings withLearn(boolean on) {
+        return withMeasurements(measurements.withLearn(on));
+    }
+
+    /** Whether measured start-up times and fits of earlier jobs count instead of declarations. */
+    public boolean learn() {
+        return measurements.learn();
     }
 
     /** A service with the start-up times to reckon with: the measured ones if they are learned, else as declared. */
     InferenceService timed(ServiceState service) {
-        return learn ? service.timed() : service.spec();
+        return learn() ? service.timed() : service.spec();
     }
 
     /** The settings by configuration key, as the log of a domain carries them. */
@@ -221,9 +229,7 @@ public record SchedulerSettings(
         model.topology().nvlinkDomain().ifPresent(label -> map.put("topology.nvlink-domain", label));
         model.topology().rack().ifPresent(label -> map.put("topology.rack", label));
         model.users().putInto(map);
-        if (learn) {
-            map.put("learn", "true");
-        }
+        measurements.putInto(map);
         return map;
     }
 
@@ -237,7 +243,7 @@ public record SchedulerSettings(
         map.put("slo-withhold", changeLimits.slo().withhold().toString());
         map.put("foreign-gone-after", model.users().goneAfter().toString());
         map.put("quarantine-evidence", model.users().evidenceAfter().toString());
-        map.put("learn", Boolean.toString(learn));
+        measurements.putDeclarableInto(map);
         map.keySet().retainAll(DeclarableSettings.forms().keySet());
         return map;
     }
@@ -255,9 +261,9 @@ public record SchedulerSettings(
                 "heed-users",
                 "foreign-gone-after",
                 "quarantine-evidence",
-                "heed-intruders",
-                "learn"));
+                "heed-intruders"));
         keys.addAll(SloRules.keys());
+        keys.addAll(MeasurementRules.keys());
         return keys;
     }
 
@@ -295,7 +301,7 @@ public record SchedulerSettings(
                                         UserRules.SHOWN.goneAfter().toString())),
                                 Duration.parse(all.getOrDefault("quarantine-evidence", "PT0S")),
                                 Boolean.parseBoolean(all.getOrDefault("heed-intruders", "false")))),
-                Boolean.parseBoolean(all.getOrDefault("learn", "false")));
+                MeasurementRules.of(all));
     }
 
     private static void atLeastOneSecond(String key, Duration value) {

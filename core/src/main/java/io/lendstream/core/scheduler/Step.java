@@ -30,5 +30,6 @@ public record Step(ClusterState state, List<Decision> decisions, Changed changed
             Set<JobId> jobs,
             Set<QueueId> queues,
             Set<String> actuators,
+            Set<String> applications,
             Set<GpuId> owners) {}
 }

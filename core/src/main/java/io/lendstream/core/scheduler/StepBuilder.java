@@ -12,11 +12,11 @@ import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.Applications;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterIndex;
 import io.lendstream.core.state.ClusterState;
@@ -279,14 +279,9 @@ final class StepBuilder {
         changes.invalidatePlan();
     }
 
-    /** Whether this step has freed a unit of a pool so far. */
-    boolean hasFreed(Pool pool) {
-        return changes.hasFreed(pool, gpus());
-    }
-
-    /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
-    List<JobState> touchedJobs() {
-        return changes.touchedJobs(before.gpus(), jobs());
+    /** What this step has changed so far. */
+    ChangeLog changes() {
+        return changes;
     }
 
     boolean isReachable(GpuState gpu) {
@@ -362,6 +357,11 @@ final class StepBuilder {
     void put(ActuatorDescription actuator) {
         entities = entities.with(actuator);
         changes.actuator(actuator.actuator());
+    }
+
+    void put(Applications applications, Set<String> changed) {
+        entities = entities.with(applications);
+        changes.applications(changed);
     }
 
     void put(JobState job) {

@@ -240,7 +240,7 @@ class WorkDue {
         boolean wereSomeToSpare = new InferencePool(it.step()).free().hasNext()
                 || (it.scheduler().settings().lending() && hadLoans(it.step()));
         boolean areAlike = it.step().clusterIndex().trainingCapacity().kinds().size() < 2;
-        return it.step().hasFreed(Pool.INFERENCE) || !wereSomeToSpare || !areAlike;
+        return it.step().changes().hasFreed(Pool.INFERENCE, it.step().gpus()) || !wereSomeToSpare || !areAlike;
     }
 
     /** Whether whole GPUs, all of which can be reached, were on loan before this step. */

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The traits with which a job without a profile starts: those of an earlier job of its application, or else usual ones.
+ * The traits with which a job without a profile starts: those of another job of its application, or else usual ones.
  * Noise and costs that its owner declares stay as they are.
  */
 public final class ApplicationPrior {
@@ -24,15 +24,17 @@ public final class ApplicationPrior {
 
     private ApplicationPrior() {}
 
+    /** Whether a job needs a prior: its owner declares no profile, and nothing else has taken its place yet. */
+    public static boolean isNeededBy(JobState job) {
+        return job.learned().speed().equals(LearnedSpeed.declared(ThroughputParameters.UNKNOWN));
+    }
+
     /**
-     * The job with a prior, if its owner declares no profile and nothing else has taken its place yet.
+     * What the best of other jobs of the same application taught; empty if none knows its speed.
      *
      * @param others the jobs of the domain; those of other applications do not count
      */
-    public static JobState given(JobState job, Iterable<JobState> others) {
-        if (!job.learned().speed().equals(LearnedSpeed.declared(ThroughputParameters.UNKNOWN))) {
-            return job;
-        }
+    public static Optional<LearnedTraits> of(JobState job, Iterable<JobState> others) {
         JobState best = null;
         for (JobState other : others) {
             boolean isKnown = other.spec().application().equals(job.spec().application())
@@ -42,7 +44,16 @@ public final class ApplicationPrior {
                 best = other;
             }
         }
-        return job.with(best == null ? usual(job) : of(job, best));
+        return best == null ? Optional.empty() : Optional.of(taughtBy(best));
+    }
+
+    /**
+     * A job that needs a prior with one.
+     *
+     * @param taught by another job of its application; empty for usual traits
+     */
+    public static JobState given(JobState job, Optional<LearnedTraits> taught) {
+        return job.with(taught.map(prior -> with(job.learned(), prior)).orElseGet(() -> usual(job)));
     }
 
     private static LearnedTraits usual(JobState job) {
@@ -55,14 +66,23 @@ public final class ApplicationPrior {
                 known.byKind());
     }
 
-    private static LearnedTraits of(JobState job, JobState earlier) {
-        LearnedTraits own = job.learned();
-        LearnedTraits known = earlier.learned();
+    private static LearnedTraits with(LearnedTraits own, LearnedTraits prior) {
+        return new LearnedTraits(
+                prior.speed(),
+                own.noise().equals(GradientNoise.NONE) ? prior.noise() : own.noise(),
+                own.costs().equals(RescaleCosts.UNMEASURED) ? prior.costs() : own.costs(),
+                prior.speedKind(),
+                prior.byKind());
+    }
+
+    /** What a job taught: its traits, as if they were declared. */
+    static LearnedTraits taughtBy(JobState job) {
+        LearnedTraits known = job.learned();
         return new LearnedTraits(
                 LearnedSpeed.declared(known.speed().parameters()),
-                own.noise().equals(GradientNoise.NONE) ? known.noise() : own.noise(),
-                own.costs().equals(RescaleCosts.UNMEASURED) ? known.costs() : own.costs(),
-                known.speedKind().or(() -> earlier.spec().kindNeeds().profileKind()),
+                known.noise(),
+                known.costs(),
+                known.speedKind().or(() -> job.spec().kindNeeds().profileKind()),
                 known.byKind().stream()
                         .map(each -> new KindSpeed(
                                 each.kind(), LearnedSpeed.declared(each.speed().parameters())))

@@ -15,9 +15,10 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The nodes, GPUs, services, jobs, queues and actuators of a domain.
+ * The nodes, GPUs, services, jobs, queues, actuators and remembered applications of a domain.
  *
  * @param actuators the last description of each actuator, by its name
+ * @param applications what ended jobs taught that are forgotten
  * @param scopes the actuators of each node
  * @param clusterIndex the same in other orders
  */
@@ -28,6 +29,7 @@ public record ClusterEntities(
         PersistentMap<JobId, JobState> jobs,
         PersistentMap<QueueId, QueueState> queues,
         PersistentMap<String, ActuatorDescription> actuators,
+        Applications applications,
         @Derived ActuatorScopes scopes,
         @Derived ClusterIndex clusterIndex) {
     static final ClusterEntities NONE = new ClusterEntities(
@@ -38,7 +40,7 @@ public record ClusterEntities(
             PersistentMap.empty(),
             PersistentMap.empty());
 
-    /** Entities whose index is built from scratch. */
+    /** Entities without remembered applications, whose index is built from scratch. */
     public ClusterEntities(
             PersistentMap<NodeId, NodeState> nodes,
             PersistentMap<GpuId, GpuState> gpus,
@@ -46,6 +48,18 @@ public record ClusterEntities(
             PersistentMap<JobId, JobState> jobs,
             PersistentMap<QueueId, QueueState> queues,
             PersistentMap<String, ActuatorDescription> actuators) {
+        this(nodes, gpus, services, jobs, queues, actuators, Applications.NONE);
+    }
+
+    /** Entities whose index is built from scratch. */
+    public ClusterEntities(
+            PersistentMap<NodeId, NodeState> nodes,
+            PersistentMap<GpuId, GpuState> gpus,
+            PersistentMap<ServiceId, ServiceState> services,
+            PersistentMap<JobId, JobState> jobs,
+            PersistentMap<QueueId, QueueState> queues,
+            PersistentMap<String, ActuatorDescription> actuators,
+            Applications applications) {
         this(
                 nodes,
                 gpus,
@@ -53,6 +67,7 @@ public record ClusterEntities(
                 jobs,
                 queues,
                 actuators,
+                applications,
                 actuators.isEmpty() ? ActuatorScopes.NONE : ActuatorScopes.of(actuators.values()),
                 ClusterIndex.of(nodes.values(), gpus.values(), services.values(), jobs.values()));
     }
@@ -66,6 +81,7 @@ public record ClusterEntities(
                 jobs.hashed(),
                 queues.hashed(),
                 actuators,
+                applications,
                 scopes,
                 clusterIndex);
     }
@@ -79,6 +95,7 @@ public record ClusterEntities(
                 jobs.shared(),
                 queues.shared(),
                 actuators,
+                applications,
                 scopes,
                 clusterIndex);
     }
@@ -174,40 +191,43 @@ public record ClusterEntities(
             PersistentMap<ServiceId, ServiceState> nextServices,
             PersistentMap<JobId, JobState> nextJobs,
             ClusterIndex next) {
-        return new ClusterEntities(nextNodes, nextGpus, nextServices, nextJobs, queues, actuators, scopes, next);
+        return new ClusterEntities(
+                nextNodes, nextGpus, nextServices, nextJobs, queues, actuators, applications, scopes, next);
     }
 
     /** With a queue that is new or has changed. */
     public ClusterEntities with(QueueState queue) {
-        return new ClusterEntities(
-                nodes,
-                gpus,
-                services,
-                jobs,
-                queues.put(queue.spec().queue(), queue),
-                actuators,
-                scopes,
-                clusterIndex.keeping(KeptLedger.NONE));
+        return with(queues.put(queue.spec().queue(), queue));
     }
 
     /** Without a queue. */
     public ClusterEntities without(QueueId id) {
-        return new ClusterEntities(
-                nodes,
-                gpus,
-                services,
-                jobs,
-                queues.remove(id),
-                actuators,
-                scopes,
-                clusterIndex.keeping(KeptLedger.NONE));
+        return with(queues.remove(id));
+    }
+
+    private ClusterEntities with(PersistentMap<QueueId, QueueState> next) {
+        ClusterIndex index = clusterIndex.keeping(KeptLedger.NONE);
+        return new ClusterEntities(nodes, gpus, services, jobs, next, actuators, applications, scopes, index);
+    }
+
+    /** With other remembered applications. */
+    public ClusterEntities with(Applications next) {
+        return new ClusterEntities(nodes, gpus, services, jobs, queues, actuators, next, scopes, clusterIndex);
     }
 
     /** With an actuator that is new or has changed. */
     public ClusterEntities with(ActuatorDescription actuator) {
         PersistentMap<String, ActuatorDescription> next = actuators.put(actuator.actuator(), actuator);
         return new ClusterEntities(
-                nodes, gpus, services, jobs, queues, next, ActuatorScopes.of(next.values()), clusterIndex);
+                nodes,
+                gpus,
+                services,
+                jobs,
+                queues,
+                next,
+                applications,
+                ActuatorScopes.of(next.values()),
+                clusterIndex);
     }
 
     /** The same with its ledger of queues at hand; without one if that is not of whole GPUs alone. */

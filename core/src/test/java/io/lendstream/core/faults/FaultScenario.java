@@ -33,6 +33,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ChangeLimits;
+import io.lendstream.core.scheduler.MeasurementRules;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -249,7 +250,7 @@ final class FaultScenario {
                             usual.repartitionEvery(),
                             usual.planPhase(),
                             usual.model(),
-                            learns));
+                            new MeasurementRules(learns, Duration.ofMinutes(learns ? 10 : 0))));
             this.brain = new SimScheduler(scheduler, bug, ClusterState.empty(domain), new ArrayDeque<>());
         }
 

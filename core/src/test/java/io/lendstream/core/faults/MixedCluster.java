@@ -32,6 +32,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.ChangeLimits;
 import io.lendstream.core.scheduler.ClusterModel;
+import io.lendstream.core.scheduler.MeasurementRules;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -149,7 +150,7 @@ final class MixedCluster {
                         usual.repartitionEvery(),
                         usual.planPhase(),
                         model,
-                        learns));
+                        new MeasurementRules(learns, Duration.ofMinutes(learns ? 10 : 0))));
     }
 
     /** Goes through all of it. */

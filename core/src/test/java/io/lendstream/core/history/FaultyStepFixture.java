@@ -90,6 +90,7 @@ abstract class FaultyStepFixture {
                         step.changed().jobs(),
                         step.changed().queues(),
                         step.changed().actuators(),
+                        step.changed().applications(),
                         owners));
     }
 

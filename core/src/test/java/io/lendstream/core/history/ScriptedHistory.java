@@ -208,7 +208,14 @@ final class ScriptedHistory {
                 new ClusterEntities(
                         PersistentMap.empty(), gpus, services, jobs, PersistentMap.empty(), PersistentMap.empty()));
         Step.Changed changed = new Step.Changed(
-                Set.of(), Set.of(), Set.of(), new TreeSet<>(changedJobs), Set.of(), Set.of(), new TreeSet<>(owners));
+                Set.of(),
+                Set.of(),
+                Set.of(),
+                new TreeSet<>(changedJobs),
+                Set.of(),
+                Set.of(),
+                Set.of(),
+                new TreeSet<>(owners));
         steps.put(logged.sequence(), new Step(state, decided, changed));
         log.add(logged);
         decided.clear();

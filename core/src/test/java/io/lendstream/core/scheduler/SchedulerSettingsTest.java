@@ -93,9 +93,24 @@ class SchedulerSettingsTest {
                 Map.entry("quarantine-evidence", "PT8M"),
                 Map.entry("heed-intruders", "true"),
                 Map.entry("slo-extra", "0.75"),
-                Map.entry("slo-withhold", "PT9M"));
+                Map.entry("slo-withhold", "PT9M"),
+                Map.entry("learn", "true"),
+                Map.entry("remember-profiles", "PT240H"));
         assertThat(SchedulerSettings.of(other).toMap()).isEqualTo(other);
         assertThat(SchedulerSettings.keys()).containsAll(other.keySet());
+    }
+
+    @Test
+    void profilesAreRememberedForAYearAtMost() {
+        assertThat(with("remember-profiles", Duration.ofDays(366))
+                        .measurements()
+                        .rememberProfiles())
+                .isEqualTo(Duration.ofDays(366));
+        assertThatThrownBy(() -> with("remember-profiles", Duration.ofDays(366).plusMillis(1)))
+                .hasMessage(
+                        "scheduler.remember-profiles must lie between 0s, which switches it off, and 366d, but was PT8784H0.001S");
+        assertThatThrownBy(() -> with("remember-profiles", ofMillis(-1)))
+                .hasMessageContaining("scheduler.remember-profiles must lie between 0s");
     }
 
     @ParameterizedTest
@@ -105,6 +120,7 @@ class SchedulerSettingsTest {
         "repartition, true",
         "plan-phase, PT15S",
         "kinds, true",
+        "learn, true",
         "max-transfers, 7"
     })
     void oneSettingIsChangedWithoutTheOthers(String key, String value) {
@@ -114,6 +130,7 @@ class SchedulerSettingsTest {
             case "afe" -> defaults.withAfe(false);
             case "repartition" -> defaults.withRepartition(true);
             case "kinds" -> defaults.withModel(ClusterModel.KINDS);
+            case "learn" -> defaults.withLearn(true);
             case "plan-phase" -> defaults.withPlanPhase(ofSeconds(15));
             default -> defaults.withChangeLimits(limits(1, 1000, 7, Duration.ZERO));
         };

@@ -291,14 +291,15 @@ class StepBuilderTest {
                 .owned(Moment.training("ghost"), "train-g1")
                 .owned(Moment.serving("chat"), "infer-g0");
         StepBuilder builder = draft();
-        assertThat(builder.touchedJobs()).isEmpty();
+        assertThat(builder.changes().touchedJobs(builder.before().gpus(), builder.jobs()))
+                .isEmpty();
 
         builder.own(new GpuId("train-g0"), new Owner.Free());
         builder.own(new GpuId("train-g1"), new Owner.Free());
         builder.own(new GpuId("infer-g0"), new Owner.Free());
         builder.put(builder.jobs().require(new JobId("a")));
 
-        assertThat(builder.touchedJobs())
+        assertThat(builder.changes().touchedJobs(builder.before().gpus(), builder.jobs()))
                 .extracting(job -> job.spec().job())
                 .containsExactly(new JobId("a"), new JobId("b"));
     }
@@ -336,14 +337,14 @@ class StepBuilderTest {
     void whatThisStepHasFreedCountsForItsPool() {
         moment.owned(Moment.serving("chat"), "infer-g0", "infer-g1");
         StepBuilder builder = draft();
-        assertThat(builder.hasFreed(Pool.INFERENCE)).isFalse();
+        assertThat(builder.changes().hasFreed(Pool.INFERENCE, builder.gpus())).isFalse();
         builder.own(new GpuId("infer-g0"), Moment.sleeping("chat"));
-        assertThat(builder.hasFreed(Pool.INFERENCE)).isFalse();
+        assertThat(builder.changes().hasFreed(Pool.INFERENCE, builder.gpus())).isFalse();
 
         builder.own(new GpuId("infer-g1"), new Owner.Free());
 
-        assertThat(builder.hasFreed(Pool.INFERENCE)).isTrue();
-        assertThat(builder.hasFreed(Pool.TRAINING)).isFalse();
+        assertThat(builder.changes().hasFreed(Pool.INFERENCE, builder.gpus())).isTrue();
+        assertThat(builder.changes().hasFreed(Pool.TRAINING, builder.gpus())).isFalse();
     }
 
     @Test

@@ -54,6 +54,9 @@ final class DeclaredDomainSettings implements DeclaredKind<DomainSettings> {
                 "quarantine-evidence",
                 "Time for which agent and actuator report nothing on a quarantined GPU until it is free. 0s: a reset frees it.");
         docs.put("learn", "Reckon with measured start-up times instead of declared ones.");
+        docs.put(
+                "remember-profiles",
+                "With learn: time without use for which profiles of an application are kept without its jobs. 0s: none.");
         return docs;
     }
 

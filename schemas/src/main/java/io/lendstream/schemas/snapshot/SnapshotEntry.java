@@ -1,6 +1,7 @@
 package io.lendstream.schemas.snapshot;
 
 import io.lendstream.core.event.ActuatorDescription;
+import io.lendstream.core.state.ApplicationTraits;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
@@ -17,7 +18,8 @@ enum SnapshotEntry {
     SERVICE(3, ServiceState.class),
     JOB(4, JobState.class),
     QUEUE(5, QueueState.class),
-    ACTUATOR(6, ActuatorDescription.class);
+    ACTUATOR(6, ActuatorDescription.class),
+    APPLICATION(7, ApplicationTraits.class);
 
     private final int number;
     private final Class<?> type;

@@ -13,6 +13,8 @@ import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.scheduler.DeclarableSettings;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.state.ApplicationTraits;
+import io.lendstream.core.state.Applications;
 import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
@@ -47,6 +49,7 @@ final class SnapshotReading {
     private PersistentMap<JobId, JobState> jobs = PersistentMap.empty();
     private PersistentMap<QueueId, QueueState> queues = PersistentMap.empty();
     private PersistentMap<String, ActuatorDescription> actuators = PersistentMap.empty();
+    private Applications applications = Applications.NONE;
 
     private SnapshotReading() {}
 
@@ -120,7 +123,7 @@ final class SnapshotReading {
 
     private ClusterState state() throws UnusableSnapshotException {
         SnapshotHeader known = header.orElseThrow(() -> new UnusableSnapshotException("it has no header"));
-        return known.with(new ClusterEntities(nodes, gpus, services, jobs, queues, actuators));
+        return known.with(new ClusterEntities(nodes, gpus, services, jobs, queues, actuators, applications));
     }
 
     private void read(byte[] content) throws IOException, UnusableSnapshotException {
@@ -184,6 +187,7 @@ final class SnapshotReading {
                 ActuatorDescription actuator = decoded(kind, ActuatorDescription.class, entry);
                 actuators = actuators.put(actuator.actuator(), actuator);
             }
+            case APPLICATION -> applications = applications.with(decoded(kind, ApplicationTraits.class, entry));
         }
     }
 

@@ -61,7 +61,10 @@ public final class SnapshotWriting implements Iterator<SnapshotPart> {
                         entries(SnapshotEntry.SERVICE, state.services().values()),
                         entries(SnapshotEntry.JOB, state.jobs().values()),
                         entries(SnapshotEntry.QUEUE, state.queues().values()),
-                        entries(SnapshotEntry.ACTUATOR, state.actuators().values()))
+                        entries(SnapshotEntry.ACTUATOR, state.actuators().values()),
+                        entries(
+                                SnapshotEntry.APPLICATION,
+                                state.entities().applications().byName().values()))
                 .flatMap(each -> each)
                 .iterator();
     }

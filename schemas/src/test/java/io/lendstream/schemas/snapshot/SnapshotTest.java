@@ -3,16 +3,20 @@ package io.lendstream.schemas.snapshot;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.Snapshot;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.persistent.Bytes;
 import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.scheduler.MeasurementRules;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.SnapshotPart;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -71,6 +75,23 @@ final class SnapshotTest {
             assertThat(snapshot.scheduler()).isEqualTo(scheduler(story.state()));
             assertThat(snapshot.version()).isEqualTo("1.2");
         }
+        assertThat(notes).isEmpty();
+    }
+
+    @Test
+    void rememberedApplicationsComeBack() {
+        Scheduler learning = new Scheduler(
+                Policies.parse("deepboot"),
+                SchedulerSettings.DEFAULTS.withMeasurements(new MeasurementRules(true, Duration.ofDays(9))));
+        Scenario nightly = new Scenario(learning).job("a", 1).job("b", 1);
+        nightly.progress("a", JobPhase.CANCELLED)
+                .withoutTicks(Duration.ofHours(25))
+                .tell(new Tick(Scenario.DOMAIN, nightly.now()));
+        assertThat(nightly.state().entities().applications().size()).isEqualTo(1);
+
+        ClusterState again = read(parts(nightly.state(), SMALL)).orElseThrow().state();
+
+        assertThat(again).isEqualTo(nightly.state());
         assertThat(notes).isEmpty();
     }
 

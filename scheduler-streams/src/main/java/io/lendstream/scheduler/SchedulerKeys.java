@@ -161,6 +161,10 @@ public final class SchedulerKeys {
             "scheduler.remember-profiles",
             "90d",
             "With learn: time without use for which profiles of an application are kept after its ended jobs are forgotten, of at most 1,000 applications of a domain; at most 366d. 0s: no longer than the jobs.");
+    static final Key<Boolean> SUM_SHORT_WINDOWS = Key.flag(
+            "scheduler.sum-short-windows",
+            true,
+            "Sum up windows of request rates shorter than 5s until they cover 5s, and give a rate then. If false, the rate of their source stays as it was.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
@@ -267,6 +271,7 @@ public final class SchedulerKeys {
             HEED_INTRUDERS,
             LEARN,
             REMEMBER_PROFILES,
+            SUM_SHORT_WINDOWS,
             APPLICATION_ID,
             FORECASTER,
             FORECAST_STEP,
@@ -374,7 +379,8 @@ public final class SchedulerKeys {
     }
 
     private static MeasurementRules measurements(Settings settings) {
-        return new MeasurementRules(settings.get(LEARN), settings.get(REMEMBER_PROFILES));
+        return new MeasurementRules(
+                settings.get(LEARN), settings.get(REMEMBER_PROFILES), settings.get(SUM_SHORT_WINDOWS));
     }
 
     private static Policy policy(String spec) {

@@ -7,20 +7,24 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Granularity;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.MeasurementRules;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.ShortWindows;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 import org.apache.kafka.common.serialization.Serdes;
@@ -146,20 +150,39 @@ class DomainStoreTest {
     }
 
     @Test
-    void rememberedApplicationsAreKept() {
+    void rememberedApplicationsAndShortWindowsAreKept() {
         Scheduler scheduler = new Scheduler(
                 Policies.parse("deepboot"),
-                SchedulerSettings.DEFAULTS.withMeasurements(new MeasurementRules(true, Duration.ofDays(9))));
-        Scenario story = new Scenario(scheduler).job("a", 1).job("b", 1);
+                SchedulerSettings.DEFAULTS.withMeasurements(new MeasurementRules(true, Duration.ofDays(9), true)));
+        Scenario story = new Scenario(scheduler).service("chat", 0).job("a", 1).job("b", 1);
         story.progress("a", JobPhase.CANCELLED)
                 .withoutTicks(Duration.ofHours(25))
                 .tell(new Tick(Scenario.DOMAIN, story.now()));
+        RequestRate rate = story.rateRecord("chat", 2, 1);
+        story.tell(new RequestRate(
+                rate.service(),
+                rate.domain(),
+                rate.source(),
+                rate.bootId(),
+                rate.sequence(),
+                rate.windowEnd().minusSeconds(1),
+                rate.windowEnd(),
+                rate.requests(),
+                rate.latency(),
+                List.of(),
+                List.of()));
         KeyValueStore<String, byte[]> entries = entries();
 
         ClusterState loaded = saved(scheduler, story, entries);
 
         assertThat(loaded).isEqualTo(story.state());
         assertThat(loaded.entities().applications().size()).isEqualTo(1);
+        assertThat(loaded.services()
+                        .require(new ServiceId("chat"))
+                        .sources()
+                        .get("gateway")
+                        .unrated())
+                .contains(new ShortWindows(30, Duration.ofSeconds(1)));
 
         story.withoutTicks(Duration.ofDays(10)).tell(new Tick(Scenario.DOMAIN, story.now()));
         assertThat(saved(scheduler, story, entries)).isEqualTo(story.state());

@@ -6,7 +6,7 @@ import java.util.List;
 public final class SimulatedCluster {
     /**
      * Settings of the scheduler, as {@code key=value}: it lends from its first start, no agent reports users of GPUs,
-     * declarations are right, as in a replay, and changes are not slowed down.
+     * declarations are right and rates are those of whole windows, as in a replay, and changes are not slowed down.
      */
     public static final List<String> SCHEDULER = List.of(
             "scheduler.first-trust=all",
@@ -14,7 +14,8 @@ public final class SimulatedCluster {
             "scheduler.learn=false",
             "scheduler.max-loans-per-minute=1000",
             "scheduler.max-transfers=1000",
-            "scheduler.min-hold=0s");
+            "scheduler.min-hold=0s",
+            "scheduler.sum-short-windows=false");
 
     private SimulatedCluster() {}
 }

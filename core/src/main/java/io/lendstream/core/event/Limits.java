@@ -158,6 +158,8 @@ public final class Limits {
             Map.entry("SourceRate.inFlight", REQUESTS),
             Map.entry("SourceRate.queueDepth", REQUESTS),
             Map.entry("SourceRate.window", HOUR),
+            Map.entry("ShortWindows.arrivals", NATURALS),
+            Map.entry("ShortWindows.covered", HOUR),
             Map.entry("JobState.largestRun", UNITS),
             Map.entry("JobState.changedFrom", UNITS),
             Map.entry("NodeState.samplePeriod", YEAR));

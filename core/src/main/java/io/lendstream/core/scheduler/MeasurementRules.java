@@ -1,5 +1,8 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.state.SourceRate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -10,13 +13,18 @@ import java.util.Map;
  * @param learn whether measured start-up times and fits of earlier jobs count instead of declarations
  * @param rememberProfiles for how long without use the fits of an application are kept whose jobs are forgotten; 0 if
  *     they are not. They are kept only while {@code learn} is on
+ * @param sumShortWindows whether windows of request rates that are too short for a rate are summed up to one
  */
-public record MeasurementRules(boolean learn, Duration rememberProfiles) {
-    /** Declarations count. */
-    public static final MeasurementRules OFF = new MeasurementRules(false, Duration.ZERO);
+public record MeasurementRules(boolean learn, Duration rememberProfiles, boolean sumShortWindows) {
+    /** Declarations count, and short windows give no rate. */
+    public static final MeasurementRules OFF = new MeasurementRules(false, Duration.ZERO, false);
+
+    /** Windows in a row in which a service misses its SLO until that counts. */
+    static final int SUSTAINED_WINDOWS = 3;
 
     private static final String LEARN = "learn";
     private static final String REMEMBER_PROFILES = "remember-profiles";
+    private static final String SUM_SHORT_WINDOWS = "sum-short-windows";
 
     public MeasurementRules {
         if (rememberProfiles.isNegative() || rememberProfiles.compareTo(DeclarableSettings.LONGEST) > 0) {
@@ -28,12 +36,22 @@ public record MeasurementRules(boolean learn, Duration rememberProfiles) {
 
     /** The same with another {@code learn}. */
     public MeasurementRules withLearn(boolean on) {
-        return new MeasurementRules(on, rememberProfiles);
+        return new MeasurementRules(on, rememberProfiles, sumShortWindows);
     }
 
     /** Whether what ended jobs taught is kept when they are forgotten. */
     boolean remembers() {
         return learn && !rememberProfiles.isZero();
+    }
+
+    /**
+     * How many windows as long as that of a rate count, in a row, as a lasting miss of an SLO. Short ones cover as much
+     * time together as the shortest that give a rate.
+     */
+    int sustained(RequestRate rate) {
+        long least = SUSTAINED_WINDOWS * SourceRate.SHORTEST_RATE.toMillis();
+        long window = Math.max(1, Limits.millis(rate.window()));
+        return sumShortWindows ? (int) Math.max(SUSTAINED_WINDOWS, (least + window - 1) / window) : SUSTAINED_WINDOWS;
     }
 
     /** Writes the settings into the log's, as far as they are on. */
@@ -44,6 +62,9 @@ public record MeasurementRules(boolean learn, Duration rememberProfiles) {
         if (!rememberProfiles.isZero()) {
             map.put(REMEMBER_PROFILES, rememberProfiles.toString());
         }
+        if (sumShortWindows) {
+            map.put(SUM_SHORT_WINDOWS, "true");
+        }
     }
 
     /** The settings that a domain may declare, also where {@link #putInto} leaves them out. */
@@ -53,12 +74,13 @@ public record MeasurementRules(boolean learn, Duration rememberProfiles) {
     }
 
     static List<String> keys() {
-        return List.of(LEARN, REMEMBER_PROFILES);
+        return List.of(LEARN, REMEMBER_PROFILES, SUM_SHORT_WINDOWS);
     }
 
     static MeasurementRules of(Map<String, String> map) {
         return new MeasurementRules(
                 Boolean.parseBoolean(map.getOrDefault(LEARN, "false")),
-                Duration.parse(map.getOrDefault(REMEMBER_PROFILES, "PT0S")));
+                Duration.parse(map.getOrDefault(REMEMBER_PROFILES, "PT0S")),
+                Boolean.parseBoolean(map.getOrDefault(SUM_SHORT_WINDOWS, "false")));
     }
 }

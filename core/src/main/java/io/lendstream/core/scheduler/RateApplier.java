@@ -17,17 +17,20 @@ import java.util.TreeMap;
 final class RateApplier {
     private final StepBuilder builder;
     private final ClusterModel model;
+    private final MeasurementRules rules;
 
     RateApplier(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
         this.model = settings.model();
+        this.rules = settings.measurements();
     }
 
     void take(RequestRate rate) {
         builder.services()
                 .get(rate.service())
                 .filter(service -> !service.spec().removed() && !service.hasSeen(rate))
-                .ifPresent(service -> take(rate, service.observed(rate, builder.eventSequence())));
+                .ifPresent(service ->
+                        take(rate, service.observed(rate, rules.sumShortWindows(), builder.eventSequence())));
     }
 
     /** Batches count only where it is known what they ran on. */

@@ -44,7 +44,7 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
         SloFeedback known = service.feedback().orElseGet(() -> SloFeedback.of(builder.now()));
         SloFeedback next = known.measured(rate, isMissed);
         int windows = SloMisses.of(next.misses(), rate).map(SloMisses::windows).orElse(0);
-        if (isMissed && windows >= TrustLadder.SUSTAINED_WINDOWS) {
+        if (isMissed && windows >= settings.measurements().sustained(rate)) {
             next = raised(service, next.missed(rate.windowEnd()), rate);
         } else if (!isMissed) {
             next = next.rested(builder.now());
@@ -62,8 +62,7 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
      */
     private SloFeedback raised(ServiceState service, SloFeedback feedback, RequestRate last) {
         ReplicaNeed need = Inference.need(policy, settings, service, builder.now());
-        Duration windows =
-                Duration.between(last.windowStart(), last.windowEnd()).multipliedBy(TrustLadder.SUSTAINED_WINDOWS);
+        Duration windows = last.window().multipliedBy(settings.measurements().sustained(last));
         Instant begin = last.windowEnd().minus(windows);
         return RunningReplicas.servingSince(builder, service.spec().service(), begin) < need.replicas()
                 ? feedback
@@ -88,6 +87,15 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
                 .map(sources -> sources.get(rate.source()))
                 .map(SourceRate::queueDepth)
                 .orElse(0);
-        return waiting > before && waiting > rate.arrivalsPerSecond() * slo;
+        return waiting > before && waiting > perSecond(service, rate) * slo;
+    }
+
+    /** The rate of the source. One short window alone may have no arrivals by chance. */
+    private double perSecond(ServiceState service, RequestRate rate) {
+        return settings.measurements().sumShortWindows()
+                ? Optional.ofNullable(service.sources().get(rate.source()))
+                        .map(SourceRate::arrivalsPerSecond)
+                        .orElseGet(rate::arrivalsPerSecond)
+                : rate.arrivalsPerSecond();
     }
 }

@@ -25,8 +25,6 @@ import java.util.Optional;
  * misses its SLO while loans are out. Each change, and each order that is refused, is answered by a hold.
  */
 final class TrustLadder {
-    /** Windows in a row in which a service misses its SLO until that counts. */
-    static final int SUSTAINED_WINDOWS = 3;
     /** The least time between two steps down that the scheduler takes by itself. */
     static final Duration BETWEEN_STEPS = Duration.ofHours(1);
 
@@ -141,7 +139,7 @@ final class TrustLadder {
             builder.trust(trust);
         }
         int windows = trust.misses(rate).map(SloMisses::windows).orElse(0);
-        if (windows < SUSTAINED_WINDOWS || isJustLowered(trust) || !isMissed) {
+        if (windows < settings.measurements().sustained(rate) || isJustLowered(trust) || !isMissed) {
             return;
         }
         int lent = lent();

@@ -48,8 +48,6 @@ public record ServiceState(
     private static final Duration UNKNOWN_AFTER = Duration.ofSeconds(60);
     /** A source may report by windows of any length; a longer silence than this is no late report. */
     private static final Duration LONGEST_PATIENCE = Duration.ofHours(1);
-    /** The shortest window that gives a rate; a shorter one gives only the number of waiting requests. */
-    public static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
 
     public ServiceState {
         sources = Collections.unmodifiableSortedMap(new TreeMap<>(sources));
@@ -202,11 +200,14 @@ public record ServiceState(
         return StartUps.find(startUps, shape, StartUps.counted(spec, shape, kind), cached);
     }
 
-    /** The sources whose rate stays as it is: they report again and again, but all windows are too short for a rate. */
+    /**
+     * The sources whose rate stays as it is: they report again and again, but all windows are too short for a rate.
+     * There are none where short windows are summed up.
+     */
     public List<String> stuckSources() {
         return sources.entrySet().stream()
                 .filter(source -> source.getValue().sequence() > 1
-                        && source.getValue().window().compareTo(SHORTEST_RATE) < 0)
+                        && source.getValue().window().compareTo(SourceRate.SHORTEST_RATE) < 0)
                 .map(Map.Entry::getKey)
                 .toList();
     }
@@ -216,19 +217,16 @@ public record ServiceState(
         return last != null && last.covers(rate);
     }
 
-    public ServiceState observed(RequestRate rate, long event) {
-        SourceRate last = sources.get(rate.source());
-        double perSecond = last != null && rate.window().compareTo(SHORTEST_RATE) < 0
-                ? last.arrivalsPerSecond()
-                : rate.arrivalsPerSecond();
+    /**
+     * With a window of a source.
+     *
+     * @param sums whether windows that are too short for a rate are summed up to one
+     */
+    public ServiceState observed(RequestRate rate, boolean sums, long event) {
+        Optional<SourceRate> last = Optional.ofNullable(sources.get(rate.source()));
         Map<String, SourceRate> next = new TreeMap<>(sources);
         next.values().removeIf(source -> source.isGone(rate.windowEnd()));
-        Duration window = last != null
-                        && last.bootId().equals(rate.bootId())
-                        && last.window().compareTo(rate.window()) > 0
-                ? last.window()
-                : rate.window();
-        next.put(rate.source(), SourceRate.of(rate, window, perSecond, event));
+        next.put(rate.source(), SourceRate.after(last, rate, sums, event));
         Demand now = Demand.of(next);
         return new ServiceState(
                 spec,

@@ -54,7 +54,7 @@ class ReplicaNeedTest {
     }
 
     private static ReplicaNeed need(Optional<Integer> concurrency, RequestRate rate, boolean looksAhead) {
-        return ReplicaNeed.of(ServiceState.of(chat(concurrency)).observed(rate, 1), NOW, LEAD, looksAhead);
+        return ReplicaNeed.of(ServiceState.of(chat(concurrency)).observed(rate, false, 1), NOW, LEAD, looksAhead);
     }
 
     private static ServiceState expecting(Instant issued, double p99PerSecond) {

@@ -250,7 +250,7 @@ final class FaultScenario {
                             usual.repartitionEvery(),
                             usual.planPhase(),
                             usual.model(),
-                            new MeasurementRules(learns, Duration.ofMinutes(learns ? 10 : 0))));
+                            new MeasurementRules(learns, Duration.ofMinutes(learns ? 10 : 0), learns)));
             this.brain = new SimScheduler(scheduler, bug, ClusterState.empty(domain), new ArrayDeque<>());
         }
 

@@ -150,7 +150,7 @@ final class MixedCluster {
                         usual.repartitionEvery(),
                         usual.planPhase(),
                         model,
-                        new MeasurementRules(learns, Duration.ofMinutes(learns ? 10 : 0))));
+                        new MeasurementRules(learns, Duration.ofMinutes(learns ? 10 : 0), learns)));
     }
 
     /** Goes through all of it. */

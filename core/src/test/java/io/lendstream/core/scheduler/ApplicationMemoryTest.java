@@ -39,7 +39,7 @@ class ApplicationMemoryTest {
     private static Scheduler scheduler(boolean learns, Duration remembered) {
         return new Scheduler(
                 Policies.parse("deepboot"),
-                SchedulerSettings.DEFAULTS.withMeasurements(new MeasurementRules(learns, remembered)));
+                SchedulerSettings.DEFAULTS.withMeasurements(new MeasurementRules(learns, remembered, false)));
     }
 
     private TrainingJob of(String application, String name) {

@@ -163,11 +163,16 @@ class BatchChangesReasonsTest {
                 "chat",
                 service -> service.with(Map.of(
                         "gateway",
-                        SourceRate.of(
-                                story.rateRecord("chat", 8, 99),
+                        new SourceRate(
+                                "boot-1",
+                                99,
+                                story.now(),
                                 ofSeconds(5),
                                 8,
-                                story.state().eventSequence()))));
+                                0,
+                                0,
+                                story.state().eventSequence(),
+                                Optional.empty()))));
 
         situation(Optional.of(before), ofMinutes(1), ofMillis(9_999), Optional.empty());
         assertThat(adjusted()).isEmpty();

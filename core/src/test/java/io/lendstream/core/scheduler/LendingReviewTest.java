@@ -137,7 +137,9 @@ class LendingReviewTest extends LendingReviewFixture {
                 .service(
                         "chat",
                         known -> known.observed(
-                                story.rateRecord("chat", 1, 99), known.demand().event()));
+                                story.rateRecord("chat", 1, 99),
+                                false,
+                                known.demand().event()));
 
         UnitReview review = LendingReview.of(scheduler, state.state(), story.now())
                 .of(new GpuId("infer-g3"))
@@ -155,7 +157,9 @@ class LendingReviewTest extends LendingReviewFixture {
                 .service(
                         "chat",
                         known -> known.observed(
-                                story.rateRecord("chat", 15, 99), known.demand().event()));
+                                story.rateRecord("chat", 15, 99),
+                                false,
+                                known.demand().event()));
 
         UnitReview review = LendingReview.of(scheduler, state.state(), story.now())
                 .of(new GpuId("infer-g1"))

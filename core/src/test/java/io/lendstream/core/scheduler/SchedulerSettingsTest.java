@@ -95,7 +95,8 @@ class SchedulerSettingsTest {
                 Map.entry("slo-extra", "0.75"),
                 Map.entry("slo-withhold", "PT9M"),
                 Map.entry("learn", "true"),
-                Map.entry("remember-profiles", "PT240H"));
+                Map.entry("remember-profiles", "PT240H"),
+                Map.entry("sum-short-windows", "true"));
         assertThat(SchedulerSettings.of(other).toMap()).isEqualTo(other);
         assertThat(SchedulerSettings.keys()).containsAll(other.keySet());
     }

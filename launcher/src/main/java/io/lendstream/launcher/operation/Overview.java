@@ -22,6 +22,7 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.QueueLedger;
 import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SourceRate;
 import io.lendstream.launcher.cli.GpuNames;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -48,7 +49,7 @@ final class Overview {
 
     private final SortedMap<GpuId, Lease> leases = new TreeMap<>();
     private final GpuNames names = new GpuNames();
-    private final SeenWorkload workload = new SeenWorkload();
+    private final SeenWorkload workload = new SeenWorkload(this::sumsShortWindows);
     private final SeenQueues queues = new SeenQueues();
     private final SeenSettings settings = new SeenSettings();
     private final SeenActuators described = new SeenActuators();
@@ -163,6 +164,13 @@ final class Overview {
 
     private Optional<Scheduler> scheduler(DomainId domain) {
         return Optional.ofNullable(schedulers.get(domain)).map(this::inForce).map(InOffice::scheduler);
+    }
+
+    /** Whether the scheduler of a domain gives rates by short windows; usually so, as long as it is not known. */
+    private boolean sumsShortWindows(DomainId domain) {
+        return Optional.ofNullable(schedulers.get(domain))
+                .map(known -> known.scheduler().settings().measurements().sumShortWindows())
+                .orElse(true);
     }
 
     private InOffice inForce(InOffice known) {
@@ -300,7 +308,7 @@ final class Overview {
             for (String source : service.stuckSources()) {
                 alarms.add(
                         "service %s: the rate of source %s stays as it is, as its windows are shorter than %d s; send longer windows"
-                                .formatted(service.spec().service(), source, ServiceState.SHORTEST_RATE.toSeconds()));
+                                .formatted(service.spec().service(), source, SourceRate.SHORTEST_RATE.toSeconds()));
             }
         }
         return alarms;

@@ -7,6 +7,7 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.event.WorkloadReader;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.JobState;
@@ -19,21 +20,47 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /** Services and jobs from records, which may arrive in any order. */
 final class SeenWorkload {
     private final EventReader reader = new EventReader();
-    private final SortedMap<ServiceId, ServiceState> services = new TreeMap<>();
+    private final Predicate<DomainId> sums;
+    private final SortedMap<ServiceId, Seen> services = new TreeMap<>();
     private final Map<ServiceId, List<Event>> early = new HashMap<>();
     private final SortedMap<JobId, JobState> jobs = new TreeMap<>();
     private final Map<JobId, TrainingProgress> progress = new HashMap<>();
+
+    /**
+     * A service as schedulers see it. Which of both counts is known only when the start of its scheduler is read.
+     *
+     * @param plain where windows too short for a rate leave the rate as it was
+     * @param summed where they are summed up
+     */
+    private record Seen(ServiceState plain, ServiceState summed) {
+        Seen with(UnaryOperator<ServiceState> change) {
+            return new Seen(change.apply(plain), change.apply(summed));
+        }
+
+        Seen observed(RequestRate rate) {
+            return new Seen(plain.observed(rate, false, 0), summed.observed(rate, true, 0));
+        }
+    }
+
+    /** @param sums whether the scheduler of a domain sums up windows that are too short for a rate */
+    SeenWorkload(Predicate<DomainId> sums) {
+        this.sums = sums;
+    }
 
     void tell(Event event) {
         event.match(reader).run();
     }
 
     Collection<ServiceState> services() {
-        return services.values();
+        return services.values().stream()
+                .map(seen -> sums.test(seen.plain().spec().domain()) ? seen.summed() : seen.plain())
+                .toList();
     }
 
     Collection<JobState> jobs() {
@@ -55,7 +82,11 @@ final class SeenWorkload {
     }
 
     private void tell(InferenceService service) {
-        services.merge(service.service(), ServiceState.of(service), (known, fresh) -> known.describedBy(service));
+        ServiceState first = ServiceState.of(service);
+        services.merge(
+                service.service(),
+                new Seen(first, first),
+                (known, fresh) -> known.with(state -> state.describedBy(service)));
         List<Event> waiting = early.remove(service.service());
         if (waiting != null) {
             waiting.forEach(this::tell);
@@ -69,20 +100,20 @@ final class SeenWorkload {
 
     /** A rate that arrives before its service is kept until then: topics are read in any order. */
     private void tell(RequestRate rate) {
-        ServiceState known = services.get(rate.service());
+        Seen known = services.get(rate.service());
         if (known == null) {
             early.computeIfAbsent(rate.service(), name -> new ArrayList<>()).add(rate);
-        } else if (!known.hasSeen(rate)) {
-            services.put(rate.service(), known.observed(rate, 0));
+        } else if (!known.plain().hasSeen(rate)) {
+            services.put(rate.service(), known.observed(rate));
         }
     }
 
     private void tell(DemandForecast forecast) {
-        ServiceState known = services.get(forecast.service());
+        Seen known = services.get(forecast.service());
         if (known == null) {
             early.computeIfAbsent(forecast.service(), name -> new ArrayList<>()).add(forecast);
         } else {
-            services.put(forecast.service(), known.expecting(forecast, 0));
+            services.put(forecast.service(), known.with(state -> state.expecting(forecast, 0)));
         }
     }
 

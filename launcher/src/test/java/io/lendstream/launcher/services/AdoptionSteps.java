@@ -8,7 +8,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SourceRate;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.util.function.Predicate;
@@ -22,7 +22,7 @@ final class AdoptionSteps implements AutoCloseable {
     static final Duration FOUND = Duration.ofMinutes(2);
 
     /** Two of the shortest windows that give a rate. */
-    private static final Duration RATES = ServiceState.SHORTEST_RATE.multipliedBy(2);
+    private static final Duration RATES = SourceRate.SHORTEST_RATE.multipliedBy(2);
 
     private static final String DECLARED = """
             apiVersion: lendstream.io/v1

@@ -82,7 +82,7 @@ final class SnapshotTest {
     void rememberedApplicationsComeBack() {
         Scheduler learning = new Scheduler(
                 Policies.parse("deepboot"),
-                SchedulerSettings.DEFAULTS.withMeasurements(new MeasurementRules(true, Duration.ofDays(9))));
+                SchedulerSettings.DEFAULTS.withMeasurements(new MeasurementRules(true, Duration.ofDays(9), true)));
         Scenario nightly = new Scenario(learning).job("a", 1).job("b", 1);
         nightly.progress("a", JobPhase.CANCELLED)
                 .withoutTicks(Duration.ofHours(25))

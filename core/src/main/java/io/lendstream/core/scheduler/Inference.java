@@ -57,7 +57,7 @@ final class Inference {
     }
 
     private ReplicaSupply supply() {
-        ReplicaSupply made = supply.orElseGet(() -> new ReplicaSupply(builder, policy, settings, replicas, byKind));
+        ReplicaSupply made = supply.orElseGet(() -> new ReplicaSupply(builder, policy, settings, replicas, byKind, this::need));
         supply = Optional.of(made);
         return made;
     }

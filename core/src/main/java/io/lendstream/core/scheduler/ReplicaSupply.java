@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * Finds GPUs for the replicas that services lack: free GPUs first, then the GPUs of sleeping replicas of other
@@ -47,13 +48,17 @@ final class ReplicaSupply {
     private final ReplicaReasons reasons;
 
     private final AbilityGuard abilities;
+    private final Function<ServiceState, ReplicaNeed> usual;
 
+    /** @param usual the need of a service whose replicas are alike */
     ReplicaSupply(
             StepBuilder builder,
             Policy policy,
             SchedulerSettings settings,
             Map<ServiceId, List<GpuState>> replicas,
-            Map<ServiceId, KindNeed> byKind) {
+            Map<ServiceId, KindNeed> byKind,
+            Function<ServiceState, ReplicaNeed> usual) {
+        this.usual = usual;
         this.builder = builder;
         this.policy = policy;
         this.settings = settings;
@@ -80,6 +85,9 @@ final class ReplicaSupply {
         FreeUnits free = new FreeUnits(pool.free(), this::mayTake, name -> StartLead.nodes(builder, name));
         Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
+        if (isWaitingFirst()) {
+            missing.forEach((name, count) -> give(given, name, Math.min(count, waiting(needs, name)), free));
+        }
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
             boolean isByKind = byKind.containsKey(entry.getKey());
             give(given, entry.getKey(), isByKind ? Integer.MAX_VALUE : entry.getValue(), free);
@@ -94,6 +102,7 @@ final class ReplicaSupply {
             quotas.withhold(missing);
         }
         int waiting = MissingReplicas.sum(missing.values());
+        List<ServiceId> lacking = List.copyOf(missing.keySet());
         int claimed = freeForSelective(missing, needs, someSleep);
         long others = MissingReplicas.sum(missing.values()) - (pool.coming().size() - (long) claimed);
         if (others > 0) {
@@ -101,7 +110,36 @@ final class ReplicaSupply {
             int count = (int) Math.min(Integer.MAX_VALUE, others);
             free(service, needOf(service.spec().service(), needs), MissingReplicas.of(count), someSleep, false);
         }
+        if (isWaitingFirst()) {
+            takeExpected(lacking, needs);
+        }
         return waiting;
+    }
+
+    /** Whether requests that wait come before those that the policy expects. */
+    private boolean isWaitingFirst() {
+        return settings.changeLimits().slo().waitingFirst() && policy.info().looksAhead();
+    }
+
+    /** Replicas that a service lacks for the requests that there are. */
+    private int waiting(Map<ServiceId, ReplicaNeed> needs, ServiceId name) {
+        ReplicaReasons.Shortage now = reasons.shortage(builder.services().require(name), needNow(name, needs));
+        return Math.max(0, WaitingFirst.present(now.need()) - now.serving() - now.starting());
+    }
+
+    /** Stops replicas that only expected requests need, for those that wait. */
+    private void takeExpected(List<ServiceId> lacking, Map<ServiceId, ReplicaNeed> needs) {
+        Map<ServiceId, Integer> waiting = new LinkedHashMap<>();
+        lacking.forEach(name -> waiting.put(name, waiting(needs, name)));
+        int left = MissingReplicas.sum(waiting.values()) - pool.coming().size();
+        WaitingFirst others = new WaitingFirst(builder, settings, usual, this::suits);
+        for (Map.Entry<ServiceId, Integer> entry : waiting.entrySet()) {
+            int most = Math.min(entry.getValue(), left);
+            if (most > 0) {
+                ServiceState service = builder.services().require(entry.getKey());
+                left -= others.take(service, reasons, needNow(entry.getKey(), needs), most);
+            }
+        }
     }
 
     /** The replicas that a service still lacks: by its capacities if it declares them for kinds. */

@@ -113,6 +113,10 @@ public final class SchedulerKeys {
             "scheduler.slo-withhold",
             "10m",
             "A service missed its SLO in three windows in a row: for this time after that, the GPUs that it left are not lent.");
+    static final Key<Boolean> WAITING_FIRST = Key.flag(
+            "scheduler.waiting-first",
+            true,
+            "With a policy that uses forecasts: requests that wait come before expected ones. A service gives up replicas that its present load does not need; see docs/policies.md.");
     static final Key<Boolean> REPARTITION = Key.flag(
             "scheduler.repartition",
             DEFAULTS.repartition(),
@@ -259,6 +263,7 @@ public final class SchedulerKeys {
             TRUST_STEP_AFTER,
             SLO_EXTRA,
             SLO_WITHHOLD,
+            WAITING_FIRST,
             REPARTITION,
             REPARTITION_EVERY,
             KINDS,
@@ -359,7 +364,10 @@ public final class SchedulerKeys {
                                             settings.get(FIRST_TRUST).level,
                                             settings.get(TRUST_SHARE),
                                             settings.get(TRUST_STEP_AFTER)),
-                                    new SloRules(settings.get(SLO_EXTRA), settings.get(SLO_WITHHOLD))),
+                                    new SloRules(
+                                            settings.get(SLO_EXTRA),
+                                            settings.get(SLO_WITHHOLD),
+                                            settings.get(WAITING_FIRST))),
                             settings.get(REPARTITION),
                             settings.get(REPARTITION_EVERY),
                             DEFAULTS.planPhase(),

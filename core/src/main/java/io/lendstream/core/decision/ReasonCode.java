@@ -45,6 +45,8 @@ public enum ReasonCode {
     BATCHES,
     /** A service misses its SLO. */
     LATE,
+    /** Requests of a service wait that has no replica for them, while another service has some to spare. */
+    WAITING,
     /** Something that runs already is taken over, or cannot be. */
     ADOPTED,
     /** The level of trust. */

@@ -92,6 +92,11 @@ public final class Wording {
                 + (replicas == 1 ? "its GPU is free for " : "their GPUs are free for ");
     }
 
+    /** The stop of replicas for waiting requests of another service; it follows the name of their service. */
+    public static String stopsFor(int replicas, String service) {
+        return "stops " + Reason.counted(replicas, "replica") + " for requests of " + service + " that wait";
+    }
+
     /** What a service lacks: replicas, or the start of those that come up. */
     public static String lacking(int missing, int starting, String replica) {
         if (missing > 0) {

@@ -54,7 +54,7 @@ final class Approval {
             return;
         }
         Decision advice = approved.get();
-        Optional<String> obstacle = advice.action().match(new Obstacle());
+        Optional<String> obstacle = advice.action().match(new Obstacle(new ApprovedStops(builder, advice.reason())));
         if (obstacle.isPresent()) {
             hold(
                     "decision %s cannot be carried out any more: %s".formatted(advice.id(), obstacle.get()),
@@ -117,6 +117,12 @@ final class Approval {
 
     /** The cause why an action is not possible now; empty if it is. */
     private final class Obstacle implements Action.Cases<Optional<String>> {
+        private final ApprovedStops stops;
+
+        Obstacle(ApprovedStops stops) {
+            this.stops = stops;
+        }
+
         @Override
         public Optional<String> lend(Action.Lend lend) {
             return safety.againstChanges(builder)
@@ -237,18 +243,9 @@ final class Approval {
         }
 
         private Optional<String> againstWaking(ServiceId service, GpuId gpu) {
-            return isWarm(gpu, service)
+            return stops.isWarm(gpu, service)
                     ? Optional.empty()
                     : Optional.of("%s is not warm for %s".formatted(gpu, service));
-        }
-
-        private boolean isWarm(GpuId id, ServiceId service) {
-            boolean isRemoved = builder.clusterIndex().removed().contains(service);
-            return builder.gpus()
-                    .get(id)
-                    .filter(gpu -> gpu.isHeldBy(new Tenant.Service(service)))
-                    .filter(gpu -> isRemoved ? gpu.owner().isUp() : gpu.owner().isIdleReplica())
-                    .isPresent();
         }
 
         @Override
@@ -259,7 +256,7 @@ final class Approval {
         @Override
         public Optional<String> idle(Action.Idle idle) {
             Optional<String> awake = idle.gpus().stream()
-                    .filter(gpu -> !isWarm(gpu, idle.service()) && !groups.isOver(gpu))
+                    .filter(gpu -> !stops.mayStop(gpu, idle.service()) && !groups.isOver(gpu))
                     .findFirst()
                     .map(gpu -> "%s is not an idle warm replica of %s".formatted(gpu, idle.service()));
             Optional<InferenceService> spec =
@@ -271,21 +268,7 @@ final class Approval {
             }
             return safety.againstEverything(builder)
                     .or(() -> awake)
-                    .or(() -> hasGroups ? groups.underFloor(idle, spec.get()) : underFloor(idle, spec));
-        }
-
-        private Optional<String> underFloor(Action.Idle idle, Optional<InferenceService> spec) {
-            long left = builder.gpus().stream()
-                    .filter(gpu -> gpu.isHeldBy(new Tenant.Service(idle.service()))
-                            && !gpu.owner().isReleasing()
-                            && !idle.gpus().contains(gpu.gpuId())
-                            && spec.filter(known -> !known.uses(gpu.kind())).isEmpty())
-                    .count();
-            int floor = spec.map(InferenceService::floorReplicas).orElse(0);
-            return left < floor
-                    ? Optional.of("service %s would have %s, fewer than its floor of %d"
-                            .formatted(idle.service(), Reason.counted((int) left, "replica"), floor))
-                    : Optional.empty();
+                    .or(() -> hasGroups ? groups.underFloor(idle, spec.get()) : stops.underFloor(idle, spec));
         }
 
         @Override

@@ -61,4 +61,9 @@ public record ChangeLimits(
             throw new IllegalArgumentException("scheduler.min-hold must be at least 0s, but was " + minHold);
         }
     }
+
+    /** The same limits with other rules for services whose requests are late. */
+    public ChangeLimits with(SloRules other) {
+        return new ChangeLimits(maxShareLent, maxLoansPerMinute, maxTransfers, minHold, quietWindows, trust, other);
+    }
 }

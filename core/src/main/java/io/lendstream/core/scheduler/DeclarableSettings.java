@@ -86,6 +86,7 @@ public final class DeclarableSettings {
             Map.entry("trust-step-after", Form.TIME),
             Map.entry("slo-extra", Form.FACTOR),
             Map.entry("slo-withhold", Form.TIME),
+            Map.entry("waiting-first", Form.FLAG),
             Map.entry("foreign-gone-after", Form.PERIOD),
             Map.entry("quarantine-evidence", Form.TIME),
             Map.entry("learn", Form.FLAG),

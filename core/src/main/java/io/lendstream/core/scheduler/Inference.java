@@ -3,9 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.InferenceService;
-import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
@@ -42,6 +40,8 @@ final class Inference {
     /** The needs of services that count by kinds. */
     private final Map<ServiceId, KindNeed> byKind = new LinkedHashMap<>();
 
+    private final SingleNeeds singles;
+    private final PresentNeeds present;
     private final GroupInference groups;
     /** Made when replicas start: most rates need none. */
     private Optional<ReplicaSupply> supply = Optional.empty();
@@ -53,11 +53,14 @@ final class Inference {
         this.policy = policy;
         this.settings = settings;
         this.pool = new InferencePool(builder);
+        this.singles = new SingleNeeds(builder, policy, settings);
+        this.present = new PresentNeeds(builder, singles);
         this.groups = new GroupInference(builder, policy, settings);
     }
 
     private ReplicaSupply supply() {
-        ReplicaSupply made = supply.orElseGet(() -> new ReplicaSupply(builder, policy, settings, replicas, byKind, this::need));
+        ReplicaSupply made =
+                supply.orElseGet(() -> new ReplicaSupply(builder, policy, settings, replicas, byKind, present));
         supply = Optional.of(made);
         return made;
     }
@@ -81,11 +84,11 @@ final class Inference {
             }
             active += unit.owner().isActiveReplica() ? 1 : 0;
         }
-        return active == need(service).replicas();
+        return active == singles.alike(service).replicas();
     }
 
     private boolean isContentByKind(ServiceState service) {
-        KindNeed need = kindNeed(service);
+        KindNeed need = singles.byKind(service);
         List<GpuState> active = new ArrayList<>();
         for (Map.Entry<Replica, GpuState> replica : pool.replicas(service)) {
             GpuState unit = replica.getValue();
@@ -107,39 +110,15 @@ final class Inference {
     /** Replicas that a service lacks beside these units, which run one or will. */
     int missing(ServiceState service, List<GpuState> units) {
         if (!KindNeed.isFor(builder, service)) {
-            return Math.max(0, need(service).replicas() - units.size());
+            return Math.max(0, singles.alike(service).replicas() - units.size());
         }
-        KindNeed need = kindNeed(service);
+        KindNeed need = singles.byKind(service);
         for (GpuState unit : units) {
             if (need.uses(unit)) {
                 need.count(unit);
             }
         }
         return need.missing();
-    }
-
-    private KindNeed kindNeed(ServiceState service) {
-        PersistentMap<KindId, Integer> kinds =
-                builder.clusterIndex().trainingCapacity().kinds();
-        InferenceService timed = settings.timed(service);
-        Duration warmUp = KindNeed.warmUp(timed, kinds::contains);
-        Duration lead = new StartLead(settings).ofSingle(builder, timed, warmUp);
-        boolean looksAhead = policy.info().looksAhead();
-        return new KindNeed(
-                service.spec(), kinds::contains, mix -> ReplicaNeed.of(service, builder.now(), lead, looksAhead, mix));
-    }
-
-    private KindNeed kindNeedBeside(ServiceState service, double answered, double expected) {
-        return new KindNeed(
-                service.spec(),
-                builder.clusterIndex().trainingCapacity().kinds()::contains,
-                mix -> ReplicaNeed.beside(service, answered, expected, mix));
-    }
-
-    private ReplicaNeed need(ServiceState service) {
-        InferenceService timed = settings.timed(service);
-        Duration lead = new StartLead(settings).ofSingle(builder, timed, timed.warmUp());
-        return ReplicaNeed.of(service, builder.now(), lead, policy.info().looksAhead());
     }
 
     /** The need of a service at a time, on whole GPUs. */
@@ -257,19 +236,26 @@ final class Inference {
     /** Adjusts a service whose replicas answer the same, whatever their kind. */
     private int adjustAlike(ServiceState service, double up, double soon, Map<ServiceId, ReplicaNeed> needs) {
         ServiceId name = service.spec().service();
-        ReplicaNeed usual = need(service);
+        ReplicaNeed usual = singles.alike(service);
         boolean isPlanned = soon > 0;
         ReplicaNeed need = isPlanned ? ReplicaNeed.beside(service, soon, 0) : usual;
         ReplicaNeed kept = isPlanned ? ReplicaNeed.beside(service, up, planned(name)) : usual;
         needs.put(name, need);
+        if (isPlanned) {
+            present.beside(name, kept);
+        }
         return adjust(service, need, kept);
     }
 
     /** Adjusts a service whose replicas answer more or less by kind. */
     private int adjustByKind(ServiceState service, double up, double soon, Map<ServiceId, ReplicaNeed> needs) {
         ServiceId name = service.spec().service();
-        KindNeed need = soon > 0 ? kindNeedBeside(service, soon, 0) : kindNeed(service);
-        KindNeed kept = soon > 0 ? kindNeedBeside(service, up, planned(name)) : need;
+        KindNeed need = soon > 0 ? singles.byKindBeside(service, soon, 0) : singles.byKind(service);
+        KindNeed kept = need;
+        if (soon > 0) {
+            kept = singles.byKindBeside(service, up, planned(name));
+            present.beside(name, kept);
+        }
         for (GpuState gpu : replicas.getOrDefault(name, List.of())) {
             if (gpu.owner().isActiveReplica() && need.uses(gpu)) {
                 need.count(gpu);

@@ -19,7 +19,7 @@ import java.util.Optional;
 
 /** Starts, wakes and stops replicas of services: one decision each, and the transfers that go with it. */
 record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
-    /** Time to drain a sleeping replica before it is stopped by force. */
+    /** Time to drain a replica before it is stopped by force. */
     static final Duration DRAIN = Duration.ofSeconds(30);
 
     /** The end of a new promise: its unit is out of service by then if its release was not reported. */
@@ -84,7 +84,7 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
                 : settings.notice();
     }
 
-    /** Stops replicas that do not work, once they are drained. Those of several units are stopped whole. */
+    /** Stops replicas once they are drained. Those of several units are stopped whole. */
     void stop(ServiceId service, List<GpuId> gpus, Reason reason) {
         List<ReplicaGroup> groups = groups(service, gpus);
         if (!groups.isEmpty()) {

@@ -69,9 +69,14 @@ final class ReplicaReasons {
 
     /** The reason for a change of the service's own replicas, such as {@code starts 1 replica}. */
     Reason of(ServiceState service, ReplicaNeed need, String what) {
+        return of(service, need, what, Map.of());
+    }
+
+    /** The same with more numbers. */
+    Reason of(ServiceState service, ReplicaNeed need, String what, Map<String, Double> more) {
         Shortage shortage = shortage(service, need);
         String text = service.spec().service() + " " + shortage.inWords(": ", "") + "; it " + what;
-        return of(service, need, shortage, text, Map.of());
+        return of(service, need, shortage, text, more);
     }
 
     /** The start-up time that counts, and how many starts it rests on, if any was measured. */
@@ -123,8 +128,22 @@ final class ReplicaReasons {
         }
     }
 
+    /** The reason of what others give up for requests of a service that wait. */
+    Reason waiting(ServiceState service, ReplicaNeed need, Shortage shortage, String text, Map<String, Double> more) {
+        return of(ReasonCode.WAITING, service, need, shortage, text, more);
+    }
+
     Reason of(ServiceState service, ReplicaNeed need, Shortage shortage, String text, Map<String, Double> more) {
-        ReasonCode code = need.isAhead() ? ReasonCode.FORECAST : ReasonCode.DEMAND;
+        return of(need.isAhead() ? ReasonCode.FORECAST : ReasonCode.DEMAND, service, need, shortage, text, more);
+    }
+
+    private Reason of(
+            ReasonCode code,
+            ServiceState service,
+            ReplicaNeed need,
+            Shortage shortage,
+            String text,
+            Map<String, Double> more) {
         List<GpuState> mine = replicas.getOrDefault(service.spec().service(), List.of());
         Map<String, Double> numbers = new TreeMap<>(more);
         numbers.put("short", (double) shortage.replicas());

@@ -8,14 +8,11 @@ import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
-import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,7 +21,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Function;
 
 /**
  * Finds GPUs for the replicas that services lack: free GPUs first, then the GPUs of sleeping replicas of other
@@ -48,17 +44,17 @@ final class ReplicaSupply {
     private final ReplicaReasons reasons;
 
     private final AbilityGuard abilities;
-    private final Function<ServiceState, ReplicaNeed> usual;
+    private final LoanReclaim loans;
+    private final WaitingFirst waitingFirst;
 
-    /** @param usual the need of a service whose replicas are alike */
+    /** @param present the needs of services whatever is expected */
     ReplicaSupply(
             StepBuilder builder,
             Policy policy,
             SchedulerSettings settings,
             Map<ServiceId, List<GpuState>> replicas,
             Map<ServiceId, KindNeed> byKind,
-            Function<ServiceState, ReplicaNeed> usual) {
-        this.usual = usual;
+            PresentNeeds present) {
         this.builder = builder;
         this.policy = policy;
         this.settings = settings;
@@ -68,6 +64,9 @@ final class ReplicaSupply {
         this.quotas = new QuotaGuard(builder);
         this.abilities = new AbilityGuard(builder);
         this.reasons = new ReplicaReasons(builder, policy, replicas, byKind);
+        this.loans =
+                new LoanReclaim(builder, policy, settings, byKind, reasons, abilities, this::isLimited, this::suits);
+        this.waitingFirst = new WaitingFirst(builder, settings, present, this::suits);
     }
 
     /** The reasons of changes, which count the replicas that are started here. */
@@ -85,8 +84,8 @@ final class ReplicaSupply {
         FreeUnits free = new FreeUnits(pool.free(), this::mayTake, name -> StartLead.nodes(builder, name));
         Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
-        if (isWaitingFirst()) {
-            missing.forEach((name, count) -> give(given, name, Math.min(count, waiting(needs, name)), free));
+        if (isWaitingFirst() && missing.size() > 1 && pool.free().hasNext()) {
+            giveToWaiting(missing, given, free);
         }
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
             boolean isByKind = byKind.containsKey(entry.getKey());
@@ -94,7 +93,7 @@ final class ReplicaSupply {
             List<GpuId> taken = given.getOrDefault(entry.getKey(), List.of());
             ServiceState service = builder.services().require(entry.getKey());
             if (!taken.isEmpty()) {
-                start(service, needOf(entry.getKey(), needs), taken);
+                start(service, needOf(entry.getKey(), needs), taken, taken.size() < entry.getValue());
             }
             entry.setValue(left(entry.getKey(), entry.getValue() - taken.size()));
         }
@@ -102,7 +101,7 @@ final class ReplicaSupply {
             quotas.withhold(missing);
         }
         int waiting = MissingReplicas.sum(missing.values());
-        List<ServiceId> lacking = List.copyOf(missing.keySet());
+        Map<ServiceId, Integer> lacking = Map.copyOf(missing);
         int claimed = freeForSelective(missing, needs, someSleep);
         long others = MissingReplicas.sum(missing.values()) - (pool.coming().size() - (long) claimed);
         if (others > 0) {
@@ -111,7 +110,7 @@ final class ReplicaSupply {
             free(service, needOf(service.spec().service(), needs), MissingReplicas.of(count), someSleep, false);
         }
         if (isWaitingFirst()) {
-            takeExpected(lacking, needs);
+            takeForWaiting(lacking, needs);
         }
         return waiting;
     }
@@ -121,25 +120,33 @@ final class ReplicaSupply {
         return settings.changeLimits().slo().waitingFirst() && policy.info().looksAhead();
     }
 
-    /** Replicas that a service lacks for the requests that there are. */
-    private int waiting(Map<ServiceId, ReplicaNeed> needs, ServiceId name) {
-        ReplicaReasons.Shortage now = reasons.shortage(builder.services().require(name), needNow(name, needs));
-        return Math.max(0, WaitingFirst.present(now.need()) - now.serving() - now.starting());
-    }
-
-    /** Stops replicas that only expected requests need, for those that wait. */
-    private void takeExpected(List<ServiceId> lacking, Map<ServiceId, ReplicaNeed> needs) {
-        Map<ServiceId, Integer> waiting = new LinkedHashMap<>();
-        lacking.forEach(name -> waiting.put(name, waiting(needs, name)));
-        int left = MissingReplicas.sum(waiting.values()) - pool.coming().size();
-        WaitingFirst others = new WaitingFirst(builder, settings, usual, this::suits);
-        for (Map.Entry<ServiceId, Integer> entry : waiting.entrySet()) {
-            int most = Math.min(entry.getValue(), left);
-            if (most > 0) {
-                ServiceState service = builder.services().require(entry.getKey());
-                left -= others.take(service, reasons, needNow(entry.getKey(), needs), most);
+    /** Gives free GPUs to services whose requests wait, before those that lack replicas for expected ones. */
+    private void giveToWaiting(Map<ServiceId, Integer> missing, Map<ServiceId, List<GpuId>> given, FreeUnits free) {
+        WaitingClaims claims = waitingFirst.claims();
+        missing.forEach((name, count) -> {
+            int found = given.getOrDefault(name, List.of()).size();
+            claims.ask(name, found, count - found);
+        });
+        for (Optional<PresentNeed> next = claims.next(); next.isPresent(); next = claims.next()) {
+            ServiceId name = next.get().name();
+            int before = given.getOrDefault(name, List.of()).size();
+            give(given, name, before + 1, free);
+            if (given.getOrDefault(name, List.of()).size() > before) {
+                claims.got(next.get());
+            } else {
+                claims.giveUp(next.get());
             }
         }
+    }
+
+    /** Stops replicas of others for requests that wait, of services that lack so many. */
+    private void takeForWaiting(Map<ServiceId, Integer> lacking, Map<ServiceId, ReplicaNeed> needs) {
+        waitingFirst.take(lacking, needs.keySet(), (service, words) -> {
+            ReplicaNeed need = needNow(service.spec().service(), needs);
+            ReplicaReasons.Shortage shortage = reasons.shortage(service, need);
+            String text = words.text() + "; " + service.spec().service() + " " + shortage.inWords(" (", ")");
+            return reasons.waiting(service, need, shortage, text, words.numbers());
+        });
     }
 
     /** The replicas that a service still lacks: by its capacities if it declares them for kinds. */
@@ -207,7 +214,7 @@ final class ReplicaSupply {
             stopSleeping(service, need, lack);
         }
         if (lack.isAny()) {
-            reclaim(service, need, lack, selective);
+            loans.reclaim(service, need, lack, selective);
         }
     }
 
@@ -319,9 +326,15 @@ final class ReplicaSupply {
         return Math.max(service.demand().event(), service.forecastEvent());
     }
 
-    private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {
+    /** @param lacksMore whether the service lacks more replicas than these */
+    private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus, boolean lacksMore) {
         String what = "starts " + Reason.counted(gpus.size(), "replica") + reasons.kindsOf(service, gpus);
-        new ReplicaChanges(builder, settings).start(service, gpus, reasons.of(service, need, what));
+        Optional<WaitingClaims> claims =
+                lacksMore && isWaitingFirst() ? Optional.of(waitingFirst.claims()) : Optional.empty();
+        Reason reason = claims.filter(WaitingClaims::exceed)
+                .map(all -> reasons.of(service, need, what + ": " + all.inWords(), all.numbers()))
+                .orElseGet(() -> reasons.of(service, need, what));
+        new ReplicaChanges(builder, settings).start(service, gpus, reason);
         reasons.started(service, gpus.size());
     }
 
@@ -359,64 +372,6 @@ final class ReplicaSupply {
                                         Map.of("idled", (double) sleeping.size())));
             }
         }
-    }
-
-    private void reclaim(ServiceState service, ReplicaNeed need, MissingReplicas lack, boolean selective) {
-        ClusterView whole = new TrainingView(builder, settings).view();
-        ClusterView view = selective || abilities.isOn() ? whole.ofGpus(unit -> suits(service, unit)) : whole;
-        int count = lack.left();
-        List<GpuId> victims = policy.victims(view, count);
-        int weighed = count;
-        if (byKind.containsKey(service.spec().service())) {
-            List<GpuState> enough = enough(service, victims, lack);
-            weighed = enough.size();
-            victims = helpful(enough, lack);
-            count = victims.size();
-        }
-        victims = new BundleReclaim(builder).enough(victims, count, unit -> suits(service, unit));
-        builder.listener().reclaimed(view, weighed, victims);
-        ReplicaReasons.Shortage shortage = reasons.shortage(service, need);
-        String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")") + "; policy "
-                + policy.info().name() + " takes these loans first"
-                + (selective ? among(service) : "");
-        new JobChanges(builder, settings)
-                .takeBack(
-                        victims,
-                        back -> reasons.of(service, need, shortage, back.inWords() + cause, back.numbers(Map.of())));
-    }
-
-    /** The first of these loans that make up for missing replicas. */
-    private List<GpuState> enough(ServiceState service, List<GpuId> loans, MissingReplicas lack) {
-        List<GpuState> enough = new ArrayList<>();
-        for (GpuId loan : loans) {
-            GpuState unit = builder.gpu(loan);
-            if (lack.isAny() && suits(service, unit)) {
-                enough.add(unit);
-                lack.found(unit);
-            }
-        }
-        return enough;
-    }
-
-    /** The loans among these that help: not a slow GPU where a faster one behind it is enough. */
-    private static List<GpuId> helpful(List<GpuState> loans, MissingReplicas lack) {
-        Deque<GpuId> helpful = new ArrayDeque<>();
-        for (int i = loans.size() - 1; i >= 0; i--) {
-            if (!lack.leaveOut(loans.get(i))) {
-                helpful.addFirst(loans.get(i).gpuId());
-            }
-        }
-        return List.copyOf(helpful);
-    }
-
-    /** The loans that a reclaim chooses from, where it is not all of them. */
-    private String among(ServiceState service) {
-        if (isLimited(service)) {
-            return " of those that the quota of its queue allows";
-        }
-        return byKind.containsKey(service.spec().service())
-                ? " of those of the kinds that it declares"
-                : " of those with the memory that a replica needs";
     }
 
     /** The need of a service; if it counts by kinds, with the replicas that this step has started. */

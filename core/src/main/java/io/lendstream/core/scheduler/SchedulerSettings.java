@@ -120,6 +120,11 @@ public record SchedulerSettings(
                 measurements);
     }
 
+    /** With or without the order of requests that wait before expected ones. */
+    public SchedulerSettings withWaitingFirst(boolean on) {
+        return withChangeLimits(changeLimits.with(changeLimits.slo().withWaitingFirst(on)));
+    }
+
     public SchedulerSettings withRepartition(boolean on) {
         return new SchedulerSettings(
                 lending,
@@ -241,6 +246,7 @@ public record SchedulerSettings(
         map.put("trust-step-after", trust.stepAfter().toString());
         map.put("slo-extra", Double.toString(changeLimits.slo().extra()));
         map.put("slo-withhold", changeLimits.slo().withhold().toString());
+        map.put("waiting-first", Boolean.toString(changeLimits.slo().waitingFirst()));
         map.put("foreign-gone-after", model.users().goneAfter().toString());
         map.put("quarantine-evidence", model.users().evidenceAfter().toString());
         measurements.putDeclarableInto(map);

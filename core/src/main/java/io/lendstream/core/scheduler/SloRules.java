@@ -43,6 +43,11 @@ public record SloRules(double extra, Duration withhold, boolean waitingFirst) {
                 && service.feedback().get().missedWithin(withhold, now);
     }
 
+    /** The same, with or without the order of requests that wait before expected ones. */
+    public SloRules withWaitingFirst(boolean on) {
+        return new SloRules(extra, withhold, on);
+    }
+
     void putInto(Map<String, String> map) {
         if (isOn()) {
             map.put(EXTRA, Double.toString(extra));

@@ -1,118 +1,250 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
-import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
-import java.util.function.Function;
 
 /**
- * Requests that wait come before expected ones: services that serve their present load with fewer replicas than they
- * have, give the others to a service whose requests wait and for which nothing else is left. The one with most of them
- * gives first.
+ * Requests that wait come before expected ones. If nothing else is left for a service whose requests wait, replicas of
+ * others are stopped for it that their present load does not need. Where all present needs exceed the GPUs, services
+ * with more than their equal share give to those with less. What a service has beyond that it keeps.
+ *
+ * <p>So that services do not take replicas from each other in turn, a service keeps the replicas for its greatest load
+ * within the time that a replica takes to come back, and one that has just started for as long.
  */
 final class WaitingFirst {
     private final StepBuilder builder;
     private final SchedulerSettings settings;
-    private final Function<ServiceState, ReplicaNeed> needs;
+    private final InferencePool pool;
+    private final PresentNeeds needs;
     private final BiPredicate<ServiceState, GpuState> suits;
 
-    /** The replicas of a service that work beyond its present need. */
-    private record Spare(ServiceState service, List<GpuState> units) {}
-
     /**
-     * @param needs the need of a service whose replicas are alike
-     * @param suits whether a service may use a unit once it is released
+     * Replicas that a service gives to another.
+     *
+     * @param kept the replicas that it keeps
+     * @param isShare whether it gives what is beyond its equal share
      */
+    private record Gift(PresentNeed from, PresentNeed to, int kept, boolean isShare) {
+        static final Comparator<Gift> ORDER = Comparator.comparing((Gift gift) -> gift.to.name())
+                .thenComparing(gift -> gift.from.name())
+                .thenComparing(Gift::isShare);
+    }
+
+    /** A replica to stop. */
+    private record Found(Gift gift, GpuState unit, int beyond) {
+        /** Replicas that rest first, then those of the service with the most replicas beyond those that it keeps. */
+        static final Comparator<Found> CHEAPEST = Comparator.comparing(
+                        (Found found) -> !found.unit.owner().isProtected())
+                .thenComparing(found -> -found.beyond)
+                .thenComparing(found -> found.gift.from.name());
+    }
+
+    /** What a service gives, for the reason of a stop. */
+    record Words(String text, Map<String, Double> numbers) {
+        Words {
+            numbers = Map.copyOf(numbers);
+        }
+    }
+
+    /** @param suits whether a service could use a unit once it is released */
     WaitingFirst(
             StepBuilder builder,
             SchedulerSettings settings,
-            Function<ServiceState, ReplicaNeed> needs,
+            PresentNeeds needs,
             BiPredicate<ServiceState, GpuState> suits) {
         this.builder = builder;
         this.settings = settings;
+        this.pool = new InferencePool(builder);
         this.needs = needs;
         this.suits = suits;
     }
 
-    /** The replicas that a service needs whatever is expected. */
-    static int present(ReplicaNeed need) {
-        return Math.max(need.now(), need.floor()) + need.more();
+    /** The claims of services; none asks yet. */
+    WaitingClaims claims() {
+        SortedMap<ServiceId, PresentNeed> all = new TreeMap<>();
+        int gpus = 0;
+        for (ServiceState service : builder.services().values()) {
+            Optional<PresentNeed> need = needs.of(service);
+            if (need.isPresent()) {
+                all.put(need.get().name(), need.get());
+                gpus += need.get().has();
+            }
+        }
+        return new WaitingClaims(all, gpus + unused());
+    }
+
+    /** GPUs of inference that no replica is on, and that services could have. */
+    private int unused() {
+        int unused = pool.coming().size();
+        for (GpuState unit : builder.clusterIndex().gpus().free().values()) {
+            unused += unit.pool() == Pool.INFERENCE && builder.isReachable(unit) ? 1 : 0;
+        }
+        for (GpuId loan : builder.clusterIndex().gpus().loans().values()) {
+            GpuState unit = builder.gpu(loan);
+            unused += unit.isWhole() && unit.pool() == Pool.INFERENCE && builder.isReachable(unit) ? 1 : 0;
+        }
+        return unused;
     }
 
     /**
-     * Stops replicas of other services; returns how many.
+     * Stops replicas for requests that wait, as far as no GPU is about to be free for them. After a rate or a forecast
+     * only for requests of its service: the others are looked at by their own, or at the next tick.
      *
-     * @param most replicas that the service lacks for its present need
+     * @param lacking the replicas that services lack
+     * @param served the services of this step, also those that lack none
+     * @param because makes the reason of a stop
      */
-    int take(ServiceState service, ReplicaReasons reasons, ReplicaNeed need, int most) {
-        List<Spare> spares = spares(service);
-        Map<ServiceId, List<GpuState>> taken = new TreeMap<>();
-        for (int count = 0; count < most; count++) {
-            Optional<Spare> next = spares.stream()
-                    .filter(spare -> !spare.units().isEmpty())
-                    .max(Comparator.comparingInt((Spare spare) -> spare.units().size())
-                            .thenComparing(spare -> spare.service().spec().service(), Comparator.reverseOrder()));
-            if (next.isEmpty()) {
-                break;
+    void take(Map<ServiceId, Integer> lacking, Set<ServiceId> served, BiFunction<ServiceState, Words, Reason> because) {
+        Set<ServiceId> now =
+                builder.heard().map(service -> Set.of(service.spec().service())).orElse(lacking.keySet());
+        if (now.stream().anyMatch(name -> lacking.getOrDefault(name, 0) > 0 && isWaiting(name))) {
+            WaitingClaims claims = claims();
+            for (PresentNeed need : claims.needs().values()) {
+                int others = pool.isHeldBack(need.service()) ? 0 : need.asked();
+                boolean isServed = served.contains(need.name());
+                claims.ask(need.name(), 0, isServed ? lacking.getOrDefault(need.name(), 0) : others);
             }
-            List<GpuState> units = next.get().units();
-            taken.computeIfAbsent(next.get().service().spec().service(), any -> new ArrayList<>())
-                    .add(units.remove(units.size() - 1));
+            if (claims.exceed()) {
+                builder.heard()
+                        .filter(service -> !exceededBefore(claims, service))
+                        .ifPresent(service -> builder.decide(
+                                builder.now(),
+                                because.apply(
+                                        service, new Words(claims.inWords() + ". " + claims.order(), claims.numbers())),
+                                new Action.Hold(
+                                        Optional.empty(),
+                                        Optional.of(service.spec().service()))));
+            }
+            take(claims, now, because);
         }
-        ReplicaReasons.Shortage shortage = reasons.shortage(service, need);
-        taken.forEach((name, units) -> {
-            List<GpuId> gpus = units.stream().map(GpuState::gpuId).sorted().toList();
-            String text = "%s stops %s, which only expected requests need: requests of %s wait, and it %s"
-                    .formatted(
-                            name,
-                            Reason.counted(gpus.size(), "replica"),
-                            service.spec().service(),
-                            shortage.inWords(" (", ")"));
-            new ReplicaChanges(builder, settings)
-                    .stop(
-                            name,
-                            gpus,
-                            reasons.of(service, need, shortage, text, Map.of("idled", (double) gpus.size())));
-        });
-        return taken.values().stream().mapToInt(List::size).sum();
     }
 
-    private List<Spare> spares(ServiceState forService) {
-        List<Spare> spares = new ArrayList<>();
-        for (ServiceState other : builder.services().values()) {
-            if (other.spec().service().equals(forService.spec().service())
-                    || other.spec().hasGroups()
-                    || KindNeed.isFor(builder, other)) {
+    /** Whether present needs exceeded the GPUs already by the rate before this one. */
+    private boolean exceededBefore(WaitingClaims claims, ServiceState service) {
+        ServiceId name = service.spec().service();
+        int before = builder.before()
+                .services()
+                .get(name)
+                .flatMap(needs::of)
+                .map(PresentNeed::asked)
+                .orElse(0);
+        return claims.exceedWith(name, before);
+    }
+
+    private boolean isWaiting(ServiceId name) {
+        return needs.of(builder.services().require(name))
+                .filter(need -> need.asked() > need.has())
+                .isPresent();
+    }
+
+    private void take(WaitingClaims claims, Set<ServiceId> now, BiFunction<ServiceState, Words, Reason> because) {
+        Map<ServiceId, List<GpuState>> left = new HashMap<>();
+        claims.needs().forEach((name, need) -> left.put(name, new ArrayList<>(need.up())));
+        List<GpuState> coming = pool.coming();
+        Map<Gift, List<GpuId>> gifts = new TreeMap<>(Gift.ORDER);
+        for (Optional<PresentNeed> next = claims.next(); next.isPresent(); next = claims.next()) {
+            PresentNeed to = next.get();
+            if (isComing(to, coming)) {
+                claims.got(to);
                 continue;
             }
-            List<GpuState> serving = new ArrayList<>();
-            for (Map.Entry<Replica, GpuState> replica :
-                    builder.clusterIndex().gpus().replicasOf(other.spec().service())) {
-                GpuState now = builder.gpu(replica.getValue().gpuId());
-                if (now.owner().isServing() && now.isWhole() && now.part().isEmpty()) {
-                    serving.add(now);
-                }
+            Optional<Found> found = find(to, claims, left);
+            if (found.isEmpty()) {
+                claims.giveUp(to);
+                continue;
             }
-            int spare = serving.size() - present(needs.apply(other));
-            if (spare > 0) {
-                serving.removeIf(unit -> !suits.test(forService, unit));
-                serving.sort(Comparator.comparing(GpuState::gpuId));
-                spares.add(new Spare(
-                        other,
-                        new ArrayList<>(serving.subList(Math.max(0, serving.size() - spare), serving.size()))));
+            claims.got(to);
+            Gift gift = found.get().gift();
+            Objects.requireNonNull(left.get(gift.from().name()))
+                    .remove(found.get().unit());
+            if (now.contains(to.name())) {
+                gifts.computeIfAbsent(gift, any -> new ArrayList<>())
+                        .add(found.get().unit().gpuId());
             }
         }
-        return spares;
+        gifts.forEach((gift, units) -> stop(gift, units.stream().sorted().toList(), claims, because));
+    }
+
+    /** Takes a GPU for a service that is about to be free. */
+    private boolean isComing(PresentNeed to, List<GpuState> coming) {
+        for (GpuState unit : coming) {
+            if (suits.test(to.service(), unit)) {
+                coming.remove(unit);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A replica that its service does not need now; for a service below its equal share, one of an other's excess. */
+    private Optional<Found> find(PresentNeed to, WaitingClaims claims, Map<ServiceId, List<GpuState>> left) {
+        Optional<Found> spare = find(to, claims, left, false);
+        return spare.isPresent() || !claims.isBelowShare(to) ? spare : find(to, claims, left, true);
+    }
+
+    private Optional<Found> find(
+            PresentNeed to, WaitingClaims claims, Map<ServiceId, List<GpuState>> left, boolean isShare) {
+        List<Found> found = new ArrayList<>();
+        for (PresentNeed from : claims.needs().values()) {
+            if (from.name().equals(to.name()) || (isShare && !from.isKnown())) {
+                continue;
+            }
+            int kept = isShare ? Math.min(from.kept(), claims.mostKept(from)) : from.kept();
+            List<GpuState> theirs = Objects.requireNonNull(left.get(from.name()));
+            last(to, from, theirs, kept)
+                    .ifPresent(unit ->
+                            found.add(new Found(new Gift(from, to, kept, isShare), unit, theirs.size() - kept)));
+        }
+        return found.stream().min(Found.CHEAPEST);
+    }
+
+    /** The last of these replicas, beyond those that are kept, that has not just started. */
+    private Optional<GpuState> last(PresentNeed to, PresentNeed from, List<GpuState> theirs, int kept) {
+        if (theirs.size() <= kept) {
+            return Optional.empty();
+        }
+        for (int i = theirs.size() - 1; i >= kept; i--) {
+            GpuState unit = theirs.get(i);
+            if (!needs.hasJustStarted(from.service(), unit) && suits.test(to.service(), unit)) {
+                return Optional.of(unit);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private void stop(
+            Gift gift, List<GpuId> units, WaitingClaims claims, BiFunction<ServiceState, Words, Reason> because) {
+        ServiceId from = gift.from().name();
+        String keeps = gift.isShare()
+                ? "its equal share of %d, because %s".formatted(gift.kept(), claims.inWords())
+                : "%d for its own load, which expects more".formatted(gift.kept());
+        String text =
+                from + " " + Wording.stopsFor(units.size(), gift.to().name().value()) + ", and keeps " + keeps;
+        Map<String, Double> numbers = new TreeMap<>();
+        numbers.put("idled", (double) units.size());
+        numbers.put("kept", (double) gift.kept());
+        if (claims.exceed()) {
+            numbers.putAll(claims.numbers());
+        }
+        new ReplicaChanges(builder, settings)
+                .stop(from, units, because.apply(gift.to().service(), new Words(text, numbers)));
     }
 }

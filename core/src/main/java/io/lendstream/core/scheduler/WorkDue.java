@@ -34,8 +34,8 @@ import java.util.Set;
  * would decide nothing, except for work that only the passing of time has created. Five kinds of such work may wait:
  *
  * <ul>
- *   <li>What services other than the event's own need, as forecasts get old and replicas may rest, and what queues may
- *       claim: until their next rate or the next tick.
+ *   <li>What services other than the event's own need, as forecasts get old and replicas may rest, what others give to
+ *       them, and what queues may claim: until their next rate or the next tick.
  *   <li>How those services batch: until their next rate or the next tick.
  *   <li>Cuts of GPUs after a pause, or as leases get shorter: until the next tick, or the next event that changes an
  *       owner.

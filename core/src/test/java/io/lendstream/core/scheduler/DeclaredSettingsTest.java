@@ -133,7 +133,13 @@ class DeclaredSettingsTest {
     @Test
     void aReplayHasTheSameSettingsAlsoWhereTheLogLeavesSomeOut() {
         SchedulerSettings live = SchedulerSettings.DEFAULTS.withChangeLimits(new ChangeLimits(
-                1, 10, 10, Duration.ZERO, QuietWindows.NONE, TrustRules.DEFAULTS, new SloRules(0, ofMinutes(20), false)));
+                1,
+                10,
+                10,
+                Duration.ZERO,
+                QuietWindows.NONE,
+                TrustRules.DEFAULTS,
+                new SloRules(0, ofMinutes(20), false)));
         DomainSettings declared = new DomainSettings(Scenario.DOMAIN, Scenario.START, Map.of("slo-extra", "0.5"));
 
         assertThat(DeclarableSettings.over(live, declared))

@@ -131,7 +131,8 @@ final class RandomHistory {
                 .withRepartition(repartitions)
                 .withLending(random.nextInt(8) > 0)
                 .withPlanPhase(Duration.ofSeconds(random.nextInt(2) * 7L))
-                .withModel(model);
+                .withModel(model)
+                .withWaitingFirst(seed % 2 == 0);
         Optional<java.time.Instant> decidesFrom = random.nextInt(5) == 0
                 ? Optional.of(Scenario.START.plusSeconds(random.nextInt(300)))
                 : Optional.empty();

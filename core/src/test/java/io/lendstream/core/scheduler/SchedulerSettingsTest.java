@@ -96,7 +96,8 @@ class SchedulerSettingsTest {
                 Map.entry("slo-withhold", "PT9M"),
                 Map.entry("learn", "true"),
                 Map.entry("remember-profiles", "PT240H"),
-                Map.entry("sum-short-windows", "true"));
+                Map.entry("sum-short-windows", "true"),
+                Map.entry("waiting-first", "true"));
         assertThat(SchedulerSettings.of(other).toMap()).isEqualTo(other);
         assertThat(SchedulerSettings.keys()).containsAll(other.keySet());
     }

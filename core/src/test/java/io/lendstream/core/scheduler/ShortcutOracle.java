@@ -35,7 +35,8 @@ final class ShortcutOracle {
     /** After so many looks at one time there is nothing left to do. */
     private static final int MOST_TICKS = 5;
 
-    private static final Set<ReasonCode> OF_DEMAND = EnumSet.of(ReasonCode.DEMAND, ReasonCode.FORECAST);
+    private static final Set<ReasonCode> OF_DEMAND =
+            EnumSet.of(ReasonCode.DEMAND, ReasonCode.FORECAST, ReasonCode.WAITING);
     private static final Set<ReasonCode> OF_BATCHES = EnumSet.of(ReasonCode.BATCHES, ReasonCode.LATE);
     private static final Set<ReasonCode> OF_CUTS = EnumSet.of(ReasonCode.SLICES);
     private static final Set<ReasonCode> OF_PLANS = EnumSet.of(

@@ -47,6 +47,7 @@ final class DeclaredDomainSettings implements DeclaredKind<DomainSettings> {
         docs.put("trust-step-after", "Time without a late reclaim after which the level of trust may be raised.");
         docs.put("slo-extra", "Most replicas beyond its load of a service that misses its SLO, as a share of them.");
         docs.put("slo-withhold", "Time for which GPUs that a service left are not lent after it missed its SLO.");
+        docs.put("waiting-first", "Requests that wait come before expected ones, with a policy that uses forecasts.");
         docs.put("afe", "Elastic jobs change GPUs in place; if false, every change restarts the job.");
         docs.put("bind-deadline", "Deadline for an actuator to bind a GPU to a job.");
         docs.put("foreign-gone-after", "Time for which agents report a foreign GPU as unused until it is free.");

@@ -51,6 +51,7 @@ public record ReplaySettings(
                 SchedulerSettings.DEFAULTS
                         .withLending(lending && !none)
                         .withAfe(afe)
+                        .withWaitingFirst(true)
                         .withModel(ClusterModel.KINDS.with(layout.topology().labels())),
                 layout,
                 SimulatedDelays.realistic(),

@@ -1,0 +1,41 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.ServiceState;
+import java.util.List;
+
+/**
+ * What a service with replicas of single GPUs has, and what it needs for the requests there are, whatever is expected.
+ *
+ * @param needed replicas for its present load, with those for a missed SLO; at least its floor
+ * @param lately replicas for its greatest load within the time that a replica takes to come back
+ * @param up the GPUs of its replicas that work or rest; it can do without the last ones first
+ * @param others its replicas that start or sleep
+ * @param isKnown whether its rates are fresh. If not, it keeps what it has, and asks for its floor only
+ */
+record PresentNeed(ServiceState service, int needed, int lately, List<GpuState> up, int others, boolean isKnown) {
+    PresentNeed {
+        up = List.copyOf(up);
+    }
+
+    ServiceId name() {
+        return service.spec().service();
+    }
+
+    /** The replicas that it keeps although others wait. */
+    int kept() {
+        int most = Math.max(needed, lately);
+        return isKnown ? most : Math.max(most, up.size());
+    }
+
+    /** The replicas that it asks for. */
+    int asked() {
+        return isKnown ? needed : Math.min(needed, service.spec().floorReplicas());
+    }
+
+    /** Its replicas in whatever state. */
+    int has() {
+        return up.size() + others;
+    }
+}

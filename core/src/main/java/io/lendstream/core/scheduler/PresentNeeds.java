@@ -69,7 +69,9 @@ final class PresentNeeds {
         List<GpuState> up = new ArrayList<>(serving);
         up.addAll(resting);
         ReplicaNeed need = kinds.map(each -> each.in(up)).orElseGet(() -> alike(service));
-        return Optional.of(new PresentNeed(service, present(need), lately(service, up), up, others, isKnown(service)));
+        int needed = present(need);
+        int lately = up.size() > needed ? lately(service, up) : 0; // counts only where there are more
+        return Optional.of(new PresentNeed(service, needed, lately, up, others, isKnown(service)));
     }
 
     /** Whether a replica has just started: it works for as long as its return would take before others get its GPU. */

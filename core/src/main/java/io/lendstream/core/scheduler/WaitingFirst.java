@@ -235,7 +235,7 @@ final class WaitingFirst {
         ServiceId from = gift.from().name();
         String keeps = gift.isShare()
                 ? "its equal share of %d, because %s".formatted(gift.kept(), claims.inWords())
-                : "%d for its own load, which expects more".formatted(gift.kept());
+                : "%d for its present load".formatted(gift.kept());
         String text =
                 from + " " + Wording.stopsFor(units.size(), gift.to().name().value()) + ", and keeps " + keeps;
         Map<String, Double> numbers = new TreeMap<>();

@@ -93,8 +93,8 @@ class WaitingFirstTest {
         assertThat(stops()).singleElement().satisfies(stop -> {
             assertThat(stop.reason().text())
                     .isEqualTo(
-                            "embed stops 2 replicas for requests of chat that wait, and keeps 1 for its own load, which"
-                                    + " expects more; chat is short of 2 replicas (2 needed for the current load, 0 running)");
+                            "embed stops 2 replicas for requests of chat that wait, and keeps 1 for its present load; chat is"
+                                    + " short of 2 replicas (2 needed for the current load, 0 running)");
             assertThat(stop.reason().numbers()).containsEntry("idled", 2.0).containsEntry("kept", 1.0);
         });
         assertThat(story.verdict().violations()).isEmpty();

@@ -24,7 +24,6 @@ final class LoanReclaim {
     private final Map<ServiceId, KindNeed> byKind;
 
     private final ReplicaReasons reasons;
-    private final AbilityGuard abilities;
     private final Predicate<ServiceState> isLimited;
     private final BiPredicate<ServiceState, GpuState> suits;
 
@@ -38,7 +37,6 @@ final class LoanReclaim {
             SchedulerSettings settings,
             Map<ServiceId, KindNeed> byKind,
             ReplicaReasons reasons,
-            AbilityGuard abilities,
             Predicate<ServiceState> isLimited,
             BiPredicate<ServiceState, GpuState> suits) {
         this.builder = builder;
@@ -46,7 +44,6 @@ final class LoanReclaim {
         this.settings = settings;
         this.byKind = byKind;
         this.reasons = reasons;
-        this.abilities = abilities;
         this.isLimited = isLimited;
         this.suits = suits;
     }
@@ -59,7 +56,7 @@ final class LoanReclaim {
      */
     void reclaim(ServiceState service, ReplicaNeed need, MissingReplicas lack, boolean selective) {
         ClusterView whole = new TrainingView(builder, settings).view();
-        ClusterView view = selective || abilities.isOn() ? whole.ofGpus(unit -> suits.test(service, unit)) : whole;
+        ClusterView view = selective || new AbilityGuard(builder).isOn() ? whole.ofGpus(unit -> suits.test(service, unit)) : whole;
         int count = lack.left();
         List<GpuId> victims = policy.victims(view, count);
         int weighed = count;

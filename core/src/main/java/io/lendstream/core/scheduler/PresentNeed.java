@@ -9,8 +9,8 @@ import java.util.List;
  * What a service with replicas of single GPUs has, and what it needs for the requests there are, whatever is expected.
  *
  * @param needed replicas for its present load, with those for a missed SLO; at least its floor
- * @param lately replicas for its greatest load within the time that a replica takes to come back; 0 if it has no more up
- *     than it needs
+ * @param lately replicas for its greatest load within the time that a replica takes to come back; 0 if it has no more
+ *     up than it needs
  * @param up the GPUs of its replicas that work or rest; it can do without the last ones first
  * @param others its replicas that start or sleep
  * @param isKnown whether its rates are fresh. If not, it keeps what it has, and asks for its floor only

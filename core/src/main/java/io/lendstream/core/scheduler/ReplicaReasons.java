@@ -128,7 +128,7 @@ final class ReplicaReasons {
         }
     }
 
-    /** The reason of what others give up for requests of a service that wait. */
+    /** The reason why others give up replicas for requests of a service that wait. */
     Reason waiting(ServiceState service, ReplicaNeed need, Shortage shortage, String text, Map<String, Double> more) {
         return of(ReasonCode.WAITING, service, need, shortage, text, more);
     }

@@ -65,7 +65,7 @@ final class ReplicaSupply {
         this.abilities = new AbilityGuard(builder);
         this.reasons = new ReplicaReasons(builder, policy, replicas, byKind);
         this.loans =
-                new LoanReclaim(builder, policy, settings, byKind, reasons, abilities, this::isLimited, this::suits);
+                new LoanReclaim(builder, policy, settings, byKind, reasons, this::isLimited, this::suits);
         this.waitingFirst = new WaitingFirst(builder, settings, present, this::suits);
     }
 

@@ -362,23 +362,13 @@ public record ServiceState(
 
     /** The greatest demand seen in the ten minutes before {@code now}, in requests per second. */
     public double recentPeak(Instant now) {
-        return peakAfter(now.minus(PEAK_MEMORY));
+        return DemandPeak.greatest(peaks, now.minus(PEAK_MEMORY));
     }
 
     /** The same of a shorter time, and of the rest of the minute in which it begins; at most ten minutes. */
     public double recentPeak(Instant now, Duration time) {
         Duration memory = time.compareTo(PEAK_MEMORY) < 0 ? time.plusSeconds(60) : PEAK_MEMORY;
-        return peakAfter(now.minus(memory));
-    }
-
-    private double peakAfter(Instant since) {
-        double peak = 0;
-        for (DemandPeak each : peaks) {
-            if (each.minute().isAfter(since)) {
-                peak = Math.max(peak, each.requestsPerSecond());
-            }
-        }
-        return peak;
+        return DemandPeak.greatest(peaks, now.minus(memory));
     }
 
     /** The events of the present demand. */

@@ -203,4 +203,12 @@ class ReplayTest {
 
         assertThatThrownBy(() -> Replay.run(anHour(), settings)).hasMessageContaining("there is no policy 'magic'");
     }
+
+    @Test
+    void requestsThatWaitComeBeforeExpectedOnes() {
+        SimulatedNodes.Layout layout = new SimulatedNodes.Layout(new DomainId("replay"), 2, 2, 1, 1);
+
+        assertThat(ReplaySettings.of("lendstream", true, true, layout).scheduler().toMap())
+                .containsEntry("waiting-first", "true");
+    }
 }

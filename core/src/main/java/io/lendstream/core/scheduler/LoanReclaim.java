@@ -56,7 +56,8 @@ final class LoanReclaim {
      */
     void reclaim(ServiceState service, ReplicaNeed need, MissingReplicas lack, boolean selective) {
         ClusterView whole = new TrainingView(builder, settings).view();
-        ClusterView view = selective || new AbilityGuard(builder).isOn() ? whole.ofGpus(unit -> suits.test(service, unit)) : whole;
+        ClusterView view =
+                selective || new AbilityGuard(builder).isOn() ? whole.ofGpus(unit -> suits.test(service, unit)) : whole;
         int count = lack.left();
         List<GpuId> victims = policy.victims(view, count);
         int weighed = count;

@@ -64,8 +64,7 @@ final class ReplicaSupply {
         this.quotas = new QuotaGuard(builder);
         this.abilities = new AbilityGuard(builder);
         this.reasons = new ReplicaReasons(builder, policy, replicas, byKind);
-        this.loans =
-                new LoanReclaim(builder, policy, settings, byKind, reasons, this::isLimited, this::suits);
+        this.loans = new LoanReclaim(builder, policy, settings, byKind, reasons, this::isLimited, this::suits);
         this.waitingFirst = new WaitingFirst(builder, settings, present, this::suits);
     }
 

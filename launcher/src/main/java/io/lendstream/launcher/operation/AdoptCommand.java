@@ -49,6 +49,8 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
     @Option(names = "--dry-run", description = "Only list what would be taken over and what stays foreign.")
     private boolean dryRun;
 
+    private boolean isRemarked;
+
     public AdoptCommand() {
         super(Kind.ADOPT, "what runs already is taken over; nothing of it is restarted");
     }
@@ -84,7 +86,8 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
     boolean isFollowed(Taken taken) {
         boolean isFollowed = taken.decisions().stream()
                 .anyMatch(decision -> decision.action().asAdopt().isPresent());
-        if (!isFollowed) {
+        if (!isFollowed && !isRemarked) {
+            isRemarked = true;
             remark("nothing was taken over; 'lendstream adopt --dry-run' says why");
         }
         return isFollowed;

@@ -208,7 +208,9 @@ class ReplayTest {
     void requestsThatWaitComeBeforeExpectedOnes() {
         SimulatedNodes.Layout layout = new SimulatedNodes.Layout(new DomainId("replay"), 2, 2, 1, 1);
 
-        assertThat(ReplaySettings.of("lendstream", true, true, layout).scheduler().toMap())
+        assertThat(ReplaySettings.of("lendstream", true, true, layout)
+                        .scheduler()
+                        .toMap())
                 .containsEntry("waiting-first", "true");
     }
 }

@@ -17,9 +17,10 @@ import java.util.Optional;
  * @param protectScale factor on the time for which a replica that demand no longer needs is protected from lending
  */
 public record ForecastAts(Duration planEvery, double protectScale) implements ReclaimsByLeastLoss {
-    private static final String WARNING = "policy lendstream is experimental: it can starve services that have shapes, and"
-            + " with scheduler.waiting-first=false others too. It then holds GPUs for the forecast load of some services"
-            + " while requests of other services wait.";
+    private static final String WARNING =
+            "policy lendstream is experimental: it can starve services that have shapes, and"
+                    + " with scheduler.waiting-first=false others too. It then holds GPUs for the forecast load of some services"
+                    + " while requests of other services wait.";
 
     @Override
     public PolicyInfo info() {

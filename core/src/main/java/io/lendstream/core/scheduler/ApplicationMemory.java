@@ -41,7 +41,7 @@ final class ApplicationMemory {
         Optional<ApplicationTraits> kept = builder.entities()
                 .applications()
                 .find(application)
-                .filter(known -> rules.remembers() && !isOver(known.usedAt()));
+                .filter(known -> !isOver(known.usedAt()));
         kept.ifPresent(known -> put(known.usedAt(builder.now())));
         return kept.map(ApplicationTraits::learned);
     }

@@ -5,6 +5,7 @@ import static java.time.Duration.ofHours;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.DomainSettings;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Tick;
@@ -18,10 +19,14 @@ import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ApplicationTraits;
+import io.lendstream.core.state.Applications;
+import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.LearnedTraits;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** What jobs taught outlives them: a nightly job starts with the traits of the night before. */
@@ -112,6 +117,23 @@ class ApplicationMemoryTest {
         assertThat(next.speed()).isEqualTo(LearnedSpeed.declared(before.speed().parameters()));
         assertThat(next.noise()).isEqualTo(before.noise());
         assertThat(next.costs()).isEqualTo(before.costs());
+    }
+
+    /** The applications that a store has which follows the changes of each step. */
+    private void assertStored(Scheduler scheduler) {
+        Set<String> stored = new TreeSet<>();
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+        for (DomainEvent event : story.log()) {
+            Step step = scheduler.step(state, event);
+            state = step.state();
+            for (String name : step.changed().applications()) {
+                stored.remove(name);
+                state.entities().applications().find(name).ifPresent(kept -> stored.add(name));
+            }
+        }
+        Applications kept = story.state().entities().applications();
+        assertThat(kept.byName().stream().map(ApplicationTraits::application)).containsExactlyElementsOf(stored);
+        assertThat(kept.byUse().stream()).containsExactlyInAnyOrderElementsOf(stored);
     }
 
     @Test
@@ -213,6 +235,7 @@ class ApplicationMemoryTest {
         pass(Duration.ofMillis(1));
 
         assertThat(kept()).isEmpty();
+        assertStored(scheduler(true, REMEMBERED));
         declared("late");
         assertThat(story.job("late").isSpeedUnknown()).isTrue();
     }
@@ -257,6 +280,7 @@ class ApplicationMemoryTest {
         assertThat(kept()).isPresent();
         assertThat(story.state().entities().applications().find("app-0")).isPresent();
         assertThat(story.state().entities().applications().find("app-1")).isEmpty();
+        assertStored(scheduler(true, REMEMBERED));
     }
 
     @Test

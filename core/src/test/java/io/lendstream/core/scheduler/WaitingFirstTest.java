@@ -203,14 +203,15 @@ class WaitingFirstTest {
 
     @Test
     void replicasThatRestAreStoppedFirst() {
-        story = begun("lendstream:protect-scale=100", ON, 4);
-        load("embed", 4, 4).load("chat", 0, 0).windows(6);
-        load("embed", 2, 3).windows(6);
-        assertThat(serving("embed")).isEqualTo(3);
+        story = begun("lendstream:protect-scale=100", ON, 6).service("other", 0).settled();
+        load("embed", 3, 3).load("other", 1, 3).load("chat", 0, 0).windows(6);
+        load("embed", 2, 2).windows(10);
+        assertThat(story.count("protected")).isEqualTo(1);
 
         load("chat", 1, 1).windows(1);
 
-        assertThat(serving("embed")).isEqualTo(3);
+        assertThat(story.count("protected")).isZero();
+        assertThat(serving("other")).as("it has more to spare, but these work").isEqualTo(3);
         assertThat(serving("chat")).isEqualTo(1);
     }
 
@@ -299,6 +300,22 @@ class WaitingFirstTest {
     }
 
     @Test
+    void aFloorIsKeptWhereNeedsExceedThePool() {
+        story.service("embed", 3).settled();
+        load("embed", 12, 12).load("chat", 0, 0).windows(6);
+
+        load("chat", 8, 8).windows(6);
+
+        assertThat(serving("embed")).as("its floor, above its equal share").isEqualTo(3);
+        assertThat(serving("chat")).isEqualTo(1);
+        assertThat(stops().stream()
+                        .mapToInt(stop -> stop.action().gpus().size())
+                        .sum())
+                .isEqualTo(1);
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
     void aSmallNeedIsServedInFullBesideAGreatOne() {
         load("embed", 16, 16).load("chat", 0, 0).windows(6);
 
@@ -377,6 +394,10 @@ class WaitingFirstTest {
 
         load("chat", 3, 3).windows(8);
 
+        assertThat(stops().stream()
+                        .mapToInt(stop -> stop.action().gpus().size())
+                        .sum())
+                .isEqualTo(1);
         assertThat(serving("chat")).isEqualTo(1);
         assertThat(serving("embed")).isEqualTo(3);
         assertThat(story.verdict().violations()).isEmpty();

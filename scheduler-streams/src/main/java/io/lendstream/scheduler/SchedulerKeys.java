@@ -22,6 +22,7 @@ import io.lendstream.service.settings.SettingsException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 /** The scheduler's own settings. */
 public final class SchedulerKeys {
@@ -321,31 +322,28 @@ public final class SchedulerKeys {
                         settings.get(MAX_JOBS),
                         settings.get(MAX_RATE_SOURCES),
                         settings.get(MAX_QUEUES)),
-                snapshots(settings),
+                checked(() -> new SnapshotPace(settings.get(SNAPSHOT_EVENTS), settings.get(SNAPSHOT_EVERY))),
                 holdSamples(settings, scheduler.settings()));
     }
 
-    private static SnapshotPace snapshots(Settings settings) {
+    private static <T> T checked(Supplier<T> made) {
         try {
-            return new SnapshotPace(settings.get(SNAPSHOT_EVENTS), settings.get(SNAPSHOT_EVERY));
+            return made.get();
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }
     }
 
     private static Duration holdSamples(Settings settings, SchedulerSettings ofCore) {
-        try {
+        return checked(() -> {
             HeldSamples.check(settings.get(HOLD_SAMPLES), ofCore);
-        } catch (IllegalArgumentException e) {
-            throw new SettingsException(String.valueOf(e.getMessage()), e);
-        }
-        return settings.get(HOLD_SAMPLES);
+            return settings.get(HOLD_SAMPLES);
+        });
     }
 
     private static Scheduler scheduler(Settings settings) {
         Policy policy = policy(settings.get(POLICY));
-        try {
-            return new Scheduler(
+        return checked(() -> new Scheduler(
                     policy,
                     new SchedulerSettings(
                             settings.get(LENDING),
@@ -364,10 +362,7 @@ public final class SchedulerKeys {
                                             settings.get(FIRST_TRUST).level,
                                             settings.get(TRUST_SHARE),
                                             settings.get(TRUST_STEP_AFTER)),
-                                    new SloRules(
-                                            settings.get(SLO_EXTRA),
-                                            settings.get(SLO_WITHHOLD),
-                                            settings.get(WAITING_FIRST))),
+                                    slo(settings)),
                             settings.get(REPARTITION),
                             settings.get(REPARTITION_EVERY),
                             DEFAULTS.planPhase(),
@@ -380,15 +375,16 @@ public final class SchedulerKeys {
                                             settings.get(FOREIGN_GONE_AFTER),
                                             settings.get(QUARANTINE_EVIDENCE),
                                             settings.get(HEED_INTRUDERS))),
-                            measurements(settings)));
-        } catch (IllegalArgumentException e) {
-            throw new SettingsException(String.valueOf(e.getMessage()), e);
-        }
+                            measurements(settings))));
     }
 
     private static MeasurementRules measurements(Settings settings) {
         return new MeasurementRules(
                 settings.get(LEARN), settings.get(REMEMBER_PROFILES), settings.get(SUM_SHORT_WINDOWS));
+    }
+
+    private static SloRules slo(Settings settings) {
+        return new SloRules(settings.get(SLO_EXTRA), settings.get(SLO_WITHHOLD), settings.get(WAITING_FIRST));
     }
 
     private static Policy policy(String spec) {

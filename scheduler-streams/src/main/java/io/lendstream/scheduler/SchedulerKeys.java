@@ -238,7 +238,6 @@ public final class SchedulerKeys {
             text(DEFAULT_SNAPSHOTS.period()),
             "Time of a domain after which its state is written as a snapshot.");
 
-    /** How long samples are held by default. */
     static final Duration DEFAULT_HOLD = Duration.ofSeconds(20);
 
     static final Key<Duration> HOLD_SAMPLES = Key.duration(
@@ -344,47 +343,44 @@ public final class SchedulerKeys {
     private static Scheduler scheduler(Settings settings) {
         Policy policy = policy(settings.get(POLICY));
         return checked(() -> new Scheduler(
-                    policy,
-                    new SchedulerSettings(
-                            settings.get(LENDING),
-                            settings.get(AFE),
-                            settings.get(NOTICE),
-                            settings.get(BIND_DEADLINE),
-                            settings.get(LEASE),
-                            settings.get(NODE_STALE_AFTER),
-                            new ChangeLimits(
-                                    settings.get(MAX_SHARE_LENT),
-                                    settings.get(MAX_LOANS_PER_MINUTE),
-                                    settings.get(MAX_TRANSFERS),
-                                    settings.get(MIN_HOLD),
-                                    QuietWindows.parse(settings.get(QUIET_WINDOWS)),
-                                    new TrustRules(
-                                            settings.get(FIRST_TRUST).level,
-                                            settings.get(TRUST_SHARE),
-                                            settings.get(TRUST_STEP_AFTER)),
-                                    slo(settings)),
-                            settings.get(REPARTITION),
-                            settings.get(REPARTITION_EVERY),
-                            DEFAULTS.planPhase(),
-                            new ClusterModel(
-                                    settings.get(KINDS),
-                                    GpuKinds.parse(settings.get(KIND_ALIASES)),
-                                    TopologyLabels.of(settings.get(NVLINK_DOMAIN), settings.get(RACK)),
-                                    new UserRules(
-                                            settings.get(HEED_USERS),
-                                            settings.get(FOREIGN_GONE_AFTER),
-                                            settings.get(QUARANTINE_EVIDENCE),
-                                            settings.get(HEED_INTRUDERS))),
-                            measurements(settings))));
-    }
-
-    private static MeasurementRules measurements(Settings settings) {
-        return new MeasurementRules(
-                settings.get(LEARN), settings.get(REMEMBER_PROFILES), settings.get(SUM_SHORT_WINDOWS));
-    }
-
-    private static SloRules slo(Settings settings) {
-        return new SloRules(settings.get(SLO_EXTRA), settings.get(SLO_WITHHOLD), settings.get(WAITING_FIRST));
+                policy,
+                new SchedulerSettings(
+                        settings.get(LENDING),
+                        settings.get(AFE),
+                        settings.get(NOTICE),
+                        settings.get(BIND_DEADLINE),
+                        settings.get(LEASE),
+                        settings.get(NODE_STALE_AFTER),
+                        new ChangeLimits(
+                                settings.get(MAX_SHARE_LENT),
+                                settings.get(MAX_LOANS_PER_MINUTE),
+                                settings.get(MAX_TRANSFERS),
+                                settings.get(MIN_HOLD),
+                                QuietWindows.parse(settings.get(QUIET_WINDOWS)),
+                                new TrustRules(
+                                        settings.get(FIRST_TRUST).level,
+                                        settings.get(TRUST_SHARE),
+                                        settings.get(TRUST_STEP_AFTER)),
+                                new SloRules(
+                                        settings.get(SLO_EXTRA),
+                                        settings.get(SLO_WITHHOLD),
+                                        settings.get(WAITING_FIRST))),
+                        settings.get(REPARTITION),
+                        settings.get(REPARTITION_EVERY),
+                        DEFAULTS.planPhase(),
+                        new ClusterModel(
+                                settings.get(KINDS),
+                                GpuKinds.parse(settings.get(KIND_ALIASES)),
+                                TopologyLabels.of(settings.get(NVLINK_DOMAIN), settings.get(RACK)),
+                                new UserRules(
+                                        settings.get(HEED_USERS),
+                                        settings.get(FOREIGN_GONE_AFTER),
+                                        settings.get(QUARANTINE_EVIDENCE),
+                                        settings.get(HEED_INTRUDERS))),
+                        new MeasurementRules(
+                                settings.get(LEARN),
+                                settings.get(REMEMBER_PROFILES),
+                                settings.get(SUM_SHORT_WINDOWS)))));
     }
 
     private static Policy policy(String spec) {

@@ -64,7 +64,8 @@ final class DecisionFence {
         return switch (refusal) {
             case OLD_EPOCH -> "epoch %d is over: %s has been decided since".formatted(id.epoch(), last);
             case SEEN_BEFORE -> "seen before: the last decision of this epoch was " + last;
-            default -> "advisory: it is advice until it is approved, the level of trust is raised, or advisory mode is switched off";
+            default ->
+                "advisory: it is advice until it is approved, the level of trust is raised, or advisory mode is switched off";
         };
     }
 

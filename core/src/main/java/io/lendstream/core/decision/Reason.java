@@ -3,6 +3,7 @@ package io.lendstream.core.decision;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The reason of a decision.
@@ -16,6 +17,18 @@ public record Reason(String code, String text, Map<String, Double> numbers, List
     public Reason {
         numbers = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(numbers));
         inputs = List.copyOf(inputs);
+    }
+
+    /**
+     * A reason that rests on an event and on others.
+     *
+     * @param others sequence numbers; 0 stands for none
+     */
+    public static Reason of(ReasonCode code, String text, Map<String, Double> numbers, List<Long> others, long event) {
+        TreeSet<Long> inputs = new TreeSet<>(others);
+        inputs.remove(0L);
+        inputs.add(event);
+        return new Reason(code.label(), text, numbers, List.copyOf(inputs));
     }
 
     /** Whether this is the cause. */

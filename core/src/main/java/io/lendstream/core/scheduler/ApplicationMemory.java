@@ -38,10 +38,8 @@ final class ApplicationMemory {
     }
 
     private Optional<LearnedTraits> used(String application) {
-        Optional<ApplicationTraits> kept = builder.entities()
-                .applications()
-                .find(application)
-                .filter(known -> !isOver(known.usedAt()));
+        Optional<ApplicationTraits> kept =
+                builder.entities().applications().find(application).filter(known -> !isOver(known.usedAt()));
         kept.ifPresent(known -> put(known.usedAt(builder.now())));
         return kept.map(ApplicationTraits::learned);
     }

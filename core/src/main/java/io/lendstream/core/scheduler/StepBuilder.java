@@ -8,7 +8,6 @@ import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ActuatorDescription;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -38,7 +37,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 
 /** Builds a step: the next state and the decisions so far. */
 final class StepBuilder {
@@ -122,7 +120,6 @@ final class StepBuilder {
         return now;
     }
 
-    /** The state before the event. */
     ClusterState before() {
         return before;
     }
@@ -243,12 +240,10 @@ final class StepBuilder {
         ledger.promise(entities, unit, queue);
     }
 
-    /** The units that are promised to tenants. */
     Promises promises() {
         return promises;
     }
 
-    /** The loans that began a short time ago. */
     RecentLoans loans() {
         return loans;
     }
@@ -279,7 +274,6 @@ final class StepBuilder {
         changes.invalidatePlan();
     }
 
-    /** What this step has changed so far. */
     ChangeLog changes() {
         return changes;
     }
@@ -289,8 +283,7 @@ final class StepBuilder {
     }
 
     boolean isReachable(NodeId id) {
-        Optional<NodeState> node = nodes().get(id);
-        return node.isPresent() && node.get().node().status() == NodeStatus.READY;
+        return nodes().get(id).filter(NodeState::isReady).isPresent();
     }
 
     void put(NodeState node) {
@@ -372,21 +365,23 @@ final class StepBuilder {
     }
 
     void remove(JobId job) {
-        ledger.restart();
-        entities = entities.without(job);
+        left(entities.without(job));
         changes.removed(job);
     }
 
     void remove(ServiceId service) {
-        ledger.restart();
-        entities = entities.without(service);
+        left(entities.without(service));
         changes.service(service);
     }
 
     void remove(QueueId queue) {
-        ledger.restart();
-        entities = entities.without(queue);
+        left(entities.without(queue));
         changes.queue(queue);
+    }
+
+    private void left(ClusterEntities rest) {
+        ledger.restart();
+        entities = rest;
     }
 
     DecisionId nextId() {
@@ -400,9 +395,6 @@ final class StepBuilder {
 
     /** A reason that rests on the present event and on others. */
     Reason because(ReasonCode code, String text, Map<String, Double> numbers, List<Long> others) {
-        TreeSet<Long> inputs = new TreeSet<>(others);
-        inputs.remove(0L);
-        inputs.add(event.sequence());
-        return new Reason(code.label(), text, numbers, List.copyOf(inputs));
+        return Reason.of(code, text, numbers, others, event.sequence());
     }
 }

@@ -2,6 +2,7 @@ package io.lendstream.core.state;
 
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeSamples;
+import io.lendstream.core.event.NodeStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -65,5 +66,10 @@ public record NodeState(
                 .filter(last -> at.isAfter(last) && boot.equals(bootId))
                 .map(last -> Duration.between(last, at));
         return new NodeState(node, boot, number, Optional.of(at), period.isPresent() ? period : samplePeriod, findings);
+    }
+
+    /** Whether it can be reached. */
+    public boolean isReady() {
+        return node.status() == NodeStatus.READY;
     }
 }

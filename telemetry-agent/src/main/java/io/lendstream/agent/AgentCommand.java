@@ -195,6 +195,11 @@ final class AgentCommand extends ServiceCommand {
     protected void check(ServiceContext context) {
         Backend from = backend(context.settings()).backend();
         if (from == Backend.SIMULATED) {
+            if (!context.settings().get(AgentKeys.RATE_ENDPOINTS).isEmpty()) {
+                throw new SettingsException(
+                        "agent.rate-endpoints has no effect with agent.backend=simulated. Leave it out, and start a second agent without this backend and with another agent.node, which reads %s."
+                                .formatted(String.join(", ", context.settings().get(AgentKeys.RATE_ENDPOINTS))));
+            }
             SimulatedRun.of(context.settings(), context.isVirtual());
             return;
         }

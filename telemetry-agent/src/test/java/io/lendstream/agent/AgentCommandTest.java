@@ -319,6 +319,23 @@ class AgentCommandTest {
     }
 
     @Test
+    void simulatedNodesReadNoRates() {
+        String endpoints = "agent.rate-endpoints=vllm@http://127.0.0.1:18000/metrics";
+        PrintStream before = System.err;
+        var said = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+        try {
+            assertThat(run("--backend", "simulated", "--dry-run", "--set", endpoints))
+                    .isEqualTo(2);
+        } finally {
+            System.setErr(before);
+        }
+
+        assertThat(said.toString(StandardCharsets.UTF_8))
+                .contains("no effect with agent.backend=simulated", "vllm@http://127.0.0.1:18000/metrics");
+    }
+
+    @Test
     void anUnknownSettingIsWrongUse() {
         assertThat(run("--dry-run", "--set", "agent.perid=5s")).isEqualTo(2);
     }

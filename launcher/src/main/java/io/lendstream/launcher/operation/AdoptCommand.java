@@ -20,7 +20,9 @@ import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.time.TimeMode;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -77,9 +79,36 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
     @Override
     List<ControlCommand> commands(TopicScan reading, Instant now) {
         List<Tenant> tenants = names.stream().map(AdoptCommand::tenant).toList();
+        checkDeclared(reading);
         return super.commands(reading, now).stream()
                 .map(command -> command.about(tenants))
                 .toList();
+    }
+
+    /** Without a selector nothing of what runs can belong to a tenant. */
+    private void checkDeclared(TopicScan reading) {
+        Map<Tenant, Boolean> selecting = new HashMap<>();
+        if (!names.isEmpty()) {
+            reading.values(
+                    TopicCatalogue.SERVICES,
+                    service -> selecting.put(
+                            new Tenant.Service(service.service()), service.adopt().isPresent()));
+            reading.values(
+                    TopicCatalogue.TRAINING_JOBS,
+                    job -> selecting.put(new Tenant.Job(job.job()), job.adopt().isPresent()));
+        }
+        for (String name : names) {
+            Tenant tenant = tenant(name);
+            if (!selecting.containsKey(tenant)) {
+                throw UserError.failed("%s is not declared; 'lendstream get %s' lists what is."
+                        .formatted(name, tenant.isJob() ? "jobs" : "services"));
+            }
+            if (!selecting.getOrDefault(tenant, false)) {
+                throw UserError.failed(
+                        "%s has no 'adopt', so nothing of what runs can be its own. Apply it with a selector in 'adopt'."
+                                .formatted(name));
+            }
+        }
     }
 
     @Override

@@ -168,8 +168,10 @@ final class WorkloadFigures {
         return job.goodput().on(held.kind).on(held.nodes, held.gpus);
     }
 
+    /** The phase by its last progress record, else by the GPUs that it has: not every program reports its progress. */
     String phase(JobState job) {
-        return EventText.lower(
-                workload.progress(job.spec().job()).map(TrainingProgress::phase).orElse(JobPhase.QUEUED));
+        return EventText.lower(workload.progress(job.spec().job())
+                .map(TrainingProgress::phase)
+                .orElseGet(() -> held(job).gpus > 0 ? JobPhase.RUNNING : JobPhase.QUEUED));
     }
 }

@@ -92,7 +92,8 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
             reading.values(
                     TopicCatalogue.SERVICES,
                     service -> selecting.put(
-                            new Tenant.Service(service.service()), service.adopt().isPresent()));
+                            new Tenant.Service(service.service()),
+                            service.adopt().isPresent()));
             reading.values(
                     TopicCatalogue.TRAINING_JOBS,
                     job -> selecting.put(new Tenant.Job(job.job()), job.adopt().isPresent()));

@@ -37,10 +37,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps decisions, other than renewals of leases, with the facts that explain them after the log is gone. They are
- * written a second later, when no decision waits to be committed: nobody waits for them, and an instance that
- * ends in that second loses no more than what the log has for as long as it lasts. Weighing the sizes of a job, or the losses of a reclaim,
- * takes about as long as a plan, so this is done for a few decisions of a plan and for each reclaim as a whole, one with
- * each later step that makes no decision.
+ * written a second later, when no decision waits to be committed: no service waits for them, and an instance that
+ * ends before loses no more than what the log has for as long as it lasts. Weighing the sizes of a job, or the
+ * losses of a reclaim, takes about as long as a plan, so this is done for a few decisions of a plan and for each
+ * reclaim as a whole, one with each later step that makes no decision.
  */
 final class KeptReasons {
     /** The alternatives that are kept for a decision. */
@@ -86,9 +86,10 @@ final class KeptReasons {
     /** @param since when the decision was made, by the clock of this machine, in milliseconds */
     private record Unwritten(DomainEvent event, Decision decision, long arrived, long since) {}
 
-    private record Size(DecisionId decision, JobId job, ClusterView view) {}
+    /** @param since when the decision was made, in milliseconds */
+    private record Size(DecisionId decision, JobId job, ClusterView view, long since) {}
 
-    private record Losses(List<DecisionId> decisions, ReasonNotes.Taking taking) {}
+    private record Losses(List<DecisionId> decisions, ReasonNotes.Taking taking, long since) {}
 
     /** The memory of a domain: the last plans, and the work that is left. */
     private static final class OfDomain {
@@ -109,12 +110,12 @@ final class KeptReasons {
             }
         }
 
-        void add(Decision decision) {
+        void add(Decision decision, long now) {
             if (decision.reason().is(ReasonCode.PLAN)) {
                 decision.action()
                         .jobChange()
                         .flatMap(change ->
-                                planFor(change.job()).map(view -> new Size(decision.id(), change.job(), view)))
+                                planFor(change.job()).map(view -> new Size(decision.id(), change.job(), view, now)))
                         .filter(size -> left > 0)
                         .ifPresent(size -> {
                             left--;
@@ -124,7 +125,7 @@ final class KeptReasons {
         }
 
         /** One entry for each taking, however many decisions it led to. */
-        void add(List<Decision> decisions, List<ReasonNotes.Taking> takings) {
+        void add(List<Decision> decisions, List<ReasonNotes.Taking> takings, long now) {
             Set<DecisionId> known = new HashSet<>();
             for (ReasonNotes.Taking taking : takings) {
                 Set<GpuId> victims = new HashSet<>(taking.victims());
@@ -135,7 +136,7 @@ final class KeptReasons {
                         .filter(known::add)
                         .toList();
                 if (!led.isEmpty() && losses.size() < MOST_TAKINGS) {
-                    losses.add(new Losses(led, taking));
+                    losses.add(new Losses(led, taking, now));
                 }
             }
         }
@@ -147,9 +148,13 @@ final class KeptReasons {
                     .findFirst();
         }
 
-        /** Weighs the next; without effect if nothing is left. */
-        List<KeptReason> weighed(Policy policy) {
-            if (!losses.isEmpty()) {
+        /**
+         * Weighs the next; without effect if nothing is left.
+         *
+         * @param before only for decisions that were made before this time, which are written
+         */
+        List<KeptReason> weighed(Policy policy, long before) {
+            if (!losses.isEmpty() && losses.element().since() < before) {
                 Losses next = losses.remove();
                 ReasonNotes.Taking taking = next.taking();
                 List<Alternative> best =
@@ -159,7 +164,7 @@ final class KeptReasons {
                         .map(decision -> new KeptReason(decision, Optional.empty(), best, List.of()))
                         .toList();
             }
-            if (!sizes.isEmpty()) {
+            if (!sizes.isEmpty() && sizes.element().since() < before) {
                 Size next = sizes.remove();
                 List<Alternative> best = best(policy.sizes(next.view(), next.job()), true);
                 return best.isEmpty()
@@ -178,8 +183,8 @@ final class KeptReasons {
     /**
      * The records to publish after a step.
      *
-     * @param isWaitedFor whether a decision waits to be committed. Then nothing is written or weighed, which would delay
-     *     it
+     * @param isWaitedFor whether a decision waits to be committed. Then nothing is written or weighed, as that would
+     *     delay it
      * @param arrived when the record that caused the step was appended to its topic, in milliseconds
      * @param now by the clock of this machine, in milliseconds
      */
@@ -193,18 +198,21 @@ final class KeptReasons {
             for (Decision decision : step.decisions()) {
                 if (decision.action().asRenew().isEmpty()) {
                     unwritten.add(new Unwritten(event, decision, arrived, now));
-                    domain.add(decision);
+                    domain.add(decision, now);
                 }
             }
-            domain.add(step.decisions(), made.notes().takings());
+            domain.add(step.decisions(), made.notes().takings(), now);
             if (!step.decisions().isEmpty() || isWaitedFor) {
                 return written(unwritten.size() - MOST_UNWRITTEN, Long.MAX_VALUE);
             }
             List<Output> outputs = written(MOST_WITH_A_STEP, now - WRITTEN_AFTER_MILLIS);
-            if (unwritten.isEmpty()) {
-                domain.weighed(made.scheduler().policy())
-                        .forEach(reason -> outputs.add(encoded(reason, event.at(), arrived)));
-            }
+            long before =
+                    unwritten.isEmpty() ? Long.MAX_VALUE : unwritten.element().since();
+            outputs.addAll(orNone(
+                    event.domain(),
+                    () -> domain.weighed(made.scheduler().policy(), before).stream()
+                            .map(reason -> encoded(reason, event.at(), arrived))
+                            .toList()));
             return outputs;
         });
     }

@@ -155,7 +155,7 @@ final class StepRunner {
                 .ifPresent(report -> tellDrift(report, step));
     }
 
-    /** Does what nobody waits for, once a second. */
+    /** Does what no service waits for, once a second. */
     void rest() {
         if (!commits.isWaitedFor()) {
             publish(reasons.atRest(context.currentSystemTimeMs()));

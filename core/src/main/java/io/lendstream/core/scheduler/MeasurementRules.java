@@ -1,18 +1,19 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SourceRate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * How the scheduler reckons with what it measures. Logs of older versions lack these settings.
  *
  * @param learn whether measured start-up times and fits of earlier jobs count instead of declarations
  * @param rememberProfiles for how long without use the fits of an application are kept whose jobs are forgotten; 0 if
- *     they are not. They are kept only while {@code learn} is on
+ *     they are not. They are used and added to only while {@code learn} is on
  * @param sumShortWindows whether windows of request rates that are too short for a rate are summed up to one
  */
 public record MeasurementRules(boolean learn, Duration rememberProfiles, boolean sumShortWindows) {
@@ -45,13 +46,19 @@ public record MeasurementRules(boolean learn, Duration rememberProfiles, boolean
     }
 
     /**
-     * How many windows as long as that of a rate count, in a row, as a lasting miss of an SLO. Short ones cover as much
-     * time together as the shortest that give a rate.
+     * A rate as an SLO is judged by it. Of short windows that are summed up, the one that makes a rate of them is
+     * judged, as one that is as long as the shortest that gives a rate; empty for the others. A second in which no
+     * request ended would say nothing, and end a row of misses.
+     *
+     * @param service after the rate
      */
-    int sustained(RequestRate rate) {
-        long least = SUSTAINED_WINDOWS * SourceRate.SHORTEST_RATE.toMillis();
-        long window = Math.max(1, Limits.millis(rate.window()));
-        return sumShortWindows ? (int) Math.max(SUSTAINED_WINDOWS, (least + window - 1) / window) : SUSTAINED_WINDOWS;
+    Optional<RequestRate> judged(ServiceState service, RequestRate rate) {
+        if (!sumShortWindows || rate.window().compareTo(SourceRate.SHORTEST_RATE) >= 0) {
+            return Optional.of(rate);
+        }
+        return Optional.ofNullable(service.sources().get(rate.source()))
+                .filter(source -> source.unrated().isEmpty())
+                .map(rated -> rate.since(rate.windowEnd().minus(SourceRate.SHORTEST_RATE)));
     }
 
     /** Writes the settings into the log's, as far as they are on. */

@@ -35,6 +35,18 @@ record PresentNeed(ServiceState service, int needed, int lately, List<GpuState> 
         return isKnown ? needed : Math.min(needed, service.spec().floorReplicas());
     }
 
+    /** The replicas that it gets or keeps if no service gets more than so many beyond its floor. */
+    int atMost(int level) {
+        int floor = service.spec().floorReplicas();
+        int gets = Math.max(Math.min(asked(), level), Math.min(asked(), floor));
+        return isKnown ? gets : Math.max(gets, up.size());
+    }
+
+    /** The replicas that it asks for, or keeps whatever others ask for. */
+    int claimed() {
+        return atMost(Integer.MAX_VALUE);
+    }
+
     /** Its replicas in whatever state. */
     int has() {
         return up.size() + others;

@@ -69,7 +69,7 @@ final class PresentNeeds {
         List<GpuState> up = new ArrayList<>(serving);
         up.addAll(resting);
         ReplicaNeed need = kinds.map(each -> each.in(up)).orElseGet(() -> alike(service));
-        int needed = present(need);
+        int needed = present(service, need);
         int lately = up.size() > needed ? lately(service, up) : 0; // counts only where there are more
         return Optional.of(new PresentNeed(service, needed, lately, up, others, isKnown(service)));
     }
@@ -99,8 +99,12 @@ final class PresentNeeds {
     }
 
     /** The replicas that a need has whatever is expected. */
-    static int present(ReplicaNeed need) {
-        return Math.max(need.now(), need.floor()) + need.more();
+    static int present(ServiceState service, ReplicaNeed need) {
+        int base = Math.max(need.now(), need.floor());
+        return base
+                + service.feedback()
+                        .map(missed -> Math.min(missed.added(base), need.more()))
+                        .orElse(0);
     }
 
     private Optional<KindNeed> kinds(ServiceState service) {

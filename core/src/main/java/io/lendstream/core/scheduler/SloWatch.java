@@ -22,8 +22,11 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
             builder.event()
                     .asRate()
                     .filter(this::isNews)
-                    .ifPresent(
-                            rate -> builder.services().get(rate.service()).ifPresent(service -> follow(service, rate)));
+                    .ifPresent(rate -> builder.services()
+                            .get(rate.service())
+                            .ifPresent(service -> settings.measurements()
+                                    .judged(service, rate)
+                                    .ifPresent(judged -> follow(service, judged))));
         }
     }
 
@@ -44,7 +47,7 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
         SloFeedback known = service.feedback().orElseGet(() -> SloFeedback.of(builder.now()));
         SloFeedback next = known.measured(rate, isMissed);
         int windows = SloMisses.of(next.misses(), rate).map(SloMisses::windows).orElse(0);
-        if (isMissed && windows >= settings.measurements().sustained(rate)) {
+        if (isMissed && windows >= MeasurementRules.SUSTAINED_WINDOWS) {
             next = raised(service, next.missed(rate.windowEnd()), rate);
         } else if (!isMissed) {
             next = next.rested(builder.now());
@@ -62,7 +65,7 @@ record SloWatch(StepBuilder builder, Policy policy, SchedulerSettings settings) 
      */
     private SloFeedback raised(ServiceState service, SloFeedback feedback, RequestRate last) {
         ReplicaNeed need = Inference.need(policy, settings, service, builder.now());
-        Duration windows = last.window().multipliedBy(settings.measurements().sustained(last));
+        Duration windows = last.window().multipliedBy(MeasurementRules.SUSTAINED_WINDOWS);
         Instant begin = last.windowEnd().minus(windows);
         return RunningReplicas.servingSince(builder, service.spec().service(), begin) < need.replicas()
                 ? feedback

@@ -100,7 +100,10 @@ final class StepLedger {
         if (before.isEmpty() || after.queues().isEmpty()) {
             return after;
         }
-        if (ledger.isEmpty() && before.get().keptLedger().isEmpty()) {
+        if (ledger.isEmpty() && touched.isEmpty()) {
+            return after.keepingThatOf(before.get());
+        }
+        if (ledger.isEmpty() && !before.get().keepsLedger()) {
             return after;
         }
         ledger.ifPresent(known -> touched.forEach(unit -> follow(known, after, unit)));

@@ -253,16 +253,13 @@ final class Training {
         for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
             if (job.isOver()) {
                 change(job, List.of(), ReasonCode.OVER, MoveReasons.ended(job));
-            } else {
+            } else if (safety.againstChanges(builder).isEmpty()) {
                 move(job, Optional.ofNullable(reasons.get(job.spec().job())));
             }
         }
     }
 
     private void move(JobState job, Optional<PlanReason> reason) {
-        if (safety.againstChanges(builder).isPresent()) {
-            return;
-        }
         Set<GpuId> held = new HashSet<>(job.allocation().gpus());
         List<GpuId> gained =
                 job.target().stream().filter(gpu -> !held.contains(gpu)).toList();

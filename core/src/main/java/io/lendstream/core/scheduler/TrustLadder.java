@@ -120,32 +120,34 @@ final class TrustLadder {
 
     /** Counts windows in which a service misses its SLO, and lowers the level if that goes on while loans are out. */
     private void watch(RequestRate rate) {
+        builder.services()
+                .get(rate.service())
+                .ifPresent(service ->
+                        settings.measurements().judged(service, rate).ifPresent(judged -> watch(service, judged)));
+    }
+
+    private void watch(ServiceState service, RequestRate rate) {
         Optional<Trust> known = builder.mode().trust();
-        Optional<ServiceState> service = builder.services().get(rate.service());
         Optional<Double> p99 = rate.latency().p99LatencySeconds();
         boolean isUnanswered = p99.isEmpty()
                 && rate.requests().arrivals() > 0
                 && rate.requests().completions() == 0;
-        if (known.isEmpty()
-                || known.get().level().isAdvice()
-                || service.isEmpty()
-                || (p99.isEmpty() && !isUnanswered)) {
+        if (known.isEmpty() || known.get().level().isAdvice() || (p99.isEmpty() && !isUnanswered)) {
             return;
         }
-        double slo = service.get().spec().slo().toMillis() / 1000.0;
+        double slo = service.spec().slo().toMillis() / 1000.0;
         boolean isMissed = isUnanswered || p99.get() > slo;
         Trust trust = known.get().measured(rate, isMissed);
         if (!trust.equals(known.get())) {
             builder.trust(trust);
         }
         int windows = trust.misses(rate).map(SloMisses::windows).orElse(0);
-        if (windows < settings.measurements().sustained(rate) || isJustLowered(trust) || !isMissed) {
+        if (windows < MeasurementRules.SUSTAINED_WINDOWS || isJustLowered(trust) || !isMissed) {
             return;
         }
         int lent = lent();
         int serving = RunningReplicas.servingSince(builder, rate.service(), builder.now());
-        int needed =
-                Inference.need(policy, settings, service.get(), builder.now()).replicas();
+        int needed = Inference.need(policy, settings, service, builder.now()).replicas();
         if (lent == 0 || serving >= needed) {
             return;
         }

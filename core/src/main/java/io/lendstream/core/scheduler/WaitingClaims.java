@@ -32,7 +32,7 @@ final class WaitingClaims {
     WaitingClaims(SortedMap<ServiceId, PresentNeed> needs, int gpus) {
         this.needs = Collections.unmodifiableSortedMap(needs);
         this.gpus = gpus;
-        this.needed = needs.values().stream().mapToLong(PresentNeed::asked).sum();
+        this.needed = needs.values().stream().mapToLong(PresentNeed::claimed).sum();
         this.equal = equal(this.needs, gpus);
         this.needy = needs.values().stream().filter(need -> need.asked() > 0).count();
     }
@@ -84,7 +84,7 @@ final class WaitingClaims {
     /** The same if a service asked for another number of replicas. */
     boolean exceedWith(ServiceId service, int asked) {
         PresentNeed now = needs.get(service);
-        return needed - (now == null ? 0 : now.asked()) + asked > gpus;
+        return needed - (now == null ? 0 : now.claimed()) + asked > gpus;
     }
 
     /** Whether a service has less than its equal share, because present needs exceed the GPUs that there are. */
@@ -104,14 +104,14 @@ final class WaitingClaims {
         return Math.max(equal, need.service().spec().floorReplicas());
     }
 
-    /** The greatest number for which there are GPUs if no service gets more; at least one. */
+    /** The greatest number for which there are GPUs if no service gets more beyond its floor; at least one. */
     private static int equal(SortedMap<ServiceId, PresentNeed> needs, int gpus) {
         int least = 1;
         int most = Math.max(1, gpus);
         while (least < most) {
             int middle = least + (most - least + 1) / 2;
             long sum = needs.values().stream()
-                    .mapToLong(need -> Math.min(need.asked(), middle))
+                    .mapToLong(need -> need.atMost(middle))
                     .sum();
             if (sum <= gpus) {
                 least = middle;

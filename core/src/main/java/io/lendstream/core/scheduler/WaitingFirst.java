@@ -3,12 +3,15 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.Wording;
+import io.lendstream.core.event.ClusterQueue;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -88,14 +91,25 @@ final class WaitingFirst {
                 gpus += need.get().has();
             }
         }
-        return new WaitingClaims(all, gpus + unused());
+        return new WaitingClaims(all, gpus + unused(all.values()));
     }
 
-    /** GPUs of inference that no replica is on, and that services could have. */
-    private int unused() {
-        int unused = pool.coming().size();
+    /** GPUs of inference that no replica is on, and that a service which waits could have. */
+    private int unused(Collection<PresentNeed> all) {
+        List<ServiceState> waiting = all.stream()
+                .filter(need -> need.asked() > need.has())
+                .map(PresentNeed::service)
+                .toList();
+        Map<GpuId, GpuState> open = new HashMap<>();
+        pool.coming().forEach(unit -> open.put(unit.gpuId(), unit));
         for (GpuState unit : builder.clusterIndex().gpus().free().values()) {
-            unused += unit.pool() == Pool.INFERENCE && builder.isReachable(unit) ? 1 : 0;
+            if (unit.pool() == Pool.INFERENCE && builder.isReachable(unit)) {
+                open.put(unit.gpuId(), unit);
+            }
+        }
+        int unused = 0;
+        for (GpuState unit : open.values()) {
+            unused += waiting.stream().anyMatch(service -> suits.test(service, unit)) ? 1 : 0;
         }
         for (GpuId loan : builder.clusterIndex().gpus().loans().values()) {
             GpuState unit = builder.gpu(loan);
@@ -200,11 +214,17 @@ final class WaitingFirst {
         return spare.isPresent() || !claims.isBelowShare(to) ? spare : find(to, claims, left, true);
     }
 
+    /** Other queues give by their quotas alone, which count expected requests too: two rules would take in turn. */
+    private boolean mayGive(PresentNeed from, PresentNeed to) {
+        Optional<ClusterQueue> giver = builder.entities().queueOf(new Tenant.Service(from.name()));
+        return giver.isEmpty() || giver.equals(builder.entities().queueOf(new Tenant.Service(to.name())));
+    }
+
     private Optional<Found> find(
             PresentNeed to, WaitingClaims claims, Map<ServiceId, List<GpuState>> left, boolean isShare) {
         List<Found> found = new ArrayList<>();
         for (PresentNeed from : claims.needs().values()) {
-            if (from.name().equals(to.name()) || (isShare && !from.isKnown())) {
+            if (from.name().equals(to.name()) || (isShare && !from.isKnown()) || !mayGive(from, to)) {
                 continue;
             }
             int kept = isShare ? Math.min(from.kept(), claims.mostKept(from)) : from.kept();

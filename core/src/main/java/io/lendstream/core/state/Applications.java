@@ -1,5 +1,6 @@
 package io.lendstream.core.state;
 
+import io.lendstream.core.persistent.Derived;
 import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
 
@@ -10,8 +11,22 @@ import java.util.Optional;
  * @param byUse their names in the order of their last use
  */
 public record Applications(
-        PersistentMap<String, ApplicationTraits> byName, PersistentMap<DueKey<String>, String> byUse) {
-    public static final Applications NONE = new Applications(PersistentMap.empty(), PersistentMap.empty());
+        PersistentMap<String, ApplicationTraits> byName,
+        @Derived PersistentMap<DueKey<String>, String> byUse) {
+    public static final Applications NONE = new Applications(PersistentMap.empty());
+
+    /** Applications whose order is made from scratch. */
+    public Applications(PersistentMap<String, ApplicationTraits> byName) {
+        this(byName, inOrder(byName));
+    }
+
+    private static PersistentMap<DueKey<String>, String> inOrder(PersistentMap<String, ApplicationTraits> byName) {
+        PersistentMap<DueKey<String>, String> order = PersistentMap.empty();
+        for (ApplicationTraits each : byName.values()) {
+            order = order.put(each.use(), each.application());
+        }
+        return order;
+    }
 
     public int size() {
         return byName.size();

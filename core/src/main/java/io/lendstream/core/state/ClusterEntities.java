@@ -9,6 +9,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.QueueId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.persistent.Cached;
 import io.lendstream.core.persistent.Derived;
 import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
@@ -206,7 +207,7 @@ public record ClusterEntities(
     }
 
     private ClusterEntities with(PersistentMap<QueueId, QueueState> next) {
-        ClusterIndex index = clusterIndex.keeping(KeptLedger.NONE);
+        ClusterIndex index = clusterIndex.keeping(Cached.NOTHING);
         return new ClusterEntities(nodes, gpus, services, jobs, next, actuators, applications, scopes, index);
     }
 
@@ -230,15 +231,27 @@ public record ClusterEntities(
                 clusterIndex);
     }
 
-    /** The same with its ledger of queues at hand; without one if that is not of whole GPUs alone. */
+    /** The same with its ledger of queues; without one if that is not of whole GPUs alone. */
     public ClusterEntities keeping(QueueLedger ledger) {
-        KeptLedger kept = ledger.isOfWholeGpus() ? new KeptLedger(ledger.copy()) : KeptLedger.NONE;
+        Cached kept = ledger.isOfWholeGpus() ? Cached.of(ledger.copy()) : Cached.NOTHING;
         return with(nodes, gpus, services, jobs, clusterIndex.keeping(kept));
     }
 
-    /** The ledger of queues that is at hand, to go on with; empty if there is none. */
+    /** The same with the ledger of others, whose units and queues are the same. */
+    public ClusterEntities keepingThatOf(ClusterEntities others) {
+        return others.keepsLedger()
+                ? with(nodes, gpus, services, jobs, clusterIndex.keeping(others.clusterIndex.kept()))
+                : this;
+    }
+
+    /** Whether it has its ledger of queues. */
+    public boolean keepsLedger() {
+        return !clusterIndex.kept().isNothing();
+    }
+
+    /** A copy of its ledger of queues, to go on with; empty if there is none. */
     public Optional<QueueLedger> keptLedger() {
-        return clusterIndex.kept().copy();
+        return clusterIndex.kept().as(QueueLedger.class).map(QueueLedger::copy);
     }
 
     /** The units that a unit is lent and taken back with, such as {@code node n1}; empty if it is lent alone. */

@@ -3,6 +3,7 @@ package io.lendstream.core.state;
 import io.lendstream.core.event.NodeFacts;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.persistent.Cached;
 import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -28,7 +29,7 @@ public record ClusterIndex(
         PersistentMap<ServiceId, ServiceId> shaped,
         PersistentMap<ServiceId, ServiceId> removed,
         PersistentMap<NodeId, NodeFacts> hosts,
-        KeptLedger kept) {
+        Cached kept) {
     private static final ClusterIndex EMPTY = new ClusterIndex(
             GpuIndex.EMPTY,
             JobIndex.EMPTY,
@@ -38,7 +39,7 @@ public record ClusterIndex(
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
-            KeptLedger.NONE);
+            Cached.NOTHING);
 
     /** The index of a state. */
     static ClusterIndex of(
@@ -73,7 +74,7 @@ public record ClusterIndex(
                 shaped,
                 removed,
                 hosts,
-                KeptLedger.NONE);
+                Cached.NOTHING);
     }
 
     /** With the new state of a job in place of the old one; empty before it came or after it left. */
@@ -87,7 +88,7 @@ public record ClusterIndex(
                 shaped,
                 removed,
                 hosts,
-                KeptLedger.NONE);
+                Cached.NOTHING);
     }
 
     /** With the new state of a node in place of the old one; empty before it came or after it left. */
@@ -101,7 +102,7 @@ public record ClusterIndex(
                 shaped,
                 removed,
                 hosts(before, after),
-                KeptLedger.NONE);
+                Cached.NOTHING);
     }
 
     /** With the new state of a service in place of the old one; empty before it came or after it left. */
@@ -115,11 +116,11 @@ public record ClusterIndex(
                 with(shaped, before, after, service -> service.spec().hasGroups()),
                 with(removed, before, after, service -> service.spec().removed()),
                 hosts,
-                KeptLedger.NONE);
+                Cached.NOTHING);
     }
 
     /** With another ledger. */
-    ClusterIndex keeping(KeptLedger next) {
+    ClusterIndex keeping(Cached next) {
         return new ClusterIndex(gpus, jobs, trainingCapacity, heard, silent, shaped, removed, hosts, next);
     }
 

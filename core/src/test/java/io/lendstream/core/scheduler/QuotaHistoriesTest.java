@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -39,8 +38,6 @@ class QuotaHistoriesTest {
             List.of(new QueueId("team-a"), new QueueId("team-b"), new QueueId("team-c"));
     private static final int MOST_ROUNDS = 3;
     private static final List<String> PRODUCTS = List.of("NVIDIA A100-SXM4-80GB", "Tesla T4");
-
-    private static int kepts;
 
     private static RandomHistory history(long seed) {
         return seed % 2 == 0
@@ -124,7 +121,6 @@ class QuotaHistoriesTest {
             state = history.scheduler().step(state, event).state();
             Optional<QueueLedger> kept = state.entities().keptLedger();
             if (kept.isPresent()) {
-                kepts++;
                 QueueLedger fresh = QueueLedger.of(state.entities());
                 for (QueueId queue : QUEUES) {
                     assertThat(kept.get().uses(queue))
@@ -140,9 +136,21 @@ class QuotaHistoriesTest {
         }
     }
 
-    @AfterAll
-    static void mostLedgersAreKept() {
-        assertThat(kepts).isGreaterThan(1000);
+    /** Otherwise the test above would have nothing to judge. */
+    @Test
+    void mostLedgersAreKept() {
+        int kept = 0;
+        int all = 0;
+        for (long seed = 1; seed <= 10; seed++) {
+            RandomHistory history = history(seed);
+            ClusterState state = ClusterState.empty(Scenario.DOMAIN);
+            for (DomainEvent event : history.log()) {
+                state = history.scheduler().step(state, event).state();
+                kept += state.entities().keepsLedger() ? 1 : 0;
+                all++;
+            }
+        }
+        assertThat(kept).isGreaterThan(all / 5);
     }
 
     /** Counted in another way than by the ledger: whole GPUs of queues without a cohort, one by one. */

@@ -6,9 +6,11 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.fixtures.Stories;
 import io.lendstream.core.history.KeptReason;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
@@ -26,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -117,6 +120,34 @@ class WeighingTest {
                         reason -> assertThat(reason.alternatives()).hasSizeBetween(1, KeptReasons.MOST_ALTERNATIVES));
     }
 
+    /** Of another domain, a decision is made before each event, so that there is always one that is not written. */
+    @Test
+    void alternativesAreWeighedThoughDecisionsOfOthersAreNotWritten() {
+        List<KeptReason> quiet = alternatives(event -> false);
+        Decision one = decisions.stream().filter(Decision::isReclaim).findFirst().orElseThrow();
+        DomainId other = new DomainId("other");
+
+        List<KeptReason> busy = play(event -> false, (reasons, event, now) -> {
+            DomainEvent theirs =
+                    new DomainEvent(other, 1, event.sequence(), event.at(), Optional.empty(), new Tick(other, event.at()));
+            Step none = scheduler.step(ClusterState.empty(other), first(theirs));
+            Step step = new Step(none.state(), List.of(one), none.changed());
+            reasons.after(made(theirs, new ReasonNotes(), step), false, 0, now);
+        });
+
+        assertThat(busy.stream().filter(reason -> reason.decision().isEmpty()).map(KeptReason::id))
+                .containsExactlyElementsOf(quiet.stream().map(KeptReason::id).toList());
+    }
+
+    private static DomainEvent first(DomainEvent event) {
+        return new DomainEvent(event.domain(), 1, 1, event.at(), Optional.empty(), event.event());
+    }
+
+    /** What comes before an event of a story. */
+    private interface Before {
+        void take(KeptReasons reasons, DomainEvent event, long now);
+    }
+
     /** The decisions that are written of a story, in which a decision waits after some of the events. */
     private List<Decision> written(LongPredicate isWaitedFor) {
         return play(isWaitedFor).stream()
@@ -133,6 +164,10 @@ class WeighingTest {
 
     /** What is kept of a story, in which a decision waits after some of the events. Events are a second apart. */
     private List<KeptReason> play(LongPredicate isWaitedFor) {
+        return play(isWaitedFor, (reasons, event, now) -> {});
+    }
+
+    private List<KeptReason> play(LongPredicate isWaitedFor, Before before) {
         Scenario story = Stories.lending(60, 50);
         KeptReasons reasons = new KeptReasons(encoder);
         List<Output> outputs = new ArrayList<>();
@@ -144,6 +179,7 @@ class WeighingTest {
             state = step.state();
             decisions.addAll(step.decisions());
             now += 1000;
+            before.take(reasons, event, now - 1);
             outputs.addAll(reasons.after(made(event, notes, step), isWaitedFor.test(event.sequence()), 0, now));
         }
         return outputs.stream()

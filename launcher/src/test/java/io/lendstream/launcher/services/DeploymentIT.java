@@ -91,7 +91,7 @@ final class DeploymentIT {
                 "--training-nodes",
                 "2",
                 "--set",
-                "load.stop-after=25s");
+                "load.stop-after=50s");
 
         await().atMost(Duration.ofMinutes(3)).until(() -> !load.process().isAlive());
         assertThat(load.exit()).as(load.printed()).isZero();

@@ -85,7 +85,7 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
                 .toList();
     }
 
-    /** Without a selector nothing of what runs can belong to a tenant. */
+    /** Without a selector no running process can belong to a tenant. */
     private void checkDeclared(TopicScan reading) {
         Map<Tenant, Boolean> selecting = new HashMap<>();
         if (!names.isEmpty()) {
@@ -106,7 +106,7 @@ public final class AdoptCommand extends ControlCommands.OfDomains {
             }
             if (!selecting.getOrDefault(tenant, false)) {
                 throw UserError.failed(
-                        "%s has no 'adopt', so nothing of what runs can be its own. Apply it with a selector in 'adopt'."
+                        "%s has no 'adopt', so no running process can be its own. Apply it with a selector in 'adopt'."
                                 .formatted(name));
             }
         }

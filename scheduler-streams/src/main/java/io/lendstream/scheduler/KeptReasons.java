@@ -58,17 +58,20 @@ final class KeptReasons {
     /** The events that are kept in short for a decision. A hold may rest on the rates of all services. */
     static final int MOST_INPUTS = 20;
 
-    /** How long a decision is not written, in milliseconds. */
+    /** How long the reasons of a decision wait to be written, in milliseconds. */
     static final long WRITTEN_AFTER_MILLIS = 1000;
 
-    /** Decisions that are written with a step: what is in work waits for them. */
+    /** Decisions whose reasons are written after one step; more would delay the next record. */
     static final int MOST_WITH_A_STEP = 8;
 
-    /** Decisions that are written once a second while no step is made. */
+    /** Decisions whose reasons are written at once while no record comes, once a second. */
     static final int MOST_AT_ONCE = 100;
 
-    /** Decisions of a task that are not written yet; more are written at once. */
+    /** Decisions of a task whose reasons wait; beyond that the oldest are written, whatever waits for it. */
     static final int MOST_UNWRITTEN = 10_000;
+
+    /** A time at which all reasons are written. */
+    private static final long ALL = Long.MAX_VALUE;
 
     /** Events that are remembered for all domains of the task, as later decisions may rest on them. */
     static final int MOST_EVENTS = 20_000;
@@ -84,7 +87,12 @@ final class KeptReasons {
     private final Deque<Unwritten> unwritten = new ArrayDeque<>();
 
     /** @param since when the decision was made, by the clock of this machine, in milliseconds */
-    private record Unwritten(DomainEvent event, Decision decision, long arrived, long since) {}
+    private record Unwritten(DomainEvent event, Decision decision, long arrived, long since) {
+        /** Also if the clock was set back. */
+        boolean isDue(long now) {
+            return now < since || now - since >= WRITTEN_AFTER_MILLIS;
+        }
+    }
 
     /** @param since when the decision was made, in milliseconds */
     private record Size(DecisionId decision, JobId job, ClusterView view, long since) {}
@@ -203,9 +211,9 @@ final class KeptReasons {
             }
             domain.add(step.decisions(), made.notes().takings(), now);
             if (!step.decisions().isEmpty() || isWaitedFor) {
-                return written(unwritten.size() - MOST_UNWRITTEN, Long.MAX_VALUE);
+                return written(unwritten.size() - MOST_UNWRITTEN, ALL);
             }
-            List<Output> outputs = written(MOST_WITH_A_STEP, now - WRITTEN_AFTER_MILLIS);
+            List<Output> outputs = written(MOST_WITH_A_STEP, now);
             long before =
                     unwritten.isEmpty() ? Long.MAX_VALUE : unwritten.element().since();
             outputs.addAll(orNone(
@@ -219,20 +227,20 @@ final class KeptReasons {
 
     /** The records to publish while no step is made. */
     List<Output> atRest(long now) {
-        return written(MOST_AT_ONCE, now - WRITTEN_AFTER_MILLIS);
+        return written(MOST_AT_ONCE, now);
     }
 
     /**
      * The oldest decisions that are not written.
      *
      * @param most how many
-     * @param upTo only those made until then, in milliseconds
+     * @param now only those that have waited for long enough, in milliseconds; or {@link #ALL}
      */
-    private List<Output> written(int most, long upTo) {
+    private List<Output> written(int most, long now) {
         List<Output> outputs = new ArrayList<>();
         while (outputs.size() < most
                 && !unwritten.isEmpty()
-                && unwritten.element().since() <= upTo) {
+                && unwritten.element().isDue(now)) {
             Unwritten next = unwritten.remove();
             outputs.addAll(orNone(next.event().domain(), () -> List.of(written(next))));
         }

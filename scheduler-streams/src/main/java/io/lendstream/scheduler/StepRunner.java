@@ -155,7 +155,7 @@ final class StepRunner {
                 .ifPresent(report -> tellDrift(report, step));
     }
 
-    /** Does what no service waits for, once a second. */
+    /** Writes reasons that have waited, where no record comes; once a second. */
     void rest() {
         if (!commits.isWaitedFor()) {
             publish(reasons.atRest(context.currentSystemTimeMs()));

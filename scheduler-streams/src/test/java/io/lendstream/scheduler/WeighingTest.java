@@ -77,6 +77,7 @@ class WeighingTest {
                 .hasSize(3);
         assertThat(reasons.atRest(KeptReasons.WRITTEN_AFTER_MILLIS - 1)).isEmpty();
         assertThat(reasons.atRest(KeptReasons.WRITTEN_AFTER_MILLIS)).hasSize(KeptReasons.MOST_AT_ONCE);
+        assertThat(reasons.atRest(-3_600_000)).as("the clock was set back").hasSize(KeptReasons.MOST_AT_ONCE);
     }
 
     @Test
@@ -124,12 +125,13 @@ class WeighingTest {
     @Test
     void alternativesAreWeighedThoughDecisionsOfOthersAreNotWritten() {
         List<KeptReason> quiet = alternatives(event -> false);
-        Decision one = decisions.stream().filter(Decision::isReclaim).findFirst().orElseThrow();
+        Decision one =
+                decisions.stream().filter(Decision::isReclaim).findFirst().orElseThrow();
         DomainId other = new DomainId("other");
 
         List<KeptReason> busy = play(event -> false, (reasons, event, now) -> {
-            DomainEvent theirs =
-                    new DomainEvent(other, 1, event.sequence(), event.at(), Optional.empty(), new Tick(other, event.at()));
+            DomainEvent theirs = new DomainEvent(
+                    other, 1, event.sequence(), event.at(), Optional.empty(), new Tick(other, event.at()));
             Step none = scheduler.step(ClusterState.empty(other), first(theirs));
             Step step = new Step(none.state(), List.of(one), none.changed());
             reasons.after(made(theirs, new ReasonNotes(), step), false, 0, now);

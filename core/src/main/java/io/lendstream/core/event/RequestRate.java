@@ -32,12 +32,6 @@ public record RequestRate(
         List<SizeCount> inputSizes,
         List<BatchTimes> batches)
         implements Event {
-    /** The same as a window that began at another time. */
-    public RequestRate since(Instant start) {
-        return new RequestRate(
-                service, domain, source, bootId, sequence, start, windowEnd, requests, latency, inputSizes, batches);
-    }
-
     public RequestRate {
         Checks.atLeast("sequence", 0, sequence);
         inputSizes = List.copyOf(inputSizes);
@@ -46,6 +40,12 @@ public record RequestRate(
             throw new IllegalArgumentException("the window of %s must end after its start %s, but ends %s"
                     .formatted(service, windowStart, windowEnd));
         }
+    }
+
+    /** The same as a window that began at another time. */
+    public RequestRate since(Instant start) {
+        return new RequestRate(
+                service, domain, source, bootId, sequence, start, windowEnd, requests, latency, inputSizes, batches);
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterState;
@@ -57,15 +57,19 @@ public final class AdvisedGain {
         units = state.gpus().stream()
                 .filter(unit -> unit.pool() == Pool.INFERENCE)
                 .count();
-        lent = counted(state, advice, action -> action.asLend().isPresent());
-        freed = counted(state, advice, action -> action.asIdle().isPresent());
+        lent = counted(state, advice, decision -> decision.action().asLend().isPresent());
+        // What makes way for requests that wait goes to another service, and not to a loan.
+        freed = counted(
+                state,
+                advice,
+                decision -> decision.action().asIdle().isPresent()
+                        && !decision.reason().is(ReasonCode.WAITING));
     }
 
-    private static long counted(ClusterState state, Advice advice, Predicate<Action> which) {
+    private static long counted(ClusterState state, Advice advice, Predicate<Decision> which) {
         return advice.decisions().stream()
-                .map(Decision::action)
                 .filter(which)
-                .flatMap(action -> action.gpus().stream())
+                .flatMap(decision -> decision.action().gpus().stream())
                 .distinct()
                 .flatMap(id -> state.gpus().get(id).stream())
                 .filter(unit -> unit.pool() == Pool.INFERENCE && !unit.isTraining())

@@ -46,6 +46,8 @@ final class ReplicaSupply {
     private final AbilityGuard abilities;
     private final LoanReclaim loans;
     private final WaitingFirst waitingFirst;
+    /** The claims before replicas are started, once they were asked for. */
+    private Optional<WaitingClaims> claims = Optional.empty();
 
     /** @param present the needs of services whatever is expected */
     ReplicaSupply(
@@ -80,6 +82,7 @@ final class ReplicaSupply {
      * @param someSleep whether some replica sleeps
      */
     int supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs, boolean someSleep) {
+        claims = Optional.empty();
         FreeUnits free = new FreeUnits(pool.free(), this::mayTake, name -> StartLead.nodes(builder, name));
         Map<ServiceId, List<GpuId>> given = new LinkedHashMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
@@ -328,9 +331,10 @@ final class ReplicaSupply {
     /** @param lacksMore whether the service lacks more replicas than these */
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus, boolean lacksMore) {
         String what = "starts " + Reason.counted(gpus.size(), "replica") + reasons.kindsOf(service, gpus);
-        Optional<WaitingClaims> claims =
-                lacksMore && isWaitingFirst() ? Optional.of(waitingFirst.claims()) : Optional.empty();
-        Reason reason = claims.filter(WaitingClaims::exceed)
+        if (lacksMore && isWaitingFirst()) {
+            claims = claims.or(() -> Optional.of(waitingFirst.claims()));
+        }
+        Reason reason = claims.filter(all -> lacksMore && all.exceed())
                 .map(all -> reasons.of(service, need, what + ": " + all.inWords(), all.numbers()))
                 .orElseGet(() -> reasons.of(service, need, what));
         new ReplicaChanges(builder, settings).start(service, gpus, reason);

@@ -11,7 +11,8 @@ import java.util.Optional;
  * @param window the longest window that it reported by since its boot: it may report early, but is silent only when a
  *     whole window passes without a record. At least {@link #SHORTEST_RATE} if short windows are summed up
  * @param event the domain's event that brought it
- * @param unrated its windows since its last rate; empty unless short windows are summed up, and some wait for more
+ * @param unrated its windows since its last rate, also those before a new boot; empty unless short windows are summed
+ *     up, and some wait for more
  */
 public record SourceRate(
         String bootId,
@@ -25,6 +26,9 @@ public record SourceRate(
         Optional<ShortWindows> unrated) {
     /** The shortest time that gives a rate; a shorter window gives only the number of waiting requests. */
     public static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
+
+    /** Windows after a longer silence are not summed up with those before it, which are of another time. */
+    private static final Duration SUMMED_WITHIN = Duration.ofMinutes(1);
 
     /** A replaced gateway sends no more records under its name. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
@@ -53,7 +57,7 @@ public record SourceRate(
 
     /** Each window counts to one rate: that of the windows since the last rate, once they cover enough time. */
     private static SourceRate summed(Optional<SourceRate> before, RequestRate rate, long event) {
-        ShortWindows sum = before.filter(known -> known.bootId.equals(rate.bootId()))
+        ShortWindows sum = before.filter(known -> !known.at.plus(SUMMED_WITHIN).isBefore(rate.windowStart()))
                 .flatMap(SourceRate::unrated)
                 .orElse(ShortWindows.NONE)
                 .with(rate);

@@ -3,7 +3,6 @@ package io.lendstream.core.scheduler;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
@@ -11,77 +10,18 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.KindCapacity;
 import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.LendingExplainer;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.id.Pool;
-import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
-import io.lendstream.core.state.GpuState;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/**
- * Replicas that only expected requests need make way for requests that wait. A rate of 8 requests/s needs one replica,
- * and a replica takes 53 s to come back: 45 s of notice and 8 s of warm-up.
- */
-class WaitingFirstTest {
-    private static final Map<String, String> ON = Map.of("waiting-first", "true");
-
-    private Scenario story = begun("lendstream", ON, 4);
-
-    /** The replicas that each service needs now, and those that it is expected to need. */
-    private final Map<String, int[]> load = new LinkedHashMap<>();
-
-    private static Scenario begun(String policy, Map<String, String> settings, int gpus) {
-        Scenario begun = new Scenario(new Scheduler(Policies.parse(policy), SchedulerSettings.of(settings)));
-        if (gpus > 0) {
-            begun.node("infer", Pool.INFERENCE, gpus);
-        }
-        return begun.service("chat", 0).service("embed", 0).settled();
-    }
-
-    private WaitingFirstTest load(String service, int now, int expected) {
-        load.put(service, new int[] {now, expected});
-        return this;
-    }
-
-    /** Windows of 15 s with the present load. */
-    private void windows(int windows) {
-        for (int i = 0; i < windows; i++) {
-            story.after(ofSeconds(15)).settled();
-            load.forEach((service, replicas) -> story.forecast(service, 8.0 * replicas[1])
-                    .settled()
-                    .rate(service, 8.0 * replicas[0])
-                    .settled());
-        }
-    }
-
-    private long serving(String service) {
-        return replicas(service).filter(unit -> unit.owner().isServing()).count();
-    }
-
-    private Stream<GpuState> replicas(String service) {
-        return story.state().gpus().stream().filter(unit -> unit.isHeldBy(new Tenant.Service(new ServiceId(service))));
-    }
-
-    private List<Decision> stops() {
-        return story.decisions().stream()
-                .filter(decision -> decision.reason().is(ReasonCode.WAITING)
-                        && decision.action().asIdle().isPresent())
-                .toList();
-    }
-
-    /** All GPUs with the service embed, which needs one of them now, and others as is expected; for some time. */
-    private void embedHoldsAll() {
-        load("embed", 1, 4).load("chat", 0, 0).windows(6);
-        assertThat(serving("embed")).isEqualTo(4);
-    }
-
+/** Replicas that only expected requests need make way for requests that wait. */
+class WaitingFirstTest extends WaitingStory {
     @Test
     void replicasThatOnlyExpectedRequestsNeedAreStoppedForThoseThatWait() {
         embedHoldsAll();
@@ -260,99 +200,6 @@ class WaitingFirstTest {
     }
 
     @Test
-    void servicesGetTheirEqualShareWhereNeedsExceedThePool() {
-        load("embed", 12, 12).load("chat", 0, 0).windows(6);
-        assertThat(serving("embed")).isEqualTo(4);
-
-        load("chat", 8, 8).windows(4);
-
-        assertThat(serving("embed")).isEqualTo(2);
-        assertThat(serving("chat")).isEqualTo(2);
-        Decision stop = stops().get(0);
-        assertThat(stop.reason().text())
-                .startsWith(
-                        "embed stops 2 replicas for requests of chat that wait, and keeps its equal share of 2, because"
-                                + " 2 services need 20 replicas now, and there are 4 GPUs for them; chat is short of 8 replicas");
-        assertThat(stop.reason().numbers())
-                .containsEntry("neededByAll", 20.0)
-                .containsEntry("gpusForAll", 4.0)
-                .containsEntry("equalShare", 2.0)
-                .containsEntry("services", 2.0);
-    }
-
-    @Test
-    void aHoldSaysOnceThatNeedsExceedThePool() {
-        load("embed", 4, 4).load("chat", 0, 0).windows(6);
-
-        load("chat", 4, 4).windows(10);
-
-        List<Decision> holds = story.decisions().stream()
-                .filter(decision -> decision.action() instanceof Action.Hold)
-                .filter(decision -> decision.reason().is(ReasonCode.WAITING))
-                .toList();
-        assertThat(holds)
-                .singleElement()
-                .satisfies(hold -> assertThat(hold.reason().text())
-                        .isEqualTo(
-                                "2 services need 8 replicas now, and there are 4 GPUs for them. Each gets its equal share of 2"
-                                        + " first, then the one that misses the greatest share of its need; chat is short of 4 replicas"
-                                        + " (4 needed for the current load, 0 running)"));
-    }
-
-    @Test
-    void aFloorIsKeptWhereNeedsExceedThePool() {
-        story.service("embed", 3).settled();
-        load("embed", 12, 12).load("chat", 0, 0).windows(6);
-
-        load("chat", 8, 8).windows(6);
-
-        assertThat(serving("embed")).as("its floor, above its equal share").isEqualTo(3);
-        assertThat(serving("chat")).isEqualTo(1);
-        assertThat(stops().stream()
-                        .mapToInt(stop -> stop.action().gpus().size())
-                        .sum())
-                .isEqualTo(1);
-        assertThat(story.verdict().violations()).isEmpty();
-    }
-
-    @Test
-    void aSmallNeedIsServedInFullBesideAGreatOne() {
-        load("embed", 16, 16).load("chat", 0, 0).windows(6);
-
-        load("chat", 1, 1).windows(4);
-
-        assertThat(serving("chat")).isEqualTo(1);
-        assertThat(serving("embed")).isEqualTo(3);
-    }
-
-    @Test
-    void beyondEqualSharesFreeGpusGoToTheGreatestShareMissed() {
-        story = begun("lendstream", ON, 0).service("third", 0).settled();
-        load("chat", 4, 4).load("embed", 16, 16).load("third", 3, 3);
-        windows(1);
-
-        story.node("more", Pool.INFERENCE, 10).settled();
-
-        assertThat(serving("chat")).as("equal share of 3").isEqualTo(3);
-        assertThat(serving("third")).isEqualTo(3);
-        assertThat(serving("embed"))
-                .as("one more: it misses 13 of 16, chat 1 of 4")
-                .isEqualTo(4);
-    }
-
-    @Test
-    void aServiceWhoseRatesAreOldKeepsItsReplicas() {
-        embedHoldsAll();
-        load.remove("embed");
-
-        load("chat", 0, 0).windows(3);
-        load("chat", 2, 2).windows(1);
-
-        assertThat(stops()).as("the last rate of embed is 60 s old").isEmpty();
-        assertThat(serving("embed")).isEqualTo(4);
-    }
-
-    @Test
     void aNewServiceGetsItsFloor() {
         embedHoldsAll();
 
@@ -414,6 +261,20 @@ class WaitingFirstTest {
         story.approve(advice.id()).settled();
 
         assertThat(serving("embed")).isEqualTo(2);
+    }
+
+    /** What is freed goes to the service that waits, and not to a loan. */
+    @Test
+    void adviceToStopForOthersIsNoGain() {
+        embedHoldsAll();
+        story.control(ControlCommand.Kind.ADVISORY_ON);
+        load("chat", 2, 2).windows(8);
+        LendingExplainer explainer = new LendingExplainer(story.state().domain());
+        story.log().forEach(explainer::take);
+
+        assertThat(stops()).isNotEmpty();
+        assertThat(explainer.gain().covered()).isPositive();
+        assertThat(explainer.gain().freed()).isZero();
     }
 
     @Test

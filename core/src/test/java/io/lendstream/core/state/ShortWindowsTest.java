@@ -129,14 +129,24 @@ class ShortWindowsTest {
     }
 
     @Test
-    void windowsOfAnEarlierBootDoNotCount() {
+    void aNewBootGoesOnWithTheSum() {
+        after(ofSeconds(5), 50);
+        for (int i = 2; i <= 6; i++) {
+            boot = "boot-" + i;
+            sequence = 0;
+            double rate = after(ofSeconds(1), 30);
+            assertThat(rate).as("second %d", i - 1).isEqualTo(i < 6 ? 10 : 30);
+        }
+    }
+
+    @Test
+    void windowsAfterAMinuteOfSilenceBeginANewSum() {
         after(ofSeconds(5), 50);
         after(ofSeconds(4), 4000);
-        boot = "boot-2";
-        sequence = 0;
+        now = now.plusSeconds(61);
 
-        assertThat(after(ofSeconds(3), 9)).as("that of before the boot").isEqualTo(10);
-        assertThat(after(ofSeconds(3), 9)).isEqualTo(3);
+        assertThat(after(ofSeconds(1), 5)).as("that of before").isEqualTo(10);
+        assertThat(after(ofSeconds(4), 20)).isEqualTo(5);
     }
 
     @Test

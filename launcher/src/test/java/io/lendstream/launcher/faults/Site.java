@@ -3,11 +3,17 @@ package io.lendstream.launcher.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.BatchRange;
+import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.id.DomainId;
@@ -50,6 +56,13 @@ import org.apache.kafka.common.TopicPartition;
 
 /** A deployment with topics of its own on a broker that several share: two schedulers, an actuator, and what happens to them. */
 final class Site implements AutoCloseable {
+    /** Traits of a small job. */
+    static final TrainingJob.Traits TRAITS = new TrainingJob.Traits(
+            new BatchRange(128, 4096, 32, 1024, Optional.empty()),
+            new GoodputProfile(
+                    new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5), new GradientNoise(1, 1000)),
+            new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1)));
+
     static final DomainId DOMAIN = new DomainId("default");
     static final Duration PATIENCE = Duration.ofSeconds(90);
 

@@ -1,6 +1,5 @@
 package io.lendstream.launcher.faults;
 
-import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Gpu;
@@ -13,10 +12,6 @@ import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
-import io.lendstream.core.goodput.BatchRange;
-import io.lendstream.core.goodput.GoodputProfile;
-import io.lendstream.core.goodput.GradientNoise;
-import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -243,12 +238,7 @@ final class Traffic implements AutoCloseable {
                 "vision",
                 new TrainingJob.Scaling(2 + random.nextInt(3), 2, 6, true),
                 TrainingJob.Precedence.USUAL,
-                new TrainingJob.Traits(
-                        new BatchRange(128, 4096, 32, 1024, Optional.empty()),
-                        new GoodputProfile(
-                                new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
-                                new GradientNoise(1, 1000)),
-                        new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
+                Site.TRAITS,
                 "simulated",
                 Optional.empty());
         running.addLast(job.job());

@@ -1,16 +1,10 @@
 package io.lendstream.launcher.faults;
 
-import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.goodput.BatchRange;
-import io.lendstream.core.goodput.GoodputProfile;
-import io.lendstream.core.goodput.GradientNoise;
-import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.id.JobId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -31,12 +25,7 @@ final class WaitingJob {
                 "waiting",
                 new TrainingJob.Scaling(1, 1, most, true),
                 TrainingJob.Precedence.USUAL,
-                new TrainingJob.Traits(
-                        new BatchRange(128, 4096, 32, 1024, Optional.empty()),
-                        new GoodputProfile(
-                                new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
-                                new GradientNoise(1, 1000)),
-                        new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
+                Site.TRAITS,
                 driver,
                 Optional.empty());
     }

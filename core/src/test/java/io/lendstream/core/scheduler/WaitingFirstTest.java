@@ -250,6 +250,24 @@ class WaitingFirstTest extends WaitingStory {
         assertThat(story.verdict().violations()).isEmpty();
     }
 
+    /** Both queues are within their nominal quotas, so that no quota takes either. */
+    @Test
+    void replicasOfAnotherQueueAreNotStopped() {
+        story = new Scenario(new Scheduler(Policies.parse("lendstream"), SchedulerSettings.of(ON)))
+                .node("infer", Pool.INFERENCE, 4)
+                .queue("one", 4)
+                .queue("other", 4)
+                .service("embed", 0, "one")
+                .service("chat", 0, "other")
+                .settled();
+        embedHoldsAll();
+
+        load("chat", 2, 2).windows(8);
+
+        assertThat(stops()).isEmpty();
+        assertThat(serving("embed")).isEqualTo(4);
+    }
+
     @Test
     void approvedAdviceStopsReplicasThatWork() {
         embedHoldsAll();

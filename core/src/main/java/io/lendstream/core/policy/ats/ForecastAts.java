@@ -11,14 +11,14 @@ import java.util.Optional;
 
 /**
  * The policy {@code lendstream}: ATS for training, demand forecasts for inference. Experimental, as it can starve
- * services that have shapes.
+ * services that have shapes, MIG instances or queues.
  *
  * @param planEvery how often training is planned
  * @param protectScale factor on the time for which a replica that demand no longer needs is protected from lending
  */
 public record ForecastAts(Duration planEvery, double protectScale) implements ReclaimsByLeastLoss {
     private static final String WARNING =
-            "policy lendstream is experimental: it can starve services that have shapes, and"
+            "policy lendstream is experimental: it can starve services that have shapes, MIG instances or queues, and"
                     + " with scheduler.waiting-first=false others too. It then holds GPUs for the forecast load of some services"
                     + " while requests of other services wait.";
 
@@ -26,7 +26,7 @@ public record ForecastAts(Duration planEvery, double protectScale) implements Re
     public PolicyInfo info() {
         return new PolicyInfo(
                 "lendstream",
-                "experimental: can starve services with shapes; ATS with forecasts, takes GPUs back before demand needs them",
+                "experimental: can starve services with shapes or queues; ATS with forecasts, takes GPUs back before demand needs them",
                 true,
                 false,
                 true,

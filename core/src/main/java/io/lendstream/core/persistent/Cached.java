@@ -4,8 +4,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value that can be computed from the record that it is a part of, and is kept to save the time. Two records are equal
- * whether or not one of them has it.
+ * A value that can be computed from the record that it is a part of, and is kept to save the time. Two records are
+ * equal whether or not one of them has it.
  */
 public final class Cached {
     public static final Cached NOTHING = new Cached(null);

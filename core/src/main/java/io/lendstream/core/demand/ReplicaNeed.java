@@ -120,10 +120,11 @@ public record ReplicaNeed(
      * The need of a service at a time.
      *
      * @param lead time from a decision to a replica that answers
-     * @param looksAhead whether forecasts count; if one is missing or old, the peak of the last ten minutes replaces it
+     * @param outlook how much expected demand counts; if a forecast is missing or old, the peak of the last ten minutes
+     *     replaces it
      */
-    public static ReplicaNeed of(ServiceState service, Instant now, Duration lead, boolean looksAhead) {
-        return of(service, now, lead, looksAhead, ReplicaCapacity.of(service.spec()));
+    public static ReplicaNeed of(ServiceState service, Instant now, Duration lead, Outlook outlook) {
+        return of(service, now, lead, outlook, ReplicaCapacity.of(service.spec()));
     }
 
     /**
@@ -132,20 +133,20 @@ public record ReplicaNeed(
      * @param counting how its replicas are counted
      */
     public static ReplicaNeed of(
-            ServiceState service, Instant now, Duration lead, boolean looksAhead, ReplicaCounting counting) {
-        return of(service, now, lead, looksAhead, counting, service.spec().floorReplicas());
+            ServiceState service, Instant now, Duration lead, Outlook outlook, ReplicaCounting counting) {
+        return of(service, now, lead, outlook, counting, service.spec().floorReplicas());
     }
 
     /** The same with another floor than that of the service. */
     public static ReplicaNeed of(
-            ServiceState service, Instant now, Duration lead, boolean looksAhead, ReplicaCounting counting, int floor) {
-        return byLoad(service, now, lead, looksAhead, counting, floor).with(service.feedback());
+            ServiceState service, Instant now, Duration lead, Outlook outlook, ReplicaCounting counting, int floor) {
+        return byLoad(service, now, lead, outlook, counting, floor).with(service.feedback());
     }
 
     private static ReplicaNeed byLoad(
-            ServiceState service, Instant now, Duration lead, boolean looksAhead, ReplicaCounting counting, int floor) {
+            ServiceState service, Instant now, Duration lead, Outlook outlook, ReplicaCounting counting, int floor) {
         int present = present(service, counting);
-        if (!looksAhead) {
+        if (!outlook.looksAhead()) {
             return new ReplicaNeed(present, 0, floor);
         }
         Optional<DemandForecast> fresh = service.forecast().filter(forecast -> isFresh(forecast, now));
@@ -154,9 +155,9 @@ public record ReplicaNeed(
         }
         DemandForecast forecast = fresh.get();
         Duration within = lead.plus(Duration.between(forecast.issuedAt(), now));
-        int ahead = counting.replicasFor(forecast.peakP99Within(within));
-        Optional<Instant> peakAt =
-                ahead > Math.max(present, floor) ? Optional.of(forecast.peakP99At(within)) : Optional.empty();
+        Outlook.Expected peak = outlook.peak(forecast, within, lead);
+        int ahead = counting.replicasFor(peak.perSecond());
+        Optional<Instant> peakAt = ahead > Math.max(present, floor) ? Optional.of(peak.at()) : Optional.empty();
         return new ReplicaNeed(present, ahead, floor, peakAt, false);
     }
 

@@ -28,13 +28,18 @@ record ModelPace(SpeedOnKind speed, int gpusPerNode, double progress, Optional<D
         return Math.max(1, totalProgress.map(total -> total - progress).orElse(progress));
     }
 
+    @Override
+    public boolean isTotalKnown() {
+        return totalProgress.isPresent();
+    }
+
     /**
      * By goodput: an iteration with a larger batch gets further than one with the initial batch, in which work is
      * counted.
      */
     @Override
     public double remainingSeconds(int gpus) {
-        double goodput = speed.factor() * model().best(nodes(gpus), gpus).goodput();
+        double goodput = speed.packed(gpusPerNode, gpus);
         return remainingIterations() * model().range().initial() / goodput;
     }
 

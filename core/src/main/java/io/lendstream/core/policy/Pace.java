@@ -14,6 +14,11 @@ public interface Pace {
     /** Iterations still to be done; above 0. */
     double remainingIterations();
 
+    /** Whether the remaining work follows from a total that the job reported, and is not guessed. */
+    default boolean isTotalKnown() {
+        return true;
+    }
+
     /** Seconds that remain if the job goes on with {@code gpus} GPUs. */
     default double remainingSeconds(int gpus) {
         return remainingIterations() * iterationSeconds(gpus);

@@ -1,5 +1,6 @@
 package io.lendstream.core.policy;
 
+import io.lendstream.core.demand.Outlook;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -17,6 +18,11 @@ public interface Policy {
     /** How often training is planned. */
     Duration planEvery();
 
+    /** How soon at the latest training is planned after a job came or ended; by default with the next plan. */
+    default Duration planAfterJobs() {
+        return planEvery();
+    }
+
     /**
      * The time for which a replica that demand no longer needs is protected. As in DeepBoot it is 30 s, 15 s more with
      * every hit, up to 120 s, and one second for the detection.
@@ -25,6 +31,11 @@ public interface Policy {
      */
     default Duration protectFor(int warmHits) {
         return Duration.ofSeconds(Math.min(30 + 15L * warmHits, 120) + 1);
+    }
+
+    /** How much expected demand inference is kept ready for; by default the p99 of forecasts, if the policy uses them. */
+    default Outlook outlook() {
+        return info().looksAhead() ? Outlook.CERTAIN : Outlook.PRESENT;
     }
 
     /** Whether a job gets the GPUs that it asked for or none, also if it could start with fewer. */

@@ -31,6 +31,9 @@ final class ChangeLog {
     private final Set<String> actuators = new HashSet<>();
     private final Set<String> applications = new HashSet<>();
     private boolean changesPlans;
+    /** Whether a job came, ended, or was described in another way. */
+    private boolean changesJobs;
+
     private boolean settlesJob;
 
     Step.Changed changed() {
@@ -61,6 +64,10 @@ final class ChangeLog {
 
     boolean changesPlans() {
         return changesPlans;
+    }
+
+    boolean changesJobs() {
+        return changesJobs;
     }
 
     void invalidatePlan() {
@@ -142,9 +149,11 @@ final class ChangeLog {
     }
 
     void job(Optional<JobState> before, JobState after) {
-        changesPlans |= before.isEmpty()
+        boolean isOther = before.isEmpty()
                 || before.get().isOver() != after.isOver()
                 || !before.get().spec().equals(after.spec());
+        changesJobs |= isOther;
+        changesPlans |= isOther;
         settlesJob |= before.isPresent()
                 && before.get().changing().isPresent()
                 && after.changing().isEmpty();

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.demand.ReplicaMix;
+import io.lendstream.core.demand.Outlook;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
@@ -83,10 +84,10 @@ final class GroupNeed {
             Predicate<KindId> isThere,
             Instant now,
             Duration lead) {
-        boolean looksAhead = policy.info().looksAhead();
+        Outlook outlook = policy.outlook();
         int floor = service.spec().floor(role);
         return new GroupNeed(
-                service.spec(), role, isThere, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix, floor));
+                service.spec(), role, isThere, mix -> ReplicaNeed.of(service, now, lead, outlook, mix, floor));
     }
 
     /** The need of a service at a time, in replicas of the shapes that it prefers. */

@@ -128,7 +128,7 @@ final class Inference {
         }
         InferenceService timed = settings.timed(service);
         Duration lead = new StartLead(settings).ofSingle(timed, timed.warmUp());
-        return ReplicaNeed.of(service, now, lead, policy.info().looksAhead());
+        return ReplicaNeed.of(service, now, lead, policy.outlook());
     }
 
     void serve() {

@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.demand.ReplicaMix;
+import io.lendstream.core.demand.Outlook;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;
@@ -83,9 +84,9 @@ final class KindNeed {
         InferenceService spec = service.spec();
         InferenceService timed = settings.timed(service);
         Duration lead = new StartLead(settings).ofSingle(timed, warmUp(timed, ofDomain::contains));
-        boolean looksAhead = policy.info().looksAhead();
+        Outlook outlook = policy.outlook();
         KindNeed byKind =
-                new KindNeed(spec, ofDomain::contains, mix -> ReplicaNeed.of(service, now, lead, looksAhead, mix));
+                new KindNeed(spec, ofDomain::contains, mix -> ReplicaNeed.of(service, now, lead, outlook, mix));
         return byKind.need.apply(ReplicaMix.of(spec, ofReplicas, byKind.perSecond));
     }
 

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.demand.Outlook;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.id.KindId;
@@ -13,7 +14,7 @@ record SingleNeeds(StepBuilder builder, Policy policy, SchedulerSettings setting
     /** The need of a service whose replicas answer the same, whatever their kind. */
     ReplicaNeed alike(ServiceState service) {
         return ReplicaNeed.of(
-                service, builder.now(), lead(service), policy.info().looksAhead());
+                service, builder.now(), lead(service), policy.outlook());
     }
 
     /** Time from a decision to a replica that answers, of a service whose replicas are alike. */
@@ -25,11 +26,11 @@ record SingleNeeds(StepBuilder builder, Policy policy, SchedulerSettings setting
     /** The need of a service whose replicas answer more or less by kind. */
     KindNeed byKind(ServiceState service) {
         Duration lead = leadByKind(service);
-        boolean looksAhead = policy.info().looksAhead();
+        Outlook outlook = policy.outlook();
         return new KindNeed(
                 service.spec(),
                 kinds()::contains,
-                mix -> ReplicaNeed.of(service, builder.now(), lead, looksAhead, mix));
+                mix -> ReplicaNeed.of(service, builder.now(), lead, outlook, mix));
     }
 
     /** Time from a decision to a replica that answers, on the kind where it starts slowest. */

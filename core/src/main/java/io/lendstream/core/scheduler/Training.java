@@ -106,9 +106,12 @@ final class Training {
 
     /** Plans at the next time for plans, if this step has changed facts that plans depend on. */
     void planAfterChange() {
-        if (builder.changesPlans()
-                && builder.nextPlanAt().filter(soon()::isBefore).isPresent()) {
-            builder.nextPlanAt(soon());
+        if (!builder.changesPlans()) {
+            return;
+        }
+        Instant next = builder.changes().changesJobs() ? nextTime(policy.planAfterJobs(), settings, builder.now()) : soon();
+        if (builder.nextPlanAt().filter(next::isBefore).isPresent()) {
+            builder.nextPlanAt(next);
         }
     }
 
@@ -390,7 +393,11 @@ final class Training {
 
     /** The first time for plans after a time. */
     static Instant nextTime(Policy policy, SchedulerSettings settings, Instant after) {
-        long period = policy.planEvery().toMillis();
+        return nextTime(policy.planEvery(), settings, after);
+    }
+
+    private static Instant nextTime(Duration every, SchedulerSettings settings, Instant after) {
+        long period = every.toMillis();
         long phase = settings.planPhase().toMillis();
         return Instant.ofEpochMilli((Math.floorDiv(after.toEpochMilli() - phase, period) + 1) * period + phase);
     }

@@ -53,8 +53,8 @@ class ReplicaNeedTest {
                 List.of());
     }
 
-    private static ReplicaNeed need(Optional<Integer> concurrency, RequestRate rate, boolean looksAhead) {
-        return ReplicaNeed.of(ServiceState.of(chat(concurrency)).observed(rate, false, 1), NOW, LEAD, looksAhead);
+    private static ReplicaNeed need(Optional<Integer> concurrency, RequestRate rate, Outlook outlook) {
+        return ReplicaNeed.of(ServiceState.of(chat(concurrency)).observed(rate, false, 1), NOW, LEAD, outlook);
     }
 
     private static ServiceState expecting(Instant issued, double p99PerSecond) {
@@ -76,7 +76,7 @@ class ReplicaNeedTest {
     }
 
     private static int ahead(Instant issued) {
-        return ReplicaNeed.of(expecting(issued, 40), NOW, LEAD, true).ahead();
+        return ReplicaNeed.of(expecting(issued, 40), NOW, LEAD, Outlook.CERTAIN).ahead();
     }
 
     @Test
@@ -93,7 +93,7 @@ class ReplicaNeedTest {
 
     @Test
     void whoDoesNotLookAheadExpectsNothing() {
-        ReplicaNeed need = ReplicaNeed.of(expecting(NOW, 40), NOW, LEAD, false);
+        ReplicaNeed need = ReplicaNeed.of(expecting(NOW, 40), NOW, LEAD, Outlook.PRESENT);
 
         assertThat(need).isEqualTo(new ReplicaNeed(0, 0, 1));
         assertThat(need.replicas()).isEqualTo(1);
@@ -102,25 +102,25 @@ class ReplicaNeedTest {
     @Test
     void whatWaitsIsToBeAnsweredWithinAWindow() {
         // 200 in 10 s are 20 a second, and 140 that wait are 14 a second more
-        assertThat(need(Optional.empty(), seen(10, 200, 0, 140), false).now()).isEqualTo(4);
-        assertThat(need(Optional.empty(), seen(10, 200, 0, 0), false).now()).isEqualTo(3);
-        assertThat(need(Optional.empty(), seen(10, 0, 0, 700), false).now()).isEqualTo(9);
+        assertThat(need(Optional.empty(), seen(10, 200, 0, 140), Outlook.PRESENT).now()).isEqualTo(4);
+        assertThat(need(Optional.empty(), seen(10, 200, 0, 0), Outlook.PRESENT).now()).isEqualTo(3);
+        assertThat(need(Optional.empty(), seen(10, 0, 0, 700), Outlook.PRESENT).now()).isEqualTo(9);
     }
 
     @Test
     void aReplicaOfSoManyAtOnceIsNeededForEachPartOfThem() {
         Optional<Integer> four = Optional.of(4);
 
-        assertThat(need(four, seen(10, 0, 0, 0), false).now()).isZero();
-        assertThat(need(four, seen(10, 0, 1, 0), false).now()).isEqualTo(1);
-        assertThat(need(four, seen(10, 0, 3, 5), false).now()).isEqualTo(2);
-        assertThat(need(four, seen(10, 0, 4, 5), false).now()).isEqualTo(3);
+        assertThat(need(four, seen(10, 0, 0, 0), Outlook.PRESENT).now()).isZero();
+        assertThat(need(four, seen(10, 0, 1, 0), Outlook.PRESENT).now()).isEqualTo(1);
+        assertThat(need(four, seen(10, 0, 3, 5), Outlook.PRESENT).now()).isEqualTo(2);
+        assertThat(need(four, seen(10, 0, 4, 5), Outlook.PRESENT).now()).isEqualTo(3);
     }
 
     @Test
     void withoutAForecastTheGreatestOfTheLastTenMinutesIsExpected() {
-        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), true).ahead()).isEqualTo(5);
-        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), false).ahead()).isZero();
+        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), Outlook.CERTAIN).ahead()).isEqualTo(5);
+        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), Outlook.PRESENT).ahead()).isZero();
     }
 
     @Test

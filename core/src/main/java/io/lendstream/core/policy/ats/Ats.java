@@ -16,6 +16,9 @@ import io.lendstream.core.policy.placement.FreeGpusByNode;
 import io.lendstream.core.policy.placement.FreshPlacement;
 import io.lendstream.core.policy.placement.GroupKnapsack;
 import io.lendstream.core.policy.placement.InPlacePlacement;
+import io.lendstream.core.policy.placement.WeighedSizes;
+import io.lendstream.core.policy.reclaim.Reclaims;
+import io.lendstream.core.policy.reclaim.SpeedMeasure;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,7 +38,7 @@ import java.util.Optional;
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, section 4</a>
  */
-public final class Ats {
+public final class Ats implements SpeedMeasure {
     private static final int LARGEST_JOB = 64;
     private static final String SPEEDS = "sum of speeds over all jobs (1 = the speed with a fair share)";
     private static final Duration RESTART = Duration.ofSeconds(10);
@@ -93,23 +96,8 @@ public final class Ats {
         if (at == open.size()) {
             return List.of();
         }
-        List<double[]> values = values(open);
-        int chosen = GroupKnapsack.choose(values, cluster.capacity())[at];
-        double[] mine = values.get(at);
-        List<double[]> others = new ArrayList<>(values);
-        others.remove(at);
-        double best = mine[chosen] + best(others, cluster.capacity() - chosen);
-        List<Alternative> sizes = new ArrayList<>();
-        for (int size = 0; size < mine.length; size++) {
-            if (mine[size] == Double.NEGATIVE_INFINITY) {
-                continue;
-            }
-            double sum = mine[size] + best(others, cluster.capacity() - size);
-            String why = size == chosen
-                    ? "the sum of speeds over all jobs is highest"
-                    : "the sum of speeds over all jobs would be %.3f lower".formatted(Math.max(0, best - sum));
-            sizes.add(new Alternative(name, List.of(), size, sum, SPEEDS, size == chosen, why));
-        }
+        WeighedSizes weighed = new WeighedSizes(values(open), cluster.capacity(), at);
+        List<Alternative> sizes = weighed.alternatives(name, "sum of speeds", SPEEDS);
         JobView job = open.get(at);
         int next = job.next(largest(job));
         Optional<String> limit = limit(job).filter(any -> next <= cluster.capacity());
@@ -117,34 +105,21 @@ public final class Ats {
                 name,
                 List.of(),
                 next,
-                idealSpeedup(job, next) * changed(job) + best(others, cluster.capacity() - next),
+                weighed.sumWith(next, idealSpeedup(job, next) * changed(job)),
                 SPEEDS,
                 false,
                 why)));
         return sizes;
     }
 
-    private static double best(List<double[]> values, int capacity) {
-        int[] sizes = GroupKnapsack.choose(values, capacity);
-        double sum = 0;
-        for (int i = 0; i < sizes.length; i++) {
-            sum += values.get(i)[sizes[i]];
-        }
-        return sum;
-    }
-
     /** Lent GPUs whose loss costs the least speedup in sum, chosen one by one. */
     List<GpuId> victims(int count) {
-        return cluster.bundles().isEmpty()
-                ? new LeastLoss(cluster, this).victims(count)
-                : new BundleLoss(cluster, this).victims(count);
+        return Reclaims.victims(cluster, this, count);
     }
 
     /** The loans that {@link #victims} weighed: the chosen ones in their order, then the rest, least loss first. */
     List<Alternative> losses(int count) {
-        return cluster.bundles().isEmpty()
-                ? new LeastLoss(cluster, this).losses(count)
-                : new BundleLoss(cluster, this).losses(count);
+        return Reclaims.losses(cluster, this, count);
     }
 
     /** The reason for a new size: the job's speed before and after, as a share of its speed with a fair share. */
@@ -277,6 +252,16 @@ public final class Ats {
         }
         Optional<Goodput> goodput = job.goodput();
         return speedup(goodput, goodput.map(known -> fairGoodput(job, known)).orElse(1.0), nodes, replicas);
+    }
+
+    @Override
+    public double speed(JobView job, int nodes, int gpus) {
+        return speedup(job, nodes, gpus);
+    }
+
+    @Override
+    public String unit() {
+        return "the speed of a job with a fair share";
     }
 
     private double speedup(Optional<Goodput> goodput, double base, int nodes, int replicas) {

@@ -1,8 +1,10 @@
 package io.lendstream.core.policy.catalogue;
 
+import io.lendstream.core.demand.Outlook;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.ats.DeepBoot;
-import io.lendstream.core.policy.ats.ForecastAts;
+import io.lendstream.core.policy.jct.JctObjective;
+import io.lendstream.core.policy.jct.Lendstream;
 import io.lendstream.core.policy.published.Afs;
 import io.lendstream.core.policy.published.Clairvoyant;
 import io.lendstream.core.policy.published.Lyra;
@@ -27,9 +29,15 @@ public final class Policies {
                             settings.choice("kinds", DeepBoot.AWARE, DeepBoot.BLIND)
                                     .equals(DeepBoot.AWARE))),
             new Entry(
-                    List.of("plan-every", "protect-scale"),
-                    settings -> new ForecastAts(
-                            settings.duration("plan-every", "60s"), settings.number("protect-scale", 1.0))),
+                    List.of("wait-price", "scaling", "payback", "plan-every", "plan-after-jobs", "protect-scale"),
+                    settings -> new Lendstream(
+                            new JctObjective(
+                                    settings.number("scaling", Lendstream.SCALING),
+                                    settings.duration("payback", "300s")),
+                            new Outlook(settings.number("wait-price", Lendstream.WAIT_PRICE)),
+                            settings.duration("plan-every", "60s"),
+                            settings.duration("plan-after-jobs", "5s"),
+                            settings.number("protect-scale", Lendstream.PROTECT_SCALE))),
             new Entry(List.of("demote-gpu-hours"), settings -> new Tiresias(settings.number("demote-gpu-hours", 16))),
             new Entry(List.of(), settings -> new Afs()),
             new Entry(List.of(), settings -> new Optimus()),
@@ -37,8 +45,8 @@ public final class Policies {
             new Entry(
                     List.of("scaling", "payback", "plan-every"),
                     settings -> new Clairvoyant(
-                            settings.number("scaling", 0.5),
-                            settings.duration("payback", "300s"),
+                            new JctObjective(
+                                    settings.number("scaling", 0.5), settings.duration("payback", "300s")),
                             settings.duration("plan-every", "30s"))),
             new Entry(
                     List.of("search"),

@@ -1,4 +1,4 @@
-package io.lendstream.core.policy.ats;
+package io.lendstream.core.policy.reclaim;
 
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -26,9 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, section 4</a>
  */
 final class LeastLoss {
-    private static final String LOSS = "loss of training speed (1 = the speed of a job with a fair share)";
-
-    private final Ats ats;
+    private final SpeedMeasure measure;
     private final ClusterView cluster;
     private final Map<JobId, Borrower> borrowers = new LinkedHashMap<>();
 
@@ -89,14 +87,15 @@ final class LeastLoss {
                     .toList();
         }
 
-        Alternative alternative(boolean chosen, String why) {
+        Alternative alternative(String unit, boolean chosen, String why) {
             List<GpuId> gpus = taken().stream().map(GpuState::gpuId).toList();
-            return new Alternative(borrower.job.job(), gpus, rest, loss, LOSS, chosen, why);
+            String measured = "loss of training speed (1 = " + unit + ")";
+            return new Alternative(borrower.job.job(), gpus, rest, loss, measured, chosen, why);
         }
     }
 
-    LeastLoss(ClusterView cluster, Ats ats) {
-        this.ats = ats;
+    LeastLoss(ClusterView cluster, SpeedMeasure measure) {
+        this.measure = measure;
         this.cluster = cluster;
         Map<JobId, JobView> jobs = new HashMap<>();
         for (JobView job : cluster.holding()) {
@@ -128,12 +127,12 @@ final class LeastLoss {
         List<Alternative> losses = new ArrayList<>();
         List<Alternative> left = new ArrayList<>();
         victims(count, (all, least, isLast) -> {
-            losses.add(least.alternative(true, "training loses the least speed by it"));
+            losses.add(least.alternative(measure.unit(), true, "training loses the least speed by it"));
             if (isLast) {
                 for (Borrower borrower : all) {
                     for (Weighed weighed : borrower.weighed) {
                         if (!weighed.equals(least)) {
-                            left.add(weighed.alternative(false, "training would lose as much speed or more"));
+                            left.add(weighed.alternative(measure.unit(), false, "training would lose as much speed or more"));
                         }
                     }
                 }
@@ -184,7 +183,7 @@ final class LeastLoss {
         Spread spread = areAll ? Spread.NONE : spread(borrower.held);
         int wide = areAll ? loans.nodes().size() : spread.nodes();
         int size = borrower.held.size();
-        double before = ats.speedup(borrower.job, wide, size);
+        double before = measure.speed(borrower.job, wide, size);
         boolean some = borrower.canGiveSome();
         int step = borrower.step();
         List<Weighed> weighed = new ArrayList<>(loans.nodes().size());
@@ -193,7 +192,7 @@ final class LeastLoss {
             int there = areAll ? share.count() : spread.on(share.node());
             int rest = size - (areAll || borrower.held.contains(gpu.gpuId()) ? step : 0);
             int nodes = wide - (there > 0 && there <= step && wide > 1 ? 1 : 0);
-            double after = some ? ats.speedup(borrower.job, nodes, rest) : 0;
+            double after = some ? measure.speed(borrower.job, nodes, rest) : 0;
             weighed.add(new Weighed(borrower, gpu, some ? rest : 0, some ? (before - after) / step : before));
         }
         borrower.weighed = weighed;

@@ -1,4 +1,4 @@
-package io.lendstream.core.policy.ats;
+package io.lendstream.core.policy.reclaim;
 
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -24,11 +24,8 @@ import java.util.function.BiConsumer;
  * one. All jobs of a bundle lose their GPUs there. A loan outside bundles counts as a bundle of one GPU.
  */
 final class BundleLoss {
-    private static final String LOSS =
-            "loss of training speed for each GPU that inference gets (1 = the speed of a job with a fair share)";
-
     private final ClusterView cluster;
-    private final Ats ats;
+    private final SpeedMeasure measure;
     private final Map<JobId, JobView> jobs = new HashMap<>();
     /** The GPUs that each job still has. */
     private final Map<JobId, List<GpuId>> held = new HashMap<>();
@@ -45,9 +42,9 @@ final class BundleLoss {
      */
     private record Weighed(LoanBundle bundle, SortedMap<JobId, List<GpuId>> loans, double loss) {}
 
-    BundleLoss(ClusterView cluster, Ats ats) {
+    BundleLoss(ClusterView cluster, SpeedMeasure measure) {
         this.cluster = cluster;
-        this.ats = ats;
+        this.measure = measure;
         for (JobView job : cluster.holding()) {
             jobs.put(job.job(), job);
             held.put(job.job(), job.gpus());
@@ -142,7 +139,7 @@ final class BundleLoss {
     private double speedup(JobId name, List<GpuId> gpus) {
         long nodes = gpus.stream().map(cluster::node).distinct().count();
         return Optional.ofNullable(jobs.get(name))
-                .map(job -> ats.speedup(job, (int) nodes, job.fit(gpus.size())))
+                .map(job -> measure.speed(job, (int) nodes, job.fit(gpus.size())))
                 .orElse(0.0);
     }
 
@@ -164,6 +161,7 @@ final class BundleLoss {
     private Alternative alternative(Weighed weighed, boolean chosen, String why) {
         JobId first = weighed.loans().firstKey();
         int size = rest(first, weighed.loans().getOrDefault(first, List.of())).size();
-        return new Alternative(first, weighed.bundle().gpus(), size, weighed.loss(), LOSS, chosen, why);
+        String loss = "loss of training speed for each GPU that inference gets (1 = " + measure.unit() + ")";
+        return new Alternative(first, weighed.bundle().gpus(), size, weighed.loss(), loss, chosen, why);
     }
 }

@@ -1,0 +1,103 @@
+package io.lendstream.core.policy.jct;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.Limits;
+import io.lendstream.core.policy.JobView;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * What GPUs are worth to jobs if all jobs together are to end soonest: the sum of speedups over one GPU, each weighed by
+ * the reduction of the sum of completion times for each second of the job's work.
+ *
+ * <p>For jobs whose speedup on {@code n} GPUs is {@code n^scaling}, and none to come, that reduction is known:
+ * {@code (i^p - (i-1)^p)^(1/p)} with {@code p = 1 / (1 - scaling)} for the job that is {@code i}-th from the longest. So
+ * short jobs go first the more, the better jobs scale. Here each job has its own speedup, and only the weights assume a
+ * common one.
+ *
+ * <p>A change of GPUs counts only for the rest of the {@code payback} time, or of the job if that is shorter, after its
+ * pause. A start is assumed to cost nothing, because it cannot be avoided.
+ *
+ * @param scaling exponent of the speedup that weights assume; from 0, at which all jobs count alike, to below 1
+ * @param payback within which a change has to pay
+ * @see <a href="https://arxiv.org/abs/1903.09346">Berg, Vesilo, Harchol-Balter: "heSRPT: Optimal Parallel Scheduling of
+ *     Jobs With Known Sizes", 2019</a>
+ * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, on goodput and
+ *     restarts</a>
+ */
+public record JctObjective(double scaling, Duration payback) {
+    /** Every size is weighed up to this one, then multiples of it. */
+    private static final int EACH_UP_TO = 64;
+    /** The most GPUs of one job that are weighed, unless it needs more to start. */
+    private static final int MOST = 1024;
+
+    /** The weights of jobs by the seconds of work that remain of each on one GPU. */
+    public double[] weights(double[] remaining) {
+        List<Integer> longestFirst = IntStream.range(0, remaining.length)
+                .boxed()
+                .sorted(Comparator.comparingDouble(i -> -remaining[i]))
+                .toList();
+        double[] weights = new double[remaining.length];
+        for (int rank = 1; rank <= weights.length; rank++) {
+            weights[longestFirst.get(rank - 1)] = weight(rank);
+        }
+        return weights;
+    }
+
+    /** By how much all completion times together shrink for each second of work done for the job at a rank. */
+    private double weight(int rank) {
+        double power = 1 / (1 - scaling);
+        return Math.pow(Math.pow(rank, power) - Math.pow(rank - 1, power), 1 - scaling);
+    }
+
+    /** The largest number of GPUs that is weighed for a job. */
+    static int most(JobView job, int capacity) {
+        return Math.min(Math.min(capacity, job.most()), Math.max(MOST, job.least()));
+    }
+
+    /** What a job is worth by its number of GPUs. */
+    public double[] values(JobView job, int capacity, double weight, double alone) {
+        double[] values = new double[most(job, capacity) + 1];
+        Arrays.fill(values, 1, values.length, Double.NEGATIVE_INFINITY);
+        int held = job.gpus().size();
+        for (int w = Math.max(1, job.least()); w < values.length; w++) {
+            if (isWeighed(job, w, held)) {
+                double remaining = job.pace().remainingSeconds(w);
+                values[w] = weight * alone / remaining * left(job, held, w, remaining);
+            }
+        }
+        return values;
+    }
+
+    private static boolean isWeighed(JobView job, int gpus, int held) {
+        boolean isUsual = gpus <= EACH_UP_TO || gpus % EACH_UP_TO == 0 || gpus == held || gpus == job.least();
+        return isUsual && job.allows(gpus);
+    }
+
+    /** Share of the payback time, or of the job, in which it trains after a change. */
+    private double left(JobView job, int from, int to, double remaining) {
+        if (from == to || from == 0) {
+            return 1;
+        }
+        double pause = pause(job.costs(), from, to);
+        double within = Math.min(seconds(payback), known(job, remaining) + pause);
+        return Math.max(0, 1 - pause / within);
+    }
+
+    /** The remaining time; of a job whose total is not known, no less than the time in which a change has to pay. */
+    private double known(JobView job, double remaining) {
+        return job.pace().isTotalKnown() ? remaining : Math.max(seconds(payback), remaining);
+    }
+
+    /** Seconds without training that a change costs. */
+    static double pause(RescaleCosts costs, int from, int to) {
+        return Limits.millis(costs.delay(from, to, true)) / 1000.0;
+    }
+
+    private static double seconds(Duration time) {
+        return Limits.millis(time) / 1000.0;
+    }
+}

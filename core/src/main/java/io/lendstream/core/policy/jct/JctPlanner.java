@@ -1,0 +1,156 @@
+package io.lendstream.core.policy.jct;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.policy.Alternative;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
+import io.lendstream.core.policy.Resized;
+import io.lendstream.core.policy.placement.GroupKnapsack;
+import io.lendstream.core.policy.placement.InPlacePlacement;
+import io.lendstream.core.policy.placement.WeighedSizes;
+import io.lendstream.core.policy.reclaim.SpeedMeasure;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Plans and reclaims by {@link JctObjective}, in one view of the cluster. */
+final class JctPlanner implements SpeedMeasure {
+    private static final String SUM = "weighted sum of speeds";
+
+    private final ClusterView cluster;
+    private final JctObjective objective;
+    private final int jobs;
+    private final Map<JobId, Weighed> weighed;
+
+    /**
+     * A job.
+     *
+     * @param alone seconds of its work that remain on one GPU
+     */
+    private record Weighed(double alone, double weight) {}
+
+    private JctPlanner(ClusterView cluster, JctObjective objective, List<JobView> jobs) {
+        this.cluster = cluster;
+        this.objective = objective;
+        this.jobs = jobs.size();
+        this.weighed = new HashMap<>(2 * this.jobs);
+        double[] alone = new double[this.jobs];
+        for (int i = 0; i < alone.length; i++) {
+            alone[i] = jobs.get(i).pace().remainingSeconds(1);
+        }
+        double[] weights = objective.weights(alone);
+        for (int i = 0; i < alone.length; i++) {
+            weighed.put(jobs.get(i).job(), new Weighed(alone[i], weights[i]));
+        }
+    }
+
+    /** A planner for all jobs. */
+    static JctPlanner ofAll(ClusterView cluster, JctObjective objective) {
+        return new JctPlanner(cluster, objective, cluster.jobs());
+    }
+
+    /** A planner for the jobs that hold GPUs, which is enough to choose what they give up. */
+    static JctPlanner ofHolding(ClusterView cluster, JctObjective objective) {
+        return new JctPlanner(cluster, objective, cluster.holding());
+    }
+
+    Plan plan() {
+        List<JobView> open = cluster.open();
+        int[] sizes = GroupKnapsack.choose(values(open), cluster.capacity());
+        return InPlacePlacement.place(cluster, open, sizes, this::reason);
+    }
+
+    private List<double[]> values(List<JobView> open) {
+        int capacity = cluster.capacity();
+        List<double[]> values = new ArrayList<>(open.size());
+        for (JobView job : open) {
+            Weighed own = of(job);
+            values.add(objective.values(job, capacity, own.weight, own.alone));
+        }
+        return values;
+    }
+
+    private Weighed of(JobView job) {
+        return weighed.getOrDefault(job.job(), new Weighed(0, 0));
+    }
+
+    /** The sizes that a plan weighs for a job; none if it must keep what it has. */
+    List<Alternative> sizes(JobId name) {
+        List<JobView> open = cluster.open();
+        for (int i = 0; i < open.size(); i++) {
+            if (open.get(i).job().equals(name)) {
+                return new WeighedSizes(values(open), cluster.capacity(), i)
+                        .alternatives(name, SUM, SUM + " over all jobs (1 = " + unit() + ")");
+            }
+        }
+        return List.of();
+    }
+
+    @Override
+    public double speed(JobView job, int nodes, int gpus) {
+        if (gpus == 0) {
+            return 0;
+        }
+        Weighed own = of(job);
+        double packed = own.alone / job.pace().remainingSeconds(gpus);
+        int fewest = Math.max(1, (gpus + cluster.gpusPerNode() - 1) / Math.max(1, cluster.gpusPerNode()));
+        double spread = nodes <= fewest
+                ? 1
+                : job.goodput()
+                        .map(goodput -> {
+                            double best = goodput.on(fewest, gpus);
+                            return best > 0 ? goodput.on(nodes, gpus) / best : 1;
+                        })
+                        .orElse(1.0);
+        return own.weight * packed * spread;
+    }
+
+    @Override
+    public String unit() {
+        return "the speed on 1 GPU of the job with the most work left";
+    }
+
+    /** The reason for a new size: what remains, the speeds before and after, and what the change costs. */
+    private PlanReason reason(JobView job, int size) {
+        Weighed own = of(job);
+        int held = job.gpus().size();
+        double before = held == 0 ? 0 : own.alone / job.pace().remainingSeconds(held);
+        double after = size == 0 ? 0 : own.alone / job.pace().remainingSeconds(size);
+        double pause = held == 0 || size == 0 ? 0 : JctObjective.pause(job.costs(), held, size);
+        Map<String, Double> numbers = new TreeMap<>(Map.of(
+                "remainingSecondsOnOne", own.alone,
+                "weight", own.weight,
+                "speedBefore", before,
+                "speedAfter", after,
+                "gpus", (double) cluster.gpuCount(),
+                "jobs", (double) jobs));
+        String gain = size == 0
+                ? "other jobs shorten all completion times more with the GPUs"
+                : "%.1f times as fast as on 1 GPU%s"
+                        .formatted(after, held == 0 ? "" : " instead of %.1f times".formatted(before));
+        if (pause > 0) {
+            numbers.put("pauseSeconds", pause);
+            gain += ", for a pause of %.0f s".formatted(pause);
+            if (after > before) {
+                double payback = pause * after / (after - before);
+                numbers.put("paybackSeconds", payback);
+                gain += " that pays back in %.0f s".formatted(payback);
+            }
+        }
+        String text = "%s %s: %s, so all jobs together should end soonest; %.0f s of its work remain on 1 GPU, weight %.2f (%s, %s)"
+                .formatted(
+                        job.job(),
+                        Resized.of(cluster, job, size).inWords(),
+                        gain,
+                        own.alone,
+                        own.weight,
+                        Reason.counted(cluster.gpuCount(), "GPU"),
+                        Reason.counted(jobs, "job"));
+        return new PlanReason(text, numbers);
+    }
+}

@@ -1,0 +1,102 @@
+package io.lendstream.core.policy.jct;
+
+import static io.lendstream.core.policy.Views.cluster;
+import static io.lendstream.core.policy.Views.gpu;
+import static io.lendstream.core.policy.Views.job;
+import static io.lendstream.core.policy.Views.lendable;
+import static io.lendstream.core.policy.Views.pace;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.policy.Alternative;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.catalogue.Policies;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class LendstreamTest {
+    private final Policy lendstream = Policies.parse("lendstream");
+
+    private static JobView runs(String name, double seconds, double exponent, GpuId... held) {
+        return job(name, 1, List.of(held), pace(seconds, exponent), Optional.empty());
+    }
+
+    @Test
+    void shortJobsComeFirstAndJobsThatScaleBadlyShare() {
+        ClusterView scaling = cluster(List.of(runs("long", 5000, 1), runs("short", 1000, 1)), 4);
+        ClusterView sharing = cluster(List.of(runs("long", 5000, .5), runs("short", 1000, .5)), 4);
+
+        assertThat(lendstream.plan(scaling).targets().get(job("short"))).hasSize(4);
+        assertThat(lendstream.plan(scaling).targets().get(job("long"))).isEmpty();
+        assertThat(lendstream.plan(sharing).targets().get(job("short"))).hasSize(3);
+        assertThat(lendstream.plan(sharing).targets().get(job("long"))).hasSize(1);
+    }
+
+    /** From 1 to 2 GPUs: a pause of 3 + 27 / 2 = 16 s, which pays back in 16 x 2 / (2 - 1) s. */
+    @Test
+    void theReasonNamesWorkSpeedAndPayback() {
+        Plan plan = lendstream.plan(cluster(List.of(runs("a", 2000, 1, gpu(0, 0))), 2));
+
+        assertThat(plan.reasons().get(job("a")).text())
+                .isEqualTo("a grows from 1 to 2 GPUs: 2.0 times as fast as on 1 GPU instead of 1.0 times, for a pause of 16 s"
+                        + " that pays back in 32 s, so all jobs together should end soonest; 2000 s of its work remain on"
+                        + " 1 GPU, weight 1.00 (2 GPUs, 1 job)");
+        assertThat(plan.reasons().get(job("a")).numbers())
+                .containsEntry("paybackSeconds", 32.0)
+                .containsEntry("remainingSecondsOnOne", 2000.0)
+                .containsEntry("speedAfter", 2.0);
+    }
+
+    @Test
+    void theReasonOfAJobThatStopsNamesTheOthers() {
+        Plan plan = lendstream.plan(cluster(List.of(runs("long", 5000, 1, gpu(0, 0)), runs("short", 1000, 1)), 1));
+
+        assertThat(plan.targets().get(job("long"))).isEmpty();
+        assertThat(plan.reasons().get(job("long")).text())
+                .contains("other jobs shorten all completion times more with the GPUs");
+    }
+
+    /** Both would lose half of their speed; the short one weighs more. */
+    @Test
+    void theLoanOfTheJobWithMoreWorkIsTakenFirst() {
+        ClusterView view = lendable(
+                List.of(runs("long", 5000, 1, gpu(0, 0), gpu(1, 0)), runs("short", 1000, 1, gpu(0, 1), gpu(1, 1))), 2, 2);
+
+        assertThat(lendstream.victims(view, 1)).containsExactly(gpu(1, 0));
+        assertThat(lendstream.victims(view, 2)).containsExactly(gpu(1, 0), gpu(1, 1));
+        assertThat(lendstream.losses(view, 1).get(0).measure())
+                .isEqualTo("loss of training speed (1 = the speed on 1 GPU of the job with the most work left)");
+    }
+
+    /** Weights are 1 and the root of 3, speedups roots of the GPUs: 3 + 1 GPUs are worth 4, 2 + 2 are worth 3.86. */
+    @Test
+    void explainsTheSizesThatItWeighed() {
+        ClusterView view = cluster(List.of(runs("long", 5000, .5), runs("short", 1000, .5)), 4);
+
+        List<Alternative> sizes = lendstream.sizes(view, job("short"));
+
+        assertThat(sizes).hasSize(5);
+        assertThat(sizes).filteredOn(Alternative::chosen).extracting(Alternative::size).containsExactly(3);
+        assertThat(sizes.get(2).why()).isEqualTo("the weighted sum of speeds over all jobs would be 0.136 lower");
+        assertThat(lendstream.sizes(view, job("unknown"))).isEmpty();
+    }
+
+    @Test
+    void refusesSettingsThatMeanNothing() {
+        assertThatThrownBy(() -> Policies.parse("lendstream:scaling=1"))
+                .hasMessage("scaling of policy lendstream must be at least 0 and below 1, but was 1.0");
+        assertThatThrownBy(() -> Policies.parse("lendstream:wait-price=dear"))
+                .hasMessage("wait-price of policy lendstream must be a number of at least 0, but was 'dear'");
+    }
+
+    @Test
+    void withoutAPriceOfWaitsForecastsDoNotCount() {
+        assertThat(Policies.parse("lendstream:wait-price=0").info().looksAhead()).isFalse();
+        assertThat(lendstream.info().looksAhead()).isTrue();
+    }
+}

@@ -53,17 +53,18 @@ final class Parts {
     static ActuationReport part(ActuationReport report, List<GpuId> gpus) {
         Set<GpuId> named = Set.copyOf(gpus);
         return new ActuationReport(
-                report.domain(),
-                report.decision(),
-                report.actuator(),
-                report.at(),
-                report.outcome(),
-                gpus,
-                report.tenant(),
-                report.timings(),
-                report.reason(),
-                report.placements().stream()
-                        .filter(placement -> named.contains(placement.named()))
-                        .toList());
+                        report.domain(),
+                        report.decision(),
+                        report.actuator(),
+                        report.at(),
+                        report.outcome(),
+                        gpus,
+                        report.tenant(),
+                        report.timings(),
+                        report.reason(),
+                        report.placements().stream()
+                                .filter(placement -> named.contains(placement.named()))
+                                .toList())
+                .ofProgram(report.programFault());
     }
 }

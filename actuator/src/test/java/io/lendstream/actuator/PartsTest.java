@@ -63,6 +63,13 @@ class PartsTest {
         assertThat(Parts.of(placed(report(20_000, Outcome.HOLDS)))).isEmpty();
     }
 
+    @Test
+    void eachPartSaysThatTheProgramIsAtFault() {
+        assertThat(Parts.of(report(20_000, Outcome.FAILED).ofProgram(true)))
+                .hasSizeGreaterThan(1)
+                .allMatch(ActuationReport::programFault);
+    }
+
     private static ActuationReport placed(ActuationReport report) {
         return report.with(report.gpus().stream()
                 .map(gpu -> UnitPlacement.unknown(gpu, Optional.empty()))

@@ -29,14 +29,14 @@ final class DeviceSlots {
                 .device(unit)
                 .flatMap(Device::name)
                 .or(() -> isWhole ? Optional.of(unit.value()) : Optional.empty())
-                .orElseThrow(() -> new Programs.ProgramException(
+                .orElseThrow(() -> Programs.ProgramException.ofUnits(
                         ("%s is a MIG instance without a UUID in the inventory, which CUDA needs to find it;"
                                         + " let the node's agent report it, or use the command or webhook driver")
                                 .formatted(unit)));
         try {
             return new Slot(unit, device);
         } catch (IllegalArgumentException e) {
-            throw new Programs.ProgramException(String.valueOf(e.getMessage()));
+            throw Programs.ProgramException.ofUnits(String.valueOf(e.getMessage()));
         }
     }
 

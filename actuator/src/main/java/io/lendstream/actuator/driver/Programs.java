@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lendstream.actuator.jobs.JobProgram;
 import io.lendstream.actuator.jobs.ReplicaProgram;
+import io.lendstream.core.actuation.DriverEvent;
+import io.lendstream.core.actuation.Order;
 import io.lendstream.core.event.ProgramMode;
 import io.lendstream.core.event.SubmittedProgram;
 import io.lendstream.core.event.TrainingJob;
@@ -50,12 +52,31 @@ public final class Programs {
         this.takesSubmitted = takesSubmitted;
     }
 
-    /** Reports that a program cannot be read; the message has the reason. */
+    /** Reports that a program cannot be read, or not be run on some units; the message has the reason. */
     static final class ProgramException extends Exception {
         private static final long serialVersionUID = 1;
 
+        private final boolean ofProgram;
+
+        /** The program or its declaration is at fault. */
         ProgramException(String message) {
+            this(message, true);
+        }
+
+        private ProgramException(String message, boolean ofProgram) {
             super(message);
+            this.ofProgram = ofProgram;
+        }
+
+        /** The units are at fault, or what the inventory says about them. */
+        static ProgramException ofUnits(String message) {
+            return new ProgramException(message, false);
+        }
+
+        /** The event that an order fails for this reason. */
+        DriverEvent.Failed failed(Order.Place place) {
+            return new DriverEvent.Failed(
+                    place.tenant(), place.decision(), String.valueOf(getMessage()), ofProgram);
         }
     }
 

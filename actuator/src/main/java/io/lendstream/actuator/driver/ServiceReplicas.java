@@ -72,8 +72,7 @@ final class ServiceReplicas implements AutoCloseable {
                         surroundings.device(units.get(0)).map(Device::index).orElse(0));
             }
         } catch (Programs.ProgramException e) {
-            driverListener.tell(
-                    new DriverEvent.Failed(place.tenant(), place.decision(), String.valueOf(e.getMessage())));
+            driverListener.tell(e.failed(place));
         }
         settle(id);
     }
@@ -131,9 +130,16 @@ final class ServiceReplicas implements AutoCloseable {
         }
 
         @Override
-        public void gone(ServiceId service, List<GpuId> gpus, boolean forced, int code, List<String> lastLines) {
+        public void gone(
+                ServiceId service,
+                List<GpuId> gpus,
+                boolean forced,
+                int code,
+                List<String> lastLines,
+                boolean ofProgram) {
             String end = code == 0 || forced || lastLines.isEmpty() ? "" : lastLines.get(lastLines.size() - 1);
-            driverListener.tell(new DriverEvent.Stopped(new Tenant.Service(service), gpus, forced, end));
+            driverListener.tell(new DriverEvent.Stopped(new Tenant.Service(service), gpus, forced, end)
+                    .ofProgram(ofProgram));
             later.execute(() -> settle(service));
         }
     }

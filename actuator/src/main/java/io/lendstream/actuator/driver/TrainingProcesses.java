@@ -165,8 +165,7 @@ final class TrainingProcesses implements AutoCloseable {
                 starting.add(id);
             }
         } catch (Programs.ProgramException e) {
-            driverListener.tell(
-                    new DriverEvent.Failed(place.tenant(), place.decision(), String.valueOf(e.getMessage())));
+            driverListener.tell(e.failed(place));
         }
     }
 
@@ -321,10 +320,10 @@ final class TrainingProcesses implements AutoCloseable {
 
         /** A change that a newer change replaced is in force together with the newer one. */
         @Override
-        public void failed(JobId job, DecisionId change, String why) {
+        public void failed(JobId job, DecisionId change, String why, boolean ofProgram) {
             Order.Place last = placed.get(job);
             if (last == null || last.decision().equals(change)) {
-                driverListener.tell(new DriverEvent.Failed(new Tenant.Job(job), change, why));
+                driverListener.tell(new DriverEvent.Failed(new Tenant.Job(job), change, why, ofProgram));
                 later.execute(() -> giveUp(job, why));
             }
         }

@@ -71,7 +71,7 @@ final class Worlds {
     private Node node(GpuId unit) throws Programs.ProgramException {
         return surroundings
                 .node(unit)
-                .orElseThrow(() -> new Programs.ProgramException(
+                .orElseThrow(() -> Programs.ProgramException.ofUnits(
                         "%s is to run with others on several machines, but no node in the inventory has it; start the agent of its machine"
                                 .formatted(unit)));
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -84,7 +85,7 @@ final class Job {
      */
     void resize(List<Slot> slots, Batching batching, DecisionId change, Optional<WorldPart> world) {
         if (target.isSupersededBy(change)) {
-            reporter.failed("superseded by " + change);
+            reporter.failed("superseded by " + change, false);
         }
         target.replace(slots, batching, change, world, nowNanos());
         if (world.isPresent()) {
@@ -181,9 +182,10 @@ final class Job {
             slots.forEach(slot -> failures.started(slot.gpu()));
             return Optional.of(worker);
         } catch (UncheckedIOException e) {
-            unstarted(identity, counted, false, String.valueOf(e.getCause()));
+            boolean ofProgram = e.getCause() instanceof ProgramMissingException;
+            unstarted(identity, counted, Unstarted.perhapsLater(e.getCause(), ofProgram));
         } catch (IllegalArgumentException e) {
-            unstarted(identity, counted, true, String.valueOf(e.getMessage()));
+            unstarted(identity, counted, new Unstarted(true, true, String.valueOf(e.getMessage())));
         }
         save();
         return Optional.empty();
@@ -198,15 +200,30 @@ final class Job {
         return network;
     }
 
-    private void unstarted(WorkerIdentity identity, List<Slot> slots, boolean isHopeless, String why) {
+    /**
+     * Why a worker could not be started.
+     *
+     * @param isHopeless whether no later start can succeed
+     * @param ofProgram whether its program cannot be run on this node
+     */
+    private record Unstarted(boolean isHopeless, boolean ofProgram, String why) {
+        static Unstarted perhapsLater(IOException cause, boolean ofProgram) {
+            return new Unstarted(false, ofProgram, String.valueOf(ofProgram ? cause.getMessage() : cause));
+        }
+    }
+
+    private void unstarted(WorkerIdentity identity, List<Slot> slots, Unstarted start) {
+        String why = start.why();
         lastExit = WorkerExit.unstarted(why);
         starter.forget(identity);
-        slots.forEach(slot -> failures.unstarted(slot.gpu(), isHopeless, nowNanos()));
+        slots.forEach(slot -> failures.unstarted(slot.gpu(), start.isHopeless(), nowNanos()));
         boolean isGivenUp = slots.stream().anyMatch(this::isGivenUp);
         LOG.warn("{}: cannot start worker {}{}: {}", id, identity, isGivenUp ? "" : " yet", why);
         if (isGivenUp) {
-            reporter.failed("workers in %s cannot be started: %s"
-                    .formatted(slots.stream().map(Slot::gpu).toList(), why));
+            reporter.failed(
+                    "workers in %s cannot be started: %s"
+                            .formatted(slots.stream().map(Slot::gpu).toList(), why),
+                    start.ofProgram());
         }
     }
 
@@ -217,7 +234,8 @@ final class Job {
             if (isGivenUp(slot)) {
                 reporter.failed(
                         "workers in %s failed %d times, the last with exit code %d; none is started there until the next change"
-                                .formatted(slot.gpu(), failed, lastExit.code()));
+                                .formatted(slot.gpu(), failed, lastExit.code()),
+                        ProgramCheck.isNotRun(lastExit.code()));
             }
         }
     }

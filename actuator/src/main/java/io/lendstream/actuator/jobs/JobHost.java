@@ -135,7 +135,7 @@ public final class JobHost implements AutoCloseable {
             if (job == null) {
                 Optional<String> complaint = JobHome.complaint(id);
                 if (complaint.isPresent()) {
-                    listener.failed(id, change, complaint.get());
+                    listener.failed(id, change, complaint.get(), true);
                     listener.exited(id, WorkerExit.CANNOT_START, List.of(complaint.get()));
                     return;
                 }
@@ -206,7 +206,7 @@ public final class JobHost implements AutoCloseable {
     }
 
     private void failNotRunning(JobId id, DecisionId change) {
-        listener.failed(id, change, "job %s does not run on this node".formatted(id));
+        listener.failed(id, change, "job %s does not run on this node".formatted(id), false);
     }
 
     /** The running tenants, by job name. */

@@ -19,8 +19,12 @@ public interface JobListener {
     /** All workers of the change compute, with the requested batching. */
     void applied(JobId job, DecisionId change, ChangeTimings timings);
 
-    /** The change will not be completed; earlier reports on it remain valid. */
-    void failed(JobId job, DecisionId change, String why);
+    /**
+     * The change will not be completed; earlier reports on it remain valid.
+     *
+     * @param ofProgram whether the job's program cannot be run on this node
+     */
+    void failed(JobId job, DecisionId change, String why, boolean ofProgram);
 
     /** The job has recovered from the loss of workers by itself, and trains again. */
     void recovered(JobId job, List<Slot> lost, ChangeTimings timings);

@@ -36,8 +36,8 @@ final class JobReporter {
         listener.applied(job, target.change(), timings);
     }
 
-    void failed(String why) {
-        listener.failed(job, target.change(), why);
+    void failed(String why, boolean ofProgram) {
+        listener.failed(job, target.change(), why, ofProgram);
     }
 
     void recovered(List<Slot> lost, ChangeTimings timings) {

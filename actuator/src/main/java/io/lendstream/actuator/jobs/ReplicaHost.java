@@ -163,7 +163,13 @@ public final class ReplicaHost implements AutoCloseable {
                 LOG.warn("cannot start a replica of {} on {}", service, gpus, e);
                 Throwable cause = e instanceof UncheckedIOException && e.getCause() != null ? e.getCause() : e;
                 String why = String.valueOf(cause.getMessage());
-                listener.gone(service, kept.gpus(), false, CANNOT_RUN, List.of(why));
+                listener.gone(
+                        service,
+                        kept.gpus(),
+                        false,
+                        CANNOT_RUN,
+                        List.of(why),
+                        e instanceof IllegalArgumentException || cause instanceof ProgramMissingException);
             }
         });
     }
@@ -173,7 +179,7 @@ public final class ReplicaHost implements AutoCloseable {
         events.execute(() -> {
             Optional<Replica> running = running(service, gpu);
             if (running.isEmpty()) {
-                listener.gone(service, List.of(gpu), kill, 0, List.of());
+                listener.gone(service, List.of(gpu), kill, 0, List.of(), false);
                 return;
             }
             Replica there = running.get();
@@ -237,12 +243,14 @@ public final class ReplicaHost implements AutoCloseable {
         if (each.process.isGone()) {
             replicas.remove(key(each.kept.service, each.kept.gpu));
             save();
+            int code = each.process.exitCode();
             listener.gone(
                     service,
                     gpus,
                     each.killed,
-                    each.process.exitCode(),
-                    each.asked ? List.of() : each.process.lastLines());
+                    code,
+                    each.asked ? List.of() : each.process.lastLines(),
+                    !each.asked && !each.killed && ProgramCheck.isNotRun(code));
         } else if (!each.ready && !each.asked && answers(each)) {
             each.ready = true;
             listener.ready(service, gpus);

@@ -16,6 +16,8 @@ public interface ReplicaListener {
      * @param forced whether it was killed
      * @param code exit code of its program
      * @param lastLines the end of its log
+     * @param ofProgram whether its program cannot be run on this node
      */
-    void gone(ServiceId service, List<GpuId> gpus, boolean forced, int code, List<String> lastLines);
+    void gone(
+            ServiceId service, List<GpuId> gpus, boolean forced, int code, List<String> lastLines, boolean ofProgram);
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
@@ -52,7 +53,8 @@ final class WorkerProcess {
      *
      * @param inherited environment inherited from this process
      * @param environment further variables
-     * @throws UncheckedIOException if it cannot be started: a full disk, or a missing directory or program
+     * @throws UncheckedIOException if it cannot be started: a full disk; or, by a {@link ProgramMissingException}, a
+     *     missing directory or program
      * @throws IllegalArgumentException if an argument or a variable is not allowed for any process
      */
     static WorkerProcess start(
@@ -79,12 +81,22 @@ final class WorkerProcess {
                     .redirectOutput(
                             ProcessBuilder.Redirect.appendTo(worker.log().toFile()));
             inherited.set(builder, environment);
+            check(command, workingDirectory, builder);
             builder.environment().put(NAME, name);
             OsProcess.of(builder.start().pid()).ifPresent(worker.processes::add);
         } catch (IOException e) {
             throw new UncheckedIOException("worker %s cannot be started".formatted(name), e);
         }
         return worker;
+    }
+
+    private static void check(List<String> command, Path workingDirectory, ProcessBuilder builder)
+            throws ProgramMissingException {
+        Optional<String> path = Optional.ofNullable(builder.environment().get("PATH"));
+        Optional<String> complaint = ProgramCheck.complaint(command, workingDirectory, path);
+        if (complaint.isPresent()) {
+            throw new ProgramMissingException(complaint.get());
+        }
     }
 
     /** A worker of an earlier node process, running or not started yet; after this call it can no longer start. */

@@ -138,9 +138,49 @@ class ProcessDriverTest {
 
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
-                .isInstanceOfSatisfying(
-                        DriverEvent.Stopped.class,
-                        left -> assertThat(left.reason()).contains("/no/such"));
+                .isInstanceOfSatisfying(DriverEvent.Stopped.class, left -> {
+                    assertThat(left.reason()).contains("/no/such");
+                    assertThat(left.ofProgram()).isTrue();
+                });
+    }
+
+    @Test
+    void aReplicaWhoseProgramIsMissingNeverSeemsToRun() throws Exception {
+        program("services/chat.json", "{\"command\": [\"/no/such/server\"]}");
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a", "GPU-b"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() == 2);
+        assertThat(heard.deeds())
+                .allSatisfy(event -> assertThat(event).isInstanceOfSatisfying(DriverEvent.Stopped.class, left -> {
+                    assertThat(left.reason()).startsWith("its program /no/such/server does not exist");
+                    assertThat(left.ofProgram()).isTrue();
+                }));
+    }
+
+    /** The system looks for the interpreter of a script only when it starts it. */
+    @Test
+    void aReplicaThatItsShellCannotRunIsNoFaultOfItsGpu() throws Exception {
+        Path script = Files.writeString(folder.resolve("programs/serve"), "#!/no/such/interpreter\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+        program("services/chat.json", "{\"command\": [\"./serve\"], \"ready\": \"http://127.0.0.1:1/\"}");
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        assertThat(heard.deeds().get(0))
+                .isInstanceOfSatisfying(DriverEvent.Stopped.class, left -> assertThat(left.ofProgram())
+                        .isTrue());
+    }
+
+    @Test
+    void aServiceWithoutAFileIsNoFaultOfItsGpu() {
+        Tenant mail = new Tenant.Service(new ServiceId("mail"));
+        driver.take(Orders.place(1, mail, Orders.gpus("GPU-a"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        assertThat(heard.deeds().get(0)).isInstanceOfSatisfying(DriverEvent.Failed.class, failed -> {
+            assertThat(failed.reason()).contains("services/mail.json cannot be read");
+            assertThat(failed.ofProgram()).isTrue();
+        });
     }
 
     @Test
@@ -265,7 +305,8 @@ class ProcessDriverTest {
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds())
                         .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Failed failed
-                                && failed.reason().contains("NUL"))
+                                && failed.reason().contains("NUL")
+                                && failed.ofProgram())
                         .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Stopped left
                                 && left.reason().contains("NUL")));
 
@@ -282,7 +323,8 @@ class ProcessDriverTest {
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds())
                         .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Failed failed
-                                && failed.reason().contains("must be one GPU or instance")));
+                                && failed.reason().contains("must be one GPU or instance")
+                                && !failed.ofProgram()));
     }
 
     static TrainingJob job(JobId id, String application) {
@@ -305,7 +347,7 @@ class ProcessDriverTest {
     void whatTheNodeHasNoProgramForFailsAndSaysWhereToWriteIt() {
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("GPU-a"), List.of()));
 
-        hears(new DriverEvent.Failed(Orders.JOB, Orders.decision(1), "job job has not been submitted"));
+        hears(new DriverEvent.Failed(Orders.JOB, Orders.decision(1), "job job has not been submitted", true));
     }
 
     @Test

@@ -65,7 +65,7 @@ class RecordingJobListener implements JobListener {
     }
 
     @Override
-    public void failed(JobId job, DecisionId change, String why) {
+    public void failed(JobId job, DecisionId change, String why, boolean ofProgram) {
         say("failed %d: %s".formatted(change.sequence(), why));
     }
 

@@ -374,7 +374,8 @@ final class ActuationState {
         if (step.kind() == PendingStep.Kind.FAIL) {
             step.tenant().ifPresent(tenant -> steps.withdraw(tenant, step.gpus(), other -> other.applies(tenant)));
         }
-        reports.add(report(step.decision(), outcome, step.gpus(), step.tenant(), step.timings(), step.reason()));
+        reports.add(report(step.decision(), outcome, step.gpus(), step.tenant(), step.timings(), step.reason())
+                .ofProgram(step.ofProgram()));
     }
 
     void refuse(

@@ -4,6 +4,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.UnitPlacement;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.persistent.WhenAbsent;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -16,16 +17,33 @@ public sealed interface DriverEvent {
      * @param forced whether the tenant had to be killed
      * @param reason added to the report; usually empty
      * @param placements which units these were, as far as a driver knows that does not choose them; else empty
+     * @param ofProgram whether it ended because its program cannot be run
      */
-    record Stopped(Tenant tenant, List<GpuId> units, boolean forced, String reason, List<UnitPlacement> placements)
+    record Stopped(
+            Tenant tenant,
+            List<GpuId> units,
+            boolean forced,
+            String reason,
+            List<UnitPlacement> placements,
+            @WhenAbsent("false") boolean ofProgram)
             implements DriverEvent {
         public Stopped {
             units = GpuId.sorted(units);
             placements = List.copyOf(placements);
         }
 
+        public Stopped(
+                Tenant tenant, List<GpuId> units, boolean forced, String reason, List<UnitPlacement> placements) {
+            this(tenant, units, forced, reason, placements, false);
+        }
+
         public Stopped(Tenant tenant, List<GpuId> units, boolean forced, String reason) {
             this(tenant, units, forced, reason, List.of());
+        }
+
+        /** The same, where its program may be at fault. */
+        public Stopped ofProgram(boolean isAtFault) {
+            return new Stopped(tenant, units, forced, reason, placements, isAtFault);
         }
     }
 
@@ -57,8 +75,17 @@ public sealed interface DriverEvent {
         }
     }
 
-    /** A decision about a tenant cannot be carried out. What may have started on GPUs that it was to get is killed. */
-    record Failed(Tenant tenant, DecisionId decision, String reason) implements DriverEvent {}
+    /**
+     * A decision about a tenant cannot be carried out. What may have started on GPUs that it was to get is killed.
+     *
+     * @param ofProgram whether the cause is the tenant's program, such as a missing one, and not the GPUs
+     */
+    record Failed(Tenant tenant, DecisionId decision, String reason, @WhenAbsent("false") boolean ofProgram)
+            implements DriverEvent {
+        public Failed(Tenant tenant, DecisionId decision, String reason) {
+            this(tenant, decision, reason, false);
+        }
+    }
 
     /**
      * The MIG instances of a GPU were changed, or could not be.

@@ -59,7 +59,9 @@ final class DriverFeedback {
             PendingStep.Kind ended =
                     step.binds() ? PendingStep.Kind.FAIL : forced ? PendingStep.Kind.FORCE : PendingStep.Kind.RELEASE;
             String reason = ReasonText.join(step.reason(), stopped.reason());
-            state.complete(part.ended(ended, state.clock(), reason), reports);
+            state.complete(
+                    part.ended(ended, state.clock(), reason).ofProgram(step.ofProgram() || stopped.ofProgram()),
+                    reports);
         }
         if (!rest.isEmpty() && state.orders().place(tenant).isPresent()) {
             leftUnasked(stopped, List.copyOf(rest), whyLeft(returning, stopped.units()));
@@ -78,12 +80,13 @@ final class DriverFeedback {
     private void leftUnasked(DriverEvent.Stopped stopped, List<GpuId> units, String why) {
         state.vacate(stopped.tenant(), units);
         reports.add(state.report(
-                lastDecision(state, stopped.tenant()),
-                stopped.forced() ? Outcome.FORCED : Outcome.RELEASED,
-                units,
-                Optional.of(stopped.tenant()),
-                Timings.NONE,
-                ReasonText.join(why, stopped.reason())));
+                        lastDecision(state, stopped.tenant()),
+                        stopped.forced() ? Outcome.FORCED : Outcome.RELEASED,
+                        units,
+                        Optional.of(stopped.tenant()),
+                        Timings.NONE,
+                        ReasonText.join(why, stopped.reason()))
+                .ofProgram(stopped.ofProgram()));
     }
 
     /** The last decision about a tenant; if none is known, the last of all. */
@@ -145,7 +148,7 @@ final class DriverFeedback {
             if (isAdopted(step)) {
                 letGo(step, failed.reason());
             } else {
-                kill(step, PendingStep.Kind.FAIL, failed.reason());
+                kill(step.ofProgram(failed.ofProgram()), PendingStep.Kind.FAIL, failed.reason());
             }
         }
         for (PendingStep step : steps.awaited(
@@ -155,7 +158,13 @@ final class DriverFeedback {
             steps.remove(step);
             if (binds.isEmpty()) {
                 reports.add(state.report(
-                        step.decision(), Outcome.FAILED, List.of(), step.tenant(), Timings.NONE, failed.reason()));
+                                step.decision(),
+                                Outcome.FAILED,
+                                List.of(),
+                                step.tenant(),
+                                Timings.NONE,
+                                failed.reason())
+                        .ofProgram(failed.ofProgram()));
             }
         }
     }

@@ -4,6 +4,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.persistent.WhenAbsent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,6 +21,7 @@ import java.util.Optional;
  * @param gpus the GPUs that it is about; if MIG instances are changed, the GPU and the instances that are destroyed
  * @param timings the times of the parts of the change, as far as they are known
  * @param reason the text of the report; usually empty
+ * @param ofProgram whether the tenant's program is at fault
  */
 public record PendingStep(
         Instant due,
@@ -30,7 +32,8 @@ public record PendingStep(
         Optional<Tenant> tenant,
         List<GpuId> gpus,
         Timings timings,
-        String reason)
+        String reason,
+        @WhenAbsent("false") boolean ofProgram)
         implements Comparable<PendingStep> {
     /** The kinds of steps. */
     public enum Kind {
@@ -52,6 +55,25 @@ public record PendingStep(
         gpus = GpuId.sorted(gpus);
     }
 
+    /** A step without a known fault. */
+    public PendingStep(
+            Instant due,
+            Instant since,
+            long order,
+            Kind kind,
+            DecisionId decision,
+            Optional<Tenant> tenant,
+            List<GpuId> gpus,
+            Timings timings,
+            String reason) {
+        this(due, since, order, kind, decision, tenant, gpus, timings, reason, false);
+    }
+
+    /** The same step, where the tenant's program may be at fault. */
+    PendingStep ofProgram(boolean isAtFault) {
+        return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings, reason, isAtFault);
+    }
+
     @Override
     public int compareTo(PendingStep other) {
         int byTime = due.compareTo(other.due);
@@ -63,11 +85,11 @@ public record PendingStep(
     }
 
     PendingStep of(List<GpuId> others) {
-        return new PendingStep(due, since, order, kind, decision, tenant, others, timings, reason);
+        return new PendingStep(due, since, order, kind, decision, tenant, others, timings, reason, ofProgram);
     }
 
     PendingStep because(String other) {
-        return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings, other);
+        return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings, other, ofProgram);
     }
 
     /** The same step when it is done. Its timings have the part of the change that ended with it. */
@@ -89,7 +111,7 @@ public record PendingStep(
                         Optional.of(took.minus(timings.release().orElse(Duration.ZERO))
                                 .minus(timings.bind().orElse(Duration.ZERO))));
         };
-        return new PendingStep(due, since, order, how, decision, tenant, gpus, measured, why);
+        return new PendingStep(due, since, order, how, decision, tenant, gpus, measured, why, ofProgram);
     }
 
     /** The same step after a release by the same decision has ended. */
@@ -111,17 +133,17 @@ public record PendingStep(
 
     private PendingStep measured(Optional<Duration> release, Optional<Duration> bind) {
         Timings parts = new Timings(Optional.empty(), release, bind, Optional.empty());
-        return new PendingStep(due, since, order, kind, decision, tenant, gpus, parts, reason);
+        return new PendingStep(due, since, order, kind, decision, tenant, gpus, parts, reason, ofProgram);
     }
 
     /** The same step of a job that did not train for a time. */
     PendingStep pausing(Optional<Duration> pause) {
-        return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings.pausing(pause), reason);
+        return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings.pausing(pause), reason, ofProgram);
     }
 
     /** The same step with another deadline. */
     PendingStep until(Instant other, Kind how, String why) {
-        return new PendingStep(other, since, order, how, decision, tenant, gpus, timings, why);
+        return new PendingStep(other, since, order, how, decision, tenant, gpus, timings, why, ofProgram);
     }
 
     /**
@@ -132,7 +154,7 @@ public record PendingStep(
      */
     PendingStep owedBy(DecisionId other, Instant by, long place, String why) {
         Kind release = kind == Kind.FAIL ? Kind.FORCE : kind;
-        return new PendingStep(by, since, place, release, other, tenant, gpus, timings, why);
+        return new PendingStep(by, since, place, release, other, tenant, gpus, timings, why, ofProgram);
     }
 
     /** Whether a tenant leaves its GPUs, or starts there. */

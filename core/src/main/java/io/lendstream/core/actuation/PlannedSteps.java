@@ -48,7 +48,7 @@ final class PlannedSteps {
             }
             case FAIL -> {
                 steps.add(step.until(step.due(), PendingStep.Kind.BIND, ""));
-                expect(step, new DriverEvent.Failed(tenant(step), step.decision(), step.reason()));
+                expect(step, new DriverEvent.Failed(tenant(step), step.decision(), step.reason(), step.ofProgram()));
             }
             case APPLY -> {
                 Instant patience = step.due().plus(WaitingTimes.PATIENCE);

@@ -234,7 +234,8 @@ final class SlotMatching {
                                 : UnitPlacement.unknown(unit.get(), placement.user()));
             }
         }
-        return new DriverEvent.Stopped(tenant, List.copyOf(taken), stopped.forced(), stopped.reason(), placements);
+        return new DriverEvent.Stopped(
+                tenant, List.copyOf(taken), stopped.forced(), stopped.reason(), placements, stopped.ofProgram());
     }
 
     /** Names that the tenant has come first, so that they are not taken for others. */

@@ -49,6 +49,8 @@ public enum ReasonCode {
     WAITING,
     /** Something that runs already is taken over, or cannot be. */
     ADOPTED,
+    /** A program is not started for a while, because a node could not run it. */
+    PROGRAM,
     /** The level of trust. */
     TRUST;
 

@@ -4,6 +4,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.persistent.WhenAbsent;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +21,7 @@ import java.util.Optional;
  * @param placements what is known about the units of tenants whose driver does not choose units; empty if each tenant
  *     has the named unit
  * @param found for {@link Outcome#FOUND}: all that the actuator finds and that some selector claims
+ * @param programFault whether the tenant's program is at fault, such as a missing one, and not the GPUs
  */
 public record ActuationReport(
         DomainId domain,
@@ -32,7 +34,8 @@ public record ActuationReport(
         Timings timings,
         String reason,
         List<UnitPlacement> placements,
-        List<FoundTenant> found)
+        List<FoundTenant> found,
+        @WhenAbsent("false") boolean programFault)
         implements Event {
     public ActuationReport {
         gpus = List.copyOf(gpus);
@@ -52,7 +55,7 @@ public record ActuationReport(
             Timings timings,
             String reason,
             List<UnitPlacement> placements) {
-        this(domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, placements, List.of());
+        this(domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, placements, List.of(), false);
     }
 
     /** What an actuator finds on its nodes. */
@@ -69,7 +72,8 @@ public record ActuationReport(
                 Timings.NONE,
                 "",
                 List.of(),
-                found);
+                found,
+                false);
     }
 
     /** The report of an actuator whose driver chooses units. */
@@ -99,7 +103,13 @@ public record ActuationReport(
     /** The same with what is known about the units of tenants. */
     public ActuationReport with(List<UnitPlacement> known) {
         return new ActuationReport(
-                domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, known, found);
+                domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, known, found, programFault);
+    }
+
+    /** The same, where the program may be at fault. */
+    public ActuationReport ofProgram(boolean isAtFault) {
+        return new ActuationReport(
+                domain, decision, actuator, at, outcome, gpus, tenant, timings, reason, placements, found, isAtFault);
     }
 
     @Override

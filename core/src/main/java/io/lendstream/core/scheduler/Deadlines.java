@@ -72,6 +72,7 @@ final class Deadlines {
             builder.remove(job);
         }
         memory.expire();
+        new ProgramWaits(builder).end();
     }
 
     /** The keys due at a time, soonest first. */
@@ -253,6 +254,8 @@ final class Deadlines {
         Optional<Instant> soon = earlier(
                 clusterIndex.gpus().owed().firstKey().map(DueKey::at),
                 clusterIndex.jobs().changing().firstKey().map(DueKey::at));
+        soon = earlier(soon, clusterIndex.jobs().faulty().firstKey().map(DueKey::at));
+        soon = earlier(soon, clusterIndex.faulty().firstKey().map(DueKey::at));
         if (!state.promises().isEmpty()) {
             soon = earlier(soon, state.promises().stream().map(Promise::until).min(Instant::compareTo));
         }

@@ -336,7 +336,8 @@ final class GroupSupply {
                 && !taken.contains(unit.gpuId())
                 && !builder.promises()
                         .keepsFrom(new Tenant.Service(service.spec().service()), unit.gpuId())
-                && service.spec().uses(unit.kind());
+                && service.spec().uses(unit.kind())
+                && !service.starts().wait(unit.nodeId());
     }
 
     private void start(ServiceState service, RoleSupply role, GroupReasons reasons) {

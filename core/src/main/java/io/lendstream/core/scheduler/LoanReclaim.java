@@ -108,6 +108,9 @@ final class LoanReclaim {
         if (isLimited.test(service)) {
             return " of those that the quota of its queue allows";
         }
+        if (service.starts().waitAnywhere()) {
+            return " of those that it can use, on nodes that can run its program";
+        }
         return byKind.containsKey(service.spec().service())
                 ? " of those of the kinds that it declares"
                 : " of those with the memory that a replica needs";

@@ -28,6 +28,7 @@ enum Phase {
         void run(Scheduler scheduler, StepBuilder step) {
             new JobChanges(step, scheduler.settings()).dropLostGpus(true);
             new GroupChanges(step, scheduler.settings()).stopBroken();
+            new ProgramWaits(step).hold();
         }
     },
     /** Services that are no longer declared give up what they have. */

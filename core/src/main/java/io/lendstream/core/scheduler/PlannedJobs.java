@@ -92,6 +92,11 @@ final class PlannedJobs {
         Optional<String> changing = job.changing()
                 .map(decision -> "%s is being changed by decision %s"
                         .formatted(job.spec().job(), decision));
+        if (changing.isEmpty() && job.waitsForProgram()) {
+            return "%s gets no further GPU now, because its program could not be run: %s"
+                    .formatted(
+                            job.spec().job(), job.change().fault().orElseThrow().why());
+        }
         return changing.orElseGet(() ->
                 "%s was changed a short time ago, and no plan changes it for another %d s (scheduler.min-hold is %d s)"
                         .formatted(

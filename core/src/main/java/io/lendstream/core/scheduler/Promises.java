@@ -238,7 +238,7 @@ final class Promises {
 
     private static boolean wants(JobState job, GpuId unit) {
         return !job.isOver()
-                && !job.awaitsAdoption()
+                && !job.isHeldBack()
                 && job.target().contains(unit)
                 && job.target().size() >= job.spec().scaling().least();
     }

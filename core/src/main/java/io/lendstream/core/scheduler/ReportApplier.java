@@ -51,6 +51,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory, SchedulerS
             notRecut(report);
         }
         starts.learn(report, before);
+        new ProgramWaits(builder).take(report);
         report.tenant().flatMap(Tenant::jobId).ifPresent(job -> settle(report, job));
     }
 
@@ -314,11 +315,12 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory, SchedulerS
             new AdoptionFailure(builder).undo(gpu, binding.get());
             return;
         }
-        int failures = gpu.failedBinds() + (isFaultOfCommand(binding.get()) ? 0 : 1);
+        boolean counts = !report.programFault() && !isFaultOfCommand(binding.get());
+        int failures = gpu.failedBinds() + (counts ? 1 : 0);
         builder.put(builder.gpu(gpu.gpuId()).withFailedBinds(failures));
         builder.own(
                 gpu.gpuId(),
-                failures >= 2
+                counts && failures >= 2
                         ? inventory.rules().quarantine("could not be bound twice in a row: " + report.reason())
                         : inventory.afterTenant(gpu));
     }

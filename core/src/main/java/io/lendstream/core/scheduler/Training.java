@@ -126,12 +126,12 @@ final class Training {
         builder.nextPlanAt(nextTime(policy, settings, end.minusMillis(1)));
     }
 
-    /** Jobs that were changed too short a time ago to be changed again by a plan. */
+    /** Jobs that were changed too short a time ago to be changed again by a plan, or whose program could not be run. */
     private Set<JobId> justChanged() {
         Instant since = builder.now().minus(settings.changeLimits().minHold());
         Set<JobId> changed = new HashSet<>();
         for (JobState job : builder.entities().holdingJobs()) {
-            if (job.usage().attainedUpTo().isAfter(since)) {
+            if (job.usage().attainedUpTo().isAfter(since) || job.waitsForProgram()) {
                 changed.add(job.spec().job());
             }
         }

@@ -17,6 +17,7 @@ import java.util.function.Predicate;
  * @param silent services, by the time at which their demand becomes unknown without new records
  * @param shaped services that declare shapes
  * @param removed services that are no longer declared and still have units; they are not silent
+ * @param faulty services whose program some node could not run, by the end of the first wait
  * @param hosts the facts about nodes whose CPU or host memory is known
  * @param kept the ledger of queues; none after any change, until a step has made it again
  */
@@ -28,12 +29,14 @@ public record ClusterIndex(
         PersistentMap<DueKey<ServiceId>, ServiceId> silent,
         PersistentMap<ServiceId, ServiceId> shaped,
         PersistentMap<ServiceId, ServiceId> removed,
+        PersistentMap<DueKey<ServiceId>, ServiceId> faulty,
         PersistentMap<NodeId, NodeFacts> hosts,
         Cached kept) {
     private static final ClusterIndex EMPTY = new ClusterIndex(
             GpuIndex.EMPTY,
             JobIndex.EMPTY,
             TrainingCapacity.EMPTY,
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -73,6 +76,7 @@ public record ClusterIndex(
                 silent,
                 shaped,
                 removed,
+                faulty,
                 hosts,
                 Cached.NOTHING);
     }
@@ -87,6 +91,7 @@ public record ClusterIndex(
                 silent,
                 shaped,
                 removed,
+                faulty,
                 hosts,
                 Cached.NOTHING);
     }
@@ -101,6 +106,7 @@ public record ClusterIndex(
                 silent,
                 shaped,
                 removed,
+                faulty,
                 hosts(before, after),
                 Cached.NOTHING);
     }
@@ -115,13 +121,14 @@ public record ClusterIndex(
                 moved(silent, before.flatMap(ClusterIndex::unknown), after.flatMap(ClusterIndex::unknown)),
                 with(shaped, before, after, service -> service.spec().hasGroups()),
                 with(removed, before, after, service -> service.spec().removed()),
+                moved(faulty, before.flatMap(ClusterIndex::waitsUntil), after.flatMap(ClusterIndex::waitsUntil)),
                 hosts,
                 Cached.NOTHING);
     }
 
     /** With another ledger. */
     ClusterIndex keeping(Cached next) {
-        return new ClusterIndex(gpus, jobs, trainingCapacity, heard, silent, shaped, removed, hosts, next);
+        return new ClusterIndex(gpus, jobs, trainingCapacity, heard, silent, shaped, removed, faulty, hosts, next);
     }
 
     /** A set of services, of which one has changed. */
@@ -167,6 +174,10 @@ public record ClusterIndex(
 
     private static Optional<DueKey<NodeId>> lastSample(NodeState node) {
         return node.lastSampleAt().map(at -> new DueKey<>(at, node.node().nodeId()));
+    }
+
+    private static Optional<DueKey<ServiceId>> waitsUntil(ServiceState service) {
+        return service.starts().firstEnd().map(at -> new DueKey<>(at, service.spec().service()));
     }
 
     private static Optional<DueKey<ServiceId>> unknown(ServiceState service) {

@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * The jobs of a state in the orders in which a step looks for them.
  *
- * @param open jobs that are not over and not refused, in the order in which it is their turn
+ * @param open jobs that are not over, not refused and not held back, in the order in which it is their turn
  * @param waiting those of them that hold no GPUs
  * @param refused jobs that are not over and refused
  * @param holding jobs that are not over and hold GPUs, or are about to
@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param past jobs that are over and hold nothing, by when they last spoke
  * @param shaped jobs that are not over and not refused, and may not have each number of GPUs anywhere
  * @param paused jobs that are paused in host memory, also those that are over
+ * @param faulty jobs whose program could not be run, by the end of their wait
  */
 public record JobIndex(
         PersistentMap<QueueKey, JobId> open,
@@ -27,8 +28,10 @@ public record JobIndex(
         PersistentMap<JobId, JobState> unsettled,
         PersistentMap<DueKey<JobId>, JobId> past,
         PersistentMap<JobId, JobState> shaped,
-        PersistentMap<JobId, JobState> paused) {
+        PersistentMap<JobId, JobState> paused,
+        PersistentMap<DueKey<JobId>, JobId> faulty) {
     static final JobIndex EMPTY = new JobIndex(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -54,7 +57,9 @@ public record JobIndex(
                 ClusterIndex.moved(
                         shaped, before.flatMap(JobIndex::isShaped), after.flatMap(JobIndex::isShaped), after),
                 ClusterIndex.moved(
-                        paused, before.flatMap(JobIndex::isPaused), after.flatMap(JobIndex::isPaused), after));
+                        paused, before.flatMap(JobIndex::isPaused), after.flatMap(JobIndex::isPaused), after),
+                ClusterIndex.moved(
+                        faulty, before.flatMap(JobIndex::waitsUntil), after.flatMap(JobIndex::waitsUntil)));
     }
 
     /** Only the key counts: nothing changes while it stays. */
@@ -67,7 +72,7 @@ public record JobIndex(
     }
 
     private static Optional<QueueKey> turn(JobState job) {
-        return job.isOver() || job.isRefused() || job.awaitsAdoption()
+        return job.isOver() || job.isRefused() || job.isHeldBack()
                 ? Optional.empty()
                 : Optional.of(QueueKey.of(job));
     }
@@ -95,7 +100,7 @@ public record JobIndex(
     private static Optional<JobId> isUnsettled(JobState job) {
         boolean unsettled = job.isOver()
                 ? job.gpus() > 0 || (job.paused().isPresent() && job.changing().isEmpty())
-                : !job.awaitsAdoption()
+                : !job.isHeldBack()
                         && job.changing().isEmpty()
                         && !job.target().equals(job.allocation().gpus());
         return unsettled ? Optional.of(job.spec().job()) : Optional.empty();
@@ -104,7 +109,7 @@ public record JobIndex(
     private static Optional<JobId> isShaped(JobState job) {
         return job.isOver()
                         || job.isRefused()
-                        || job.awaitsAdoption()
+                        || job.isHeldBack()
                         || job.spec().shape().isAny()
                 ? Optional.empty()
                 : Optional.of(job.spec().job());
@@ -112,6 +117,12 @@ public record JobIndex(
 
     private static Optional<JobId> isPaused(JobState job) {
         return job.paused().map(at -> job.spec().job());
+    }
+
+    private static Optional<DueKey<JobId>> waitsUntil(JobState job) {
+        return job.isOver() || !job.waitsForProgram()
+                ? Optional.empty()
+                : job.change().fault().map(fault -> due(fault.until(), job));
     }
 
     private static Optional<DueKey<JobId>> lastWord(JobState job) {

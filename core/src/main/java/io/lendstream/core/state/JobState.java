@@ -72,7 +72,7 @@ public record JobState(
                 JobWork.NONE,
                 LearnedTraits.declared(spec),
                 new JobGrant(Allocation.suspended(Mechanism.RESTART), Optional.empty(), List.of()),
-                new LastChange(Optional.empty(), 0, spec.submittedAt()),
+                LastChange.none(spec.submittedAt()),
                 JobUsage.none(spec.submittedAt()),
                 Optional.empty(),
                 Optional.empty(),
@@ -148,6 +148,21 @@ public record JobState(
         return spec.adopt().isPresent() && usage.startedAt().isEmpty();
     }
 
+    /** Whether no plan starts it: it runs already and is not taken over yet, or its program could not be run. */
+    public boolean isHeldBack() {
+        return awaitsAdoption() || (gpus() == 0 && waitsForProgram());
+    }
+
+    /** Whether its program could not be run a short time ago, so that it gets no further GPUs now. */
+    public boolean waitsForProgram() {
+        return change.fault().filter(ProgramFault::waits).isPresent();
+    }
+
+    /** The same with another fault of its program, or none. */
+    public JobState with(Optional<ProgramFault> fault) {
+        return with(grant, change.with(fault), usage);
+    }
+
     /** The same after it could not be taken over: as if that had never been tried. */
     public JobState notAdopted() {
         return with(
@@ -220,7 +235,7 @@ public record JobState(
         boolean others = !next.gpus().equals(allocation().gpus());
         return with(
                 grant.holding(next, share),
-                new LastChange(Optional.of(decision), changing().isPresent() ? change.changedFrom() : gpus(), deadline),
+                change.next(decision, gpus(), deadline),
                 next.gpus().isEmpty() ? counted : counted.given(now, others));
     }
 
@@ -229,10 +244,7 @@ public record JobState(
         if (actuators.isEmpty()) {
             return this;
         }
-        return with(
-                grant,
-                new LastChange(change.changing(), change.changedFrom(), change.changeDeadline(), actuators),
-                usage);
+        return with(grant, change.awaiting(actuators), usage);
     }
 
     /** The same after an actuator has done its part of the last change. */
@@ -275,7 +287,7 @@ public record JobState(
 
     /**
      * With a new description by its owner. Measurements are kept unless the owner's declaration changes. Another
-     * description needs another answer. A refused job stays refused until then.
+     * description needs another answer. A refused job stays refused until then. A fault of its program is forgotten.
      */
     public JobState described(TrainingJob next, long event) {
         LearnedTraits traits = learned.redeclared(spec, next);
@@ -284,7 +296,7 @@ public record JobState(
                 work,
                 traits,
                 next.adopt().isPresent() && usage.startedAt().isEmpty() ? grant.aiming(List.of()) : grant,
-                change,
+                next.equals(spec) ? change : change.with(Optional.empty()),
                 usage,
                 lastProgressAt,
                 standing,

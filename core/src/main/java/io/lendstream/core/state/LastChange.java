@@ -12,25 +12,46 @@ import java.util.Optional;
  * @param changedFrom GPUs that it trained on before that
  * @param changeDeadline until when {@code changing} has to be in force; nothing waits for it after that
  * @param awaited the actuators that have still to do their part, where several take part
+ * @param fault the failed start of its program, if it has not been in force or declared since
  */
-public record LastChange(Optional<DecisionId> changing, int changedFrom, Instant changeDeadline, List<String> awaited) {
+public record LastChange(
+        Optional<DecisionId> changing,
+        int changedFrom,
+        Instant changeDeadline,
+        List<String> awaited,
+        Optional<ProgramFault> fault) {
     public LastChange {
         awaited = List.copyOf(awaited);
     }
 
-    /** A change that the first report of success settles. */
-    LastChange(Optional<DecisionId> changing, int changedFrom, Instant changeDeadline) {
-        this(changing, changedFrom, changeDeadline, List.of());
+    /** The change of a job that has had none. */
+    static LastChange none(Instant submittedAt) {
+        return new LastChange(Optional.empty(), 0, submittedAt, List.of(), Optional.empty());
+    }
+
+    /** A next change, which the first report of success settles. */
+    LastChange next(DecisionId decision, int gpus, Instant deadline) {
+        return new LastChange(
+                Optional.of(decision), changing.isPresent() ? changedFrom : gpus, deadline, List.of(), fault);
+    }
+
+    /** The same where some actuators together carry it out. */
+    LastChange awaiting(List<String> actuators) {
+        return new LastChange(changing, changedFrom, changeDeadline, actuators, fault);
     }
 
     LastChange settled() {
-        return new LastChange(Optional.empty(), changedFrom, changeDeadline);
+        return new LastChange(Optional.empty(), changedFrom, changeDeadline, List.of(), fault);
+    }
+
+    LastChange with(Optional<ProgramFault> next) {
+        return new LastChange(changing, changedFrom, changeDeadline, awaited, next);
     }
 
     /** The same without an actuator that has done its part. */
     LastChange doneBy(String actuator) {
         List<String> others =
                 awaited.stream().filter(name -> !name.equals(actuator)).toList();
-        return new LastChange(changing, changedFrom, changeDeadline, others);
+        return awaiting(others);
     }
 }

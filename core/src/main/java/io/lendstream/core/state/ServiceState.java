@@ -7,6 +7,7 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.KindId;
 import io.lendstream.core.persistent.Derived;
+import io.lendstream.core.persistent.Flat;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -26,7 +27,7 @@ import java.util.TreeMap;
  * @param forecastEvent the event that brought {@code forecast}; 0 before the first
  * @param batches the learned batch times of its servers; empty until a server reports batches
  * @param otherBatches the same on other kinds of GPU, if it runs on several; by their model
- * @param startUps how long its replicas took to start; empty unless that is learned
+ * @param starts what is known of the starts of its replicas
  * @param feedback replicas beyond its load, because it missed its SLO; empty while it meets it
  * @param demand the total of its sources
  * @param timed its spec with measured start-up times instead of declared ones
@@ -39,7 +40,7 @@ public record ServiceState(
         long forecastEvent,
         Optional<ServiceBatches> batches,
         List<ServiceBatches> otherBatches,
-        List<StartUp> startUps,
+        @Flat ReplicaStarts starts,
         Optional<SloFeedback> feedback,
         @Derived Demand demand,
         @Derived InferenceService timed) {
@@ -53,7 +54,6 @@ public record ServiceState(
         sources = Collections.unmodifiableSortedMap(new TreeMap<>(sources));
         peaks = List.copyOf(peaks);
         otherBatches = List.copyOf(otherBatches);
-        startUps = List.copyOf(startUps);
     }
 
     /** A state whose demand is summed up from its sources. */
@@ -65,7 +65,7 @@ public record ServiceState(
             long forecastEvent,
             Optional<ServiceBatches> batches,
             List<ServiceBatches> otherBatches,
-            List<StartUp> startUps,
+            ReplicaStarts starts,
             Optional<SloFeedback> feedback) {
         this(
                 spec,
@@ -75,10 +75,10 @@ public record ServiceState(
                 forecastEvent,
                 batches,
                 otherBatches,
-                startUps,
+                starts,
                 feedback,
                 Demand.of(sources),
-                StartUps.timed(spec, startUps));
+                StartUps.timed(spec, starts.startUps()));
     }
 
     /** The state of a service whose servers report batches of one kind of GPU only, if any. */
@@ -89,7 +89,7 @@ public record ServiceState(
             Optional<DemandForecast> forecast,
             long forecastEvent,
             Optional<ServiceBatches> batches) {
-        this(spec, sources, peaks, forecast, forecastEvent, batches, List.of(), List.of(), Optional.empty());
+        this(spec, sources, peaks, forecast, forecastEvent, batches, List.of(), ReplicaStarts.NONE, Optional.empty());
     }
 
     /**
@@ -144,15 +144,13 @@ public record ServiceState(
 
     /**
      * With a new description by its owner. Measured start-up times are dropped if it declares others, or other shapes,
-     * kinds or models; so are replicas for a missed SLO if it declares another capacity.
+     * kinds or models; so are replicas for a missed SLO if it declares another capacity. Faults of its program are
+     * forgotten with any new declaration.
      */
     public ServiceState describedBy(InferenceService next) {
-        boolean startsAlike = next.warmUp().equals(spec.warmUp())
-                && next.hardware().equals(spec.hardware())
-                && next.models().equals(spec.models());
         boolean hasSameCapacity = next.replicaCapacityPerSecond() == spec.replicaCapacityPerSecond()
                 && next.hardware().equals(spec.hardware());
-        List<StartUp> kept = startsAlike ? startUps : List.of();
+        ReplicaStarts kept = starts.redeclared(spec, next);
         return new ServiceState(
                 next,
                 sources,
@@ -164,7 +162,7 @@ public record ServiceState(
                 kept,
                 hasSameCapacity ? feedback : Optional.empty(),
                 demand,
-                StartUps.timed(next, kept));
+                StartUps.timed(next, kept.startUps()));
     }
 
     /**
@@ -175,19 +173,21 @@ public record ServiceState(
      * @param took from the decision to the replica that was ready
      */
     public ServiceState started(Optional<String> shape, Optional<KindId> kind, boolean cached, Duration took) {
-        List<StartUp> next = StartUps.with(startUps, shape, StartUps.counted(spec, shape, kind), cached, took);
+        ReplicaStarts next =
+                starts.with(StartUps.with(startUps(), shape, StartUps.counted(spec, shape, kind), cached, took));
         return new ServiceState(
-                spec,
-                sources,
-                peaks,
-                forecast,
-                forecastEvent,
-                batches,
-                otherBatches,
-                next,
-                feedback,
-                demand,
-                StartUps.timed(spec, next));
+                spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, next, feedback);
+    }
+
+    /** How long its replicas took to start; empty unless that is learned. */
+    public List<StartUp> startUps() {
+        return starts.startUps();
+    }
+
+    /** With other starts of its replicas, which took as long. */
+    public ServiceState with(ReplicaStarts next) {
+        return new ServiceState(
+                spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, next, feedback, demand, timed);
     }
 
     /** The longest start from nothing, on any kind and in any shape, by the times that are measured. */
@@ -197,7 +197,7 @@ public record ServiceState(
 
     /** What is measured of starts of a shape on a kind. */
     public StartUp startUp(Optional<String> shape, Optional<KindId> kind, boolean cached) {
-        return StartUps.find(startUps, shape, StartUps.counted(spec, shape, kind), cached);
+        return StartUps.find(startUps(), shape, StartUps.counted(spec, shape, kind), cached);
     }
 
     /**
@@ -238,7 +238,7 @@ public record ServiceState(
                 otherBatches.isEmpty()
                         ? otherBatches
                         : otherBatches.stream().map(known -> known.heard(rate)).toList(),
-                startUps,
+                starts,
                 feedback,
                 now,
                 timed);
@@ -253,7 +253,7 @@ public record ServiceState(
                 event,
                 batches,
                 otherBatches,
-                startUps,
+                starts,
                 feedback,
                 demand,
                 timed);
@@ -261,13 +261,13 @@ public record ServiceState(
 
     /** The same with other rates of its sources. */
     public ServiceState with(Map<String, SourceRate> other) {
-        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches, otherBatches, startUps, feedback);
+        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches, otherBatches, starts, feedback);
     }
 
     /** With other replicas beyond its load. */
     public ServiceState with(Optional<SloFeedback> next) {
         return new ServiceState(
-                spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, startUps, next, demand, timed);
+                spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, starts, next, demand, timed);
     }
 
     /** With newly learned batch times, which replace those of the same kind of GPU, else the first ones. */
@@ -298,7 +298,7 @@ public record ServiceState(
 
     private ServiceState batching(Optional<ServiceBatches> first, List<ServiceBatches> others) {
         return new ServiceState(
-                spec, sources, peaks, forecast, forecastEvent, first, others, startUps, feedback, demand, timed);
+                spec, sources, peaks, forecast, forecastEvent, first, others, starts, feedback, demand, timed);
     }
 
     /** The batch times on a kind of GPU, by its model. */

@@ -375,6 +375,37 @@ class DrivenActuationTest {
         }
     }
 
+    /** What has started in part is killed first, which an actuator may do after a restart. */
+    @Test
+    void aFailureOfAProgramIsReportedAsSuch() {
+        DecisionId decision = take(0, resize(A));
+        done(1, new DriverEvent.Failed(JOB, decision, "its program is missing", true));
+        actuation = RandomDecisions.restarted(actuation, ScriptedDriver.ABLE);
+        actuation.resume(at(2), false);
+
+        List<ActuationReport> reports = actuation.done(new DriverEvent.Stopped(JOB, List.of(A), true, ""), at(3));
+
+        assertThat(reports).singleElement().satisfies(report -> {
+            assertThat(report.outcome()).isEqualTo(Outcome.FAILED);
+            assertThat(report.reason()).contains("its program is missing");
+            assertThat(report.programFault()).isTrue();
+        });
+    }
+
+    @Test
+    void aReplicaThatStopsForItsProgramBeforeOrAfterItSeemedToRunIsReportedSo() {
+        take(0, new Action.Serve(CHAT.service(), List.of(A, B), false));
+        done(1, new DriverEvent.Started(CHAT, List.of(B)));
+
+        List<ActuationReport> reports = actuation.done(
+                new DriverEvent.Stopped(CHAT, List.of(A, B), false, "its program is missing").ofProgram(true), at(2));
+
+        assertThat(reports)
+                .extracting(ActuationReport::outcome)
+                .containsExactlyInAnyOrder(Outcome.FAILED, Outcome.RELEASED);
+        assertThat(reports).allMatch(ActuationReport::programFault);
+    }
+
     @Test
     void whatNoDriverCanDoIsRefusedAsAWhole() {
         actuation = RandomDecisions.actuation(ScriptedDriver.UNABLE);

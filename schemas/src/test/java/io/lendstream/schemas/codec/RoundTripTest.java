@@ -30,6 +30,7 @@ import io.lendstream.core.state.Admission;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.PausedAt;
+import io.lendstream.core.state.ProgramFault;
 import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
@@ -384,6 +385,20 @@ final class RoundTripTest {
         JobState read = mapper.decode(mapper.encode(job.answered(answer)));
 
         assertThat(read.admission()).contains(answer);
+    }
+
+    @Test
+    void theWaitForAProgramIsKeptInTheStateOfAJobAndOldStatesHaveNone() throws IOException {
+        JobState job = JobState.of(Scenario.of("deepboot").jobRecord("a", 4, true), 7);
+        JobState waits = job.with(Optional.of(ProgramFault.after(
+                Optional.empty(), new NodeId("n1"), "its program /opt/a does not exist", Scenario.START)));
+        RecordMapper<JobState> mapper = RecordMapper.of(JobState.class, SchemaDerivation.of(JobState.class));
+        Schema now = mapper.schema();
+        Schema before = without(now, "fault");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(mapper.encode(waits), before));
+
+        assertThat(mapper.decode(mapper.encode(waits))).isEqualTo(waits);
+        assertThat(mapper.decode(AvroBytes.read(old, before, now))).isEqualTo(job);
     }
 
     private static Schema without(Schema schema, String... fields) {

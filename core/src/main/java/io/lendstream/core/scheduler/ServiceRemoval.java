@@ -16,7 +16,7 @@ import java.util.Set;
 
 /**
  * Ends services that are no longer declared. Such a service has no demand, floor or selector. Its replicas are drained
- * and stopped, those that start once they are up. When it holds no unit any more, it is forgotten.
+ * and stopped, those that start once they are up. A level of trust that names it names none. When it holds no unit any more, it is forgotten.
  *
  * @see <a href="https://kubernetes.io/docs/concepts/architecture/garbage-collection/">Kubernetes, deletion</a>
  */
@@ -27,6 +27,7 @@ record ServiceRemoval(StepBuilder builder) {
         builder.put(ServiceState.of(removed));
         builder.slices().ifPresent(plan -> builder.slices(plan.without(name)));
         builder.promises().keepOnly(name, Set.of());
+        builder.mode().trust().ifPresent(trust -> builder.mode(builder.mode().with(trust.without(name))));
         if (known.spec().queue().isPresent()) {
             builder.invalidatePlan(); // its floor was a part of its queue's quota
         }

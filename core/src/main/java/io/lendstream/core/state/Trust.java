@@ -50,6 +50,13 @@ public record Trust(
         return new Trust(next, named.or(() -> service), at, who, lateReclaims, lastLateAt, loweredAt, List.of());
     }
 
+    /** After a service was deleted: if the level names it, it names none. */
+    public Trust without(ServiceId deleted) {
+        return service.filter(deleted::equals).isEmpty()
+                ? this
+                : new Trust(level, Optional.empty(), since, by, lateReclaims, lastLateAt, loweredAt, misses);
+    }
+
     /** A lower level, by the scheduler itself. */
     public Trust loweredTo(TrustLevel next, Instant at) {
         return new Trust(next, service, at, "the scheduler", lateReclaims, lastLateAt, Optional.of(at), List.of());

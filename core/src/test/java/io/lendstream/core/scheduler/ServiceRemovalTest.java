@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.KindQuota;
+import io.lendstream.core.event.TrustLevel;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.QueueId;
@@ -51,6 +52,22 @@ class ServiceRemovalTest {
         assertThat(story.count("free")).isEqualTo(4);
         assertThat(isKnown("chat")).isFalse();
         assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    /** A service of the same name that comes later is another one. */
+    @Test
+    void theLevelOfTrustForgetsADeletedService() {
+        chat();
+        story.service("search", 0).trust(TrustLevel.ONE_SERVICE, true, "chat");
+        remove("search");
+        assertThat(story.state().mode().trust().orElseThrow().service()).contains(new ServiceId("chat"));
+
+        remove("chat");
+
+        assertThat(story.state().mode().level()).isEqualTo(TrustLevel.ONE_SERVICE);
+        assertThat(story.state().mode().trust().orElseThrow().service()).isEmpty();
+        story.settled().service("chat", 0);
+        assertThat(story.state().mode().trust().orElseThrow().inWords()).isEqualTo("one (no service named)");
     }
 
     @Test

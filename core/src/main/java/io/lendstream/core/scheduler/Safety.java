@@ -42,6 +42,11 @@ record Safety(SchedulerSettings settings) {
             Duration bound = service.patience();
             if (silence.compareTo(bound) > 0 && !service.spec().removed()) {
                 boolean isCapped = bound.compareTo(windows(service.window())) < 0;
+                if (service.lastRateAt().isEmpty()) {
+                    return Optional.of(
+                            "no request rate of %s has arrived yet; let an agent or a gateway report its rates"
+                                    .formatted(service.spec().service()));
+                }
                 return Optional.of("the request rates of %s are %d s old (limit: %d s%s)"
                         .formatted(
                                 service.spec().service(),
@@ -67,10 +72,14 @@ record Safety(SchedulerSettings settings) {
         }
         for (ServiceState service : builder.services().values()) {
             if (service.unknownAt().isBefore(builder.now()) && !service.spec().removed()) {
-                return Optional.of("the demand of %s is unknown (no request rates for %d s)"
+                return Optional.of("the demand of %s is unknown (%s)"
                         .formatted(
                                 service.spec().service(),
-                                silence(service, builder.now()).toSeconds()));
+                                service.lastRateAt().isEmpty()
+                                        ? "no request rate has arrived yet"
+                                        : "no request rates for %d s"
+                                                .formatted(silence(service, builder.now())
+                                                        .toSeconds())));
             }
         }
         return Optional.empty();

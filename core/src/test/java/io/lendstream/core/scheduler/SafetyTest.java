@@ -36,12 +36,14 @@ class SafetyTest {
     }
 
     @Test
-    void aServiceOfWhichNoRateCameIsSilentSinceItWasDescribed() {
+    void aServiceOfWhichNoRateCameIsSilentSinceItWasDescribedButItsRatesHaveNoAge() {
         moment.service("chat", 1);
 
         assertThat(againstTrust(ofSeconds(45))).isEmpty();
         assertThat(againstTrust(ofSeconds(50)))
-                .contains("the request rates of chat are 50 s old (limit: 45 s, 3 windows of 15 s)");
+                .contains("no request rate of chat has arrived yet; let an agent or a gateway report its rates");
+        assertThat(SAFETY.againstKeepingLoans(moment.after(ofSeconds(61))))
+                .contains("the demand of chat is unknown (no request rate has arrived yet)");
     }
 
     @Test
@@ -228,11 +230,12 @@ class SafetyTest {
                         new SafetyRule(
                                 "the request rates of all services are fresh and lending is not stopped",
                                 "new loans",
-                                Optional.of("the request rates of chat are 70 s old (limit: 45 s, 3 windows of 15 s)")),
+                                Optional.of("no request rate of chat has arrived yet; let an agent or a gateway report"
+                                        + " its rates")),
                         new SafetyRule(
                                 "the demand of all services is known, and loans are not ordered back",
                                 "keeping loans",
-                                Optional.of("the demand of chat is unknown (no request rates for 70 s)")),
+                                Optional.of("the demand of chat is unknown (no request rate has arrived yet)")),
                         new SafetyRule(
                                 "the domain is not frozen",
                                 "changes of jobs, except reclaims for inference",

@@ -69,9 +69,9 @@ final class AdoptedJobs {
     private void start(JobId id, Order.Place place) {
         jobs.place(id, place);
         boolean isLost = !place.adopted().isEmpty() && !place.units().isEmpty() && !jobs.isRunning(id);
-        Optional<String> problem = isLost ? jobs.startProblem(id, place) : Optional.empty();
-        problem.ifPresent(
-                why -> driverListener.tell(new DriverEvent.Stopped(place.tenant(), place.units(), false, why)));
+        Optional<Programs.ProgramException> problem = isLost ? jobs.startProblem(id, place) : Optional.empty();
+        problem.ifPresent(why -> driverListener.tell(
+                new DriverEvent.Stopped(place.tenant(), place.units(), false, String.valueOf(why.getMessage()))));
     }
 
     private void takeOver(JobId id, List<Adopted> found, Order.Place place) {
@@ -114,13 +114,14 @@ final class AdoptedJobs {
             driverListener.tell(new DriverEvent.Started(place.tenant(), there.units()));
             driverListener.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
         } else {
-            Optional<String> problem = place.units().isEmpty() ? Optional.empty() : jobs.startProblem(id, place);
+            Optional<Programs.ProgramException> problem =
+                    place.units().isEmpty() ? Optional.empty() : jobs.startProblem(id, place);
             if (problem.isPresent()) {
-                driverListener.tell(new DriverEvent.Failed(
-                        place.tenant(),
-                        place.decision(),
-                        "%s runs on as it is, because it could not be started again: %s"
-                                .formatted(there.process(), problem.get())));
+                driverListener.tell(problem.get()
+                        .failed(
+                                place,
+                                "%s runs on as it is, because it could not be started again: %s"
+                                        .formatted(there.process(), problem.get().getMessage())));
                 return;
             }
             latest.put(id, place);

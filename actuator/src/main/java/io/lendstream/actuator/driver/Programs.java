@@ -75,8 +75,12 @@ public final class Programs {
 
         /** The event that an order fails for this reason. */
         DriverEvent.Failed failed(Order.Place place) {
-            return new DriverEvent.Failed(
-                    place.tenant(), place.decision(), String.valueOf(getMessage()), ofProgram);
+            return failed(place, String.valueOf(getMessage()));
+        }
+
+        /** The same in other words. */
+        DriverEvent.Failed failed(Order.Place place, String words) {
+            return new DriverEvent.Failed(place.tenant(), place.decision(), words, ofProgram);
         }
     }
 

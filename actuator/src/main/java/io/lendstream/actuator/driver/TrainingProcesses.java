@@ -44,6 +44,7 @@ final class TrainingProcesses implements AutoCloseable {
 
     private final Programs programs;
     private final ClusterLookup surroundings;
+    private final CleanEnvironment environment;
     private final Worlds worlds;
     private final DriverListener driverListener;
     private final InstantSource clock;
@@ -85,6 +86,7 @@ final class TrainingProcesses implements AutoCloseable {
             Executor later) {
         this.programs = programs;
         this.surroundings = worlds.surroundings();
+        this.environment = environment;
         this.worlds = worlds;
         this.kinds = new JobKinds(surroundings);
         this.driverListener = driverListener;
@@ -228,15 +230,14 @@ final class TrainingProcesses implements AutoCloseable {
     }
 
     /** Why a job could not be started on the units of an order; empty if it could. */
-    Optional<String> startProblem(JobId id, Order.Place place) {
+    Optional<Programs.ProgramException> startProblem(JobId id, Order.Place place) {
         try {
             DeviceSlots.of(place.units(), surroundings);
             batching(place);
             worlds.of(place);
-            program(id, place);
-            return JobHost.complaint(id);
+            return JobHost.complaint(id, program(id, place), environment).map(Programs.ProgramException::new);
         } catch (Programs.ProgramException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
+            return Optional.of(e);
         }
     }
 

@@ -68,9 +68,13 @@ public final class JobHost implements AutoCloseable {
         return WorkerServer.complaint(HostDirectory.socket(directory));
     }
 
-    /** Why no process can be started for a job of this name, with the way out; empty without a problem. */
-    public static Optional<String> complaint(JobId id) {
-        return JobHome.complaint(id);
+    /** Why no process of a program can be started for a job, with the way out; empty without a problem. */
+    public static Optional<String> complaint(JobId id, JobProgram program, CleanEnvironment environment) {
+        Optional<String> path = Optional.ofNullable(program.environment().get("PATH"))
+                .or(() -> Optional.ofNullable(environment.variables().get("PATH")));
+        List<String> command = program.mode() == JobProgram.Mode.TORCHRUN ? program.launcher() : program.command();
+        return JobHome.complaint(id)
+                .or(() -> ProgramCheck.complaint(command, Path.of(program.directory()), path));
     }
 
     /**

@@ -152,6 +152,18 @@ class AdoptedJobsTest extends AdoptionFixture {
         assertThat(strangers.running()).isEmpty();
     }
 
+    /** Nothing that runs is ended only to start what cannot be started. */
+    @Test
+    void aProgramWhoseFileIsMissingIsNotStartedInPlaceOfTheProcess() throws Exception {
+        program("jobs/train.json", "{\"mode\": \"restart\", \"command\": [\"/no/such/train\"]}");
+        Adopted adopted = takenOver(stranger(CHECKPOINTS), "GPU-a", "GPU-b");
+
+        driver.take(place(2, Orders.JOB, Orders.gpus("GPU-a"), Orders.gpus("GPU-b"), adopted));
+
+        assertThat(failure()).contains("runs on as it is", "its program /no/such/train does not exist");
+        stays(() -> assertThat(strangers.running()).hasSize(2));
+    }
+
     @Test
     void withoutAProgramAChangeFailsBeforeAnythingIsStoppedButTheJobCanBeGivenUp() throws Exception {
         Adopted adopted = takenOver(stranger(CHECKPOINTS), "GPU-a", "GPU-b");

@@ -116,12 +116,24 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         }
         Optional<String> hindrance = against(node);
         for (Findings.Seen seen : findings.seen()) {
+            if (!byUser.containsKey(seen.what().user()) && isTakenOver(node, findings, seen.what())) {
+                continue;
+            }
             AdoptionClaim claim = claim(seen, byUser.getOrDefault(seen.what().user(), List.of()));
             claims.add(hindrance
                     .filter(any -> claim.isClear())
                     .map(claim::hindered)
                     .orElse(claim));
         }
+    }
+
+    /** Whether the one that claims something got it after it was last found: the next report finds it no more. */
+    private boolean isTakenOver(NodeState node, Findings findings, FoundTenant found) {
+        return found.claimedBy().size() == 1
+                && unitsOn(node.node().nodeId()).stream()
+                        .anyMatch(unit -> unit.isHeldBy(found.claimedBy().get(0))
+                                && (unit.owner().isAdoption()
+                                        || !unit.since().isBefore(findings.at())));
     }
 
     /** Why nothing is taken over on a node now. */

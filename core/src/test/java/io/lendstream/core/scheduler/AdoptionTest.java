@@ -153,9 +153,11 @@ class AdoptionTest {
                         "job bert takes over what runs already on 2 GPUs and matches its selector: process/4711-99 on n (train.py)");
         assertThat(label(0)).isEqualTo("binding");
 
+        assertThat(obstacle()).as("what is taken over stays no foreign thing").isEmpty();
         report(Outcome.BOUND, decision, BERT);
         report(Outcome.APPLIED, decision, BERT);
         assertThat(label(0)).isEqualTo("training");
+        assertThat(obstacle()).as("until it is looked for again").isEmpty();
         found.clear();
         story.after(ofSeconds(1)).progress("bert", JobPhase.RUNNING).settled();
         for (int i = 0; i < 12; i++) {

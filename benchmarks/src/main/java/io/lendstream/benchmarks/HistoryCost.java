@@ -62,6 +62,8 @@ final class HistoryCost implements Bench {
     private static final double OWED_MILLIS = 100;
     private static final double DECIDED_MILLIS = 25;
     private static final double DEMANDED_MILLIS = 5;
+    /** The partitions of topics where they are several. */
+    private static final int PARTITIONS = 4;
     /** A transaction's marker in each partition that it wrote to: a batch with one control record. */
     private static final int MARKER_BYTES = 78;
 
@@ -83,6 +85,7 @@ final class HistoryCost implements Bench {
     @Override
     public BenchReport measure() {
         bounds.put("log_mb_per_day", 300.0);
+        bounds.put("log_apart_mb_per_day", 300.0);
         bounds.put("explain_s", 5.0);
         HistoryOfDomain domain = volumes();
         snapshots("1k", domain);
@@ -102,11 +105,12 @@ final class HistoryCost implements Bench {
     private HistoryOfDomain volumes() {
         Map<String, Long> bytesByKind = new TreeMap<>();
         List<Volume> logs = List.of(
-                new Volume("none", Compression.NONE),
-                new Volume("lz4", Compression.lz4().build()),
-                new Volume("zstd", Compression.zstd().build()));
-        Volume decisions = new Volume("none", Compression.NONE);
-        Volume reasons = new Volume("lz4", Compression.lz4().build());
+                new Volume("none", Compression.NONE, false),
+                new Volume("lz4", Compression.lz4().build(), false),
+                new Volume("zstd", Compression.zstd().build(), false),
+                new Volume("apart", Compression.lz4().build(), true));
+        Volume decisions = new Volume("none", Compression.NONE, false);
+        Volume reasons = new Volume("lz4", Compression.lz4().build(), false);
         List<Logged> second = new ArrayList<>();
         long[] events = {0};
         boolean[] isMeasured = {false};
@@ -153,7 +157,24 @@ final class HistoryCost implements Bench {
     /** An event of the log with the step that it led to. */
     private record Logged(DomainEvent event, ByteBuffer value, Step step) {
         /** When a commit is due after it, as the scheduler's {@code CommitPace} has it; in milliseconds. */
-        double due(double now, double committed) {
+        double due(double now, double committed, boolean isApart) {
+            double due = due(now, committed);
+            return isApart && isAwaitedElsewhere() ? Math.min(due, now + OWED_MILLIS) : due;
+        }
+
+        /** A rate, or a sample that changes something, in another partition than that of the domain. */
+        private boolean isAwaitedElsewhere() {
+            Optional<String> key = event.event()
+                    .asRate()
+                    .map(rate -> rate.service().value())
+                    .or(() -> event.event()
+                            .asTelemetry()
+                            .map(sample -> sample.nodeId().value()));
+            return key.filter(name -> Math.floorMod(name.hashCode(), PARTITIONS) > 0)
+                    .isPresent();
+        }
+
+        private double due(double now, double committed) {
             if (!step.decisions().isEmpty()) {
                 double apart = event.event().asRate().isPresent() ? DEMANDED_MILLIS : DECIDED_MILLIS;
                 return Math.max(now, committed + apart);
@@ -165,6 +186,7 @@ final class HistoryCost implements Bench {
     private void put(List<Volume> logs) {
         logs.forEach(log -> metrics.put("log_mb_per_day_" + log.name, log.bytes() / MEGA / DAYS));
         metrics.put("log_mb_per_day", metrics.getOrDefault("log_mb_per_day_lz4", 0.0));
+        metrics.put("log_apart_mb_per_day", metrics.getOrDefault("log_mb_per_day_apart", 0.0));
     }
 
     private void put(String name, Volume volume) {
@@ -178,6 +200,7 @@ final class HistoryCost implements Bench {
 
         private final String name;
         private final Compression compression;
+        private final boolean isApart;
         private double millis;
         private double committed;
         private double due = INTERVAL_MILLIS;
@@ -185,9 +208,14 @@ final class HistoryCost implements Bench {
         private long records;
         private Optional<MemoryRecordsBuilder> open = Optional.empty();
 
-        Volume(String name, Compression compression) {
+        /**
+         * @param isApart whether nodes, services and jobs are in other partitions than their domain, all of one task's
+         *     thread: then rates are committed for the internal topic too
+         */
+        Volume(String name, Compression compression, boolean isApart) {
             this.name = name;
             this.compression = compression;
+            this.isApart = isApart;
         }
 
         /** The events of a second, which arrive evenly. A commit sends what lingers, so that the batch ends. */
@@ -197,7 +225,7 @@ final class HistoryCost implements Bench {
                 double now = millis + 1000.0 * i / second.size();
                 commitUntil(now);
                 add(TopicCatalogue.DOMAIN_EVENTS, each.event(), each.value().array());
-                due = Math.min(due, each.due(now, committed));
+                due = Math.min(due, each.due(now, committed, isApart));
                 commitUntil(now);
             }
             millis += 1000;

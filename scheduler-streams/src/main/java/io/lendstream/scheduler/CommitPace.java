@@ -17,9 +17,12 @@ final class CommitPace {
     private static final long USUAL_MILLIS = 25;
     /** Other records that are read by others wait in their transaction for so long. */
     private static final long OWED_MILLIS = 100;
+    /** Records for which nothing waits, such as samples that change nothing. */
+    private static final long ROUTINE_MILLIS = 1_000;
 
     private final ProcessorContext<?, ?> context;
     private final boolean isTransactional;
+    private final boolean isCommittedOften;
     private long last = Long.MIN_VALUE / 2;
     private long due = Long.MAX_VALUE;
     private boolean isWaitedFor;
@@ -30,6 +33,9 @@ final class CommitPace {
         this.context = context;
         this.isTransactional = StreamsConfig.EXACTLY_ONCE_V2.equals(
                 context.appConfigs().get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
+        this.isCommittedOften = context.appConfigs().get(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG)
+                        instanceof Number interval
+                && interval.longValue() <= ROUTINE_MILLIS;
     }
 
     /**
@@ -60,6 +66,16 @@ final class CommitPace {
     void owed() {
         if (isTransactional) {
             commitWithin(OWED_MILLIS);
+        }
+    }
+
+    /**
+     * Records that something was written that others read, but for which nothing waits. It goes with the regular commit
+     * of all tasks of the thread: commits of its own would divide the log into more batches, which compress less.
+     */
+    void owedWithoutHurry() {
+        if (isTransactional && !isCommittedOften) {
+            commitWithin(ROUTINE_MILLIS);
         }
     }
 

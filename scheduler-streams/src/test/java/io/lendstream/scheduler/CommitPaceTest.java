@@ -83,13 +83,36 @@ class CommitPaceTest {
         assertThat(waits()).isEmpty();
     }
 
+    /** The commit interval of the thread is for all tasks together, so that the log has fewer batches. */
+    @Test
+    void whatNothingWaitsForGoesWithTheCommitInterval() {
+        assertThat(withoutHurry(1_000)).isEmpty();
+        assertThat(withoutHurry(5_000)).as("longer than samples may take").containsExactly(ofMillis(1_000));
+    }
+
+    private static List<Duration> withoutHurry(long intervalMillis) {
+        Properties exactlyOnce = new Properties();
+        exactlyOnce.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        exactlyOnce.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, intervalMillis);
+        MockProcessorContext<byte[], byte[]> transactional = new MockProcessorContext<>(exactlyOnce);
+        transactional.setCurrentSystemTimeMs(1_000);
+        new CommitPace(transactional).owedWithoutHurry();
+
+        assertThat(transactional.committed()).isFalse();
+        return waits(transactional);
+    }
+
     private CommitPace at(long millis) {
         context.setCurrentSystemTimeMs(millis);
         return pace;
     }
 
     private List<Duration> waits() {
-        return context.scheduledPunctuators().stream()
+        return waits(context);
+    }
+
+    private static List<Duration> waits(MockProcessorContext<byte[], byte[]> of) {
+        return of.scheduledPunctuators().stream()
                 .map(MockProcessorContext.CapturedPunctuator::getInterval)
                 .toList();
     }

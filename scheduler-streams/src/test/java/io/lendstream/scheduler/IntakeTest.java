@@ -136,6 +136,19 @@ class IntakeTest {
                 .containsExactly(Duration.ofMillis(100));
     }
 
+    /** Samples of 1,000 GPUs would otherwise divide the log into ten batches a second, which compress badly. */
+    @Test
+    void samplesForOtherTasksThatSayNothingNewWaitForTheRegularCommit() {
+        int partition = (new DomainPartitioner(PARTITIONS).of("east".getBytes(UTF_8)) + 1) % PARTITIONS;
+        GenericRecord sample = Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample("east"));
+
+        processed(TopicCatalogue.GPU_TELEMETRY, sample, "node".getBytes(UTF_8), false, partition, 3, TimeMode.WALL);
+        assertThat(last.scheduledPunctuators()).as("of the first").hasSize(1);
+
+        processed(TopicCatalogue.GPU_TELEMETRY, sample, "node".getBytes(UTF_8), false, partition, 3, TimeMode.VIRTUAL);
+        assertThat(last.scheduledPunctuators()).as("an accelerated run waits for each").hasSize(3);
+    }
+
     private String way(String domain, int partition) {
         return passed(domain, partition).childName().orElseThrow();
     }
@@ -240,6 +253,18 @@ class IntakeTest {
 
     private List<CapturedForward<? extends byte[], ? extends RoutedRecord>> processed(
             Topic<?> kind, GenericRecord record, byte @Nullable [] key, boolean isTombstone, int partition) {
+        return processed(kind, record, key, isTombstone, partition, 1, TimeMode.WALL);
+    }
+
+    /** The same record so many times, with a commit after each. */
+    private List<CapturedForward<? extends byte[], ? extends RoutedRecord>> processed(
+            Topic<?> kind,
+            GenericRecord record,
+            byte @Nullable [] key,
+            boolean isTombstone,
+            int partition,
+            int times,
+            TimeMode time) {
         try (FakeRegistry registry = new FakeRegistry()) {
             SerdeFactory serdes = SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url()));
             var exactlyOnce = new Properties();
@@ -262,14 +287,18 @@ class IntakeTest {
                     TOPICS,
                     new InputReader(
                             TOPICS, serdes, new Patience(1, Duration.ofMillis(1), () -> false), Duration.ofMinutes(5)),
-                    TimeMode.WALL,
+                    time,
                     new DomainPartitioner(PARTITIONS),
                     SchedulerKeys.DEFAULT_LIMITS,
                     new SchedulerMetrics(new SimpleMeterRegistry()));
             intake.init(context);
             byte[] value = isTombstone ? null : serdes.serializer().serialize(topic, record);
 
-            intake.process(new Record<>(key, value, Scenario.START.toEpochMilli(), new RecordHeaders()));
+            for (int i = 0; i < times; i++) {
+                context.scheduledPunctuators()
+                        .forEach(commit -> commit.getPunctuator().punctuate(0));
+                intake.process(new Record<>(key, value, Scenario.START.toEpochMilli(), new RecordHeaders()));
+            }
 
             return List.copyOf(context.forwarded());
         }

@@ -5,6 +5,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Progress;
@@ -46,6 +47,8 @@ import java.util.stream.Collectors;
 /** The state of a deployment, read from its topics: owners of GPUs, services, jobs and the last decisions. */
 final class Overview {
     private static final int DECISIONS_SHOWN = 10;
+    /** Failed starts of this time are alarms, unless a later one has succeeded. */
+    private static final Duration FAILED_LATELY = Duration.ofMinutes(15);
 
     private final SortedMap<GpuId, Lease> leases = new TreeMap<>();
     private final GpuNames names = new GpuNames();
@@ -55,6 +58,7 @@ final class Overview {
     private final SeenActuators described = new SeenActuators();
     private final StandingCommands commands = new StandingCommands();
     private final SeenTrust trust = new SeenTrust();
+    private final Setbacks setbacks = new Setbacks();
     private final SortedMap<DomainId, InOffice> schedulers = new TreeMap<>();
     private final Deque<Decision> decisions = new ArrayDeque<>();
     /** The newest answers to jobs, by the name of the job. */
@@ -92,7 +96,7 @@ final class Overview {
             event.asDomainSettings().ifPresent(settings::tell);
             described.tell(event);
             event.asNode().ifPresent(names::take);
-            event.asReport().ifPresent(report -> actuators.ifPresent(watch -> watch.takeReport(report)));
+            event.asReport().ifPresent(this::tell);
             event.asStarted().ifPresent(this::tell);
         } else if (record instanceof Progress got && got.isOf(ServiceName.ENVIRONMENT)) {
             virtualNow = Optional.of(got.eventTime());
@@ -133,6 +137,11 @@ final class Overview {
         } else if (topic.equals(TopicCatalogue.DOMAIN_SETTINGS)) {
             settings.forget(new DomainId(key));
         }
+    }
+
+    private void tell(ActuationReport report) {
+        actuators.ifPresent(watch -> watch.takeReport(report));
+        setbacks.take(report);
     }
 
     private void tell(SchedulerStarted started) {
@@ -290,6 +299,7 @@ final class Overview {
         alarms.addAll(commands.lines());
         alarms.addAll(described.disputes());
         alarms.addAll(queues.alarms(workload));
+        alarms.addAll(setbacks.failedSince(now.minus(FAILED_LATELY)));
         leases.values().stream()
                 .filter(lease -> lease.owner().isQuarantined() && !lease.owner().isForeign())
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease.owner()))));

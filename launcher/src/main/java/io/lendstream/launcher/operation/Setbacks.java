@@ -3,7 +3,10 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.service.text.Times;
+import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -35,6 +38,21 @@ final class Setbacks {
     /** The last setback of a job or service. */
     Optional<ActuationReport> of(Tenant tenant) {
         return Optional.ofNullable(last.get(tenant));
+    }
+
+    /** The starts that have failed since a time and were not made up for, by job and service. */
+    List<String> failedSince(Instant time) {
+        return last.entrySet().stream()
+                .filter(each -> each.getValue().outcome() == Outcome.FAILED
+                        && !each.getValue().at().isBefore(time))
+                .map(each -> "%s: %s at %s: %s"
+                        .formatted(
+                                each.getKey(),
+                                inWords(each.getValue()),
+                                Times.at(each.getValue().at()),
+                                each.getValue().reason()))
+                .sorted()
+                .toList();
     }
 
     /** What happened, such as {@code refused by actuator gpu-7}. */

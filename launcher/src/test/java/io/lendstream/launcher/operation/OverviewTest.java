@@ -486,6 +486,36 @@ class OverviewTest {
         assertThat(overview.alarms(made.plusSeconds(13))).isEmpty();
     }
 
+    /** Such as one that an operator has approved. */
+    @Test
+    void aStartThatFailedIsAnAlarmUntilOneSucceedsOrForAQuarterOfAnHour() {
+        Overview overview = new Overview();
+        Instant at = story.now();
+        overview.tell(started(at, Outcome.FAILED, "its program /opt/chat does not exist on this machine"));
+
+        assertThat(overview.alarms(at.plusSeconds(900)))
+                .singleElement()
+                .asString()
+                .startsWith("service chat: not started by actuator gpu-7 at ")
+                .endsWith(": its program /opt/chat does not exist on this machine");
+        assertThat(overview.alarms(at.plusSeconds(901))).isEmpty();
+        overview.tell(started(at.plusSeconds(30), Outcome.BOUND, ""));
+        assertThat(overview.alarms(at.plusSeconds(31))).isEmpty();
+    }
+
+    private static ActuationReport started(Instant at, Outcome outcome, String reason) {
+        return new ActuationReport(
+                Scenario.DOMAIN,
+                new DecisionId(Scenario.DOMAIN, 1, 7),
+                "gpu-7",
+                at,
+                outcome,
+                List.of(new GpuId("infer-g0")),
+                Optional.of(new Tenant.Service(new ServiceId("chat"))),
+                Timings.NONE,
+                reason);
+    }
+
     @Test
     void anInstanceThatWasDestroyedIsGone() {
         Overview overview = overview(false);

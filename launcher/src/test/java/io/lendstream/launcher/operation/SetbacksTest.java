@@ -31,8 +31,7 @@ class SetbacksTest {
                 tenant,
                 plain.timings(),
                 reason,
-                plain.placements(),
-                plain.found()));
+                plain.placements()));
     }
 
     @Test

@@ -104,11 +104,7 @@ final class HistoryCost implements Bench {
     /** The sizes of the log, the decisions and the kept reasons. */
     private HistoryOfDomain volumes() {
         Map<String, Long> bytesByKind = new TreeMap<>();
-        List<Volume> logs = List.of(
-                new Volume("none", Compression.NONE, false),
-                new Volume("lz4", Compression.lz4().build(), false),
-                new Volume("zstd", Compression.zstd().build(), false),
-                new Volume("apart", Compression.lz4().build(), true));
+        List<Volume> logs = logs();
         Volume decisions = new Volume("none", Compression.NONE, false);
         Volume reasons = new Volume("lz4", Compression.lz4().build(), false);
         List<Logged> second = new ArrayList<>();
@@ -142,6 +138,14 @@ final class HistoryCost implements Bench {
         put("reasons", reasons);
         bytesByKind.forEach(HistoryCost::show);
         return domain;
+    }
+
+    private static List<Volume> logs() {
+        return List.of(
+                new Volume("none", Compression.NONE, false),
+                new Volume("lz4", Compression.lz4().build(), false),
+                new Volume("zstd", Compression.zstd().build(), false),
+                new Volume("apart", Compression.lz4().build(), true));
     }
 
     private static void show(String kind, long bytes) {

@@ -33,9 +33,9 @@ final class CommitPace {
         this.context = context;
         this.isTransactional = StreamsConfig.EXACTLY_ONCE_V2.equals(
                 context.appConfigs().get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
-        this.isCommittedOften = context.appConfigs().get(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG)
-                        instanceof Number interval
-                && interval.longValue() <= ROUTINE_MILLIS;
+        this.isCommittedOften =
+                context.appConfigs().get(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG) instanceof Number interval
+                        && interval.longValue() <= ROUTINE_MILLIS;
     }
 
     /**

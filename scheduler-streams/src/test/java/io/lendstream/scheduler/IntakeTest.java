@@ -146,7 +146,9 @@ class IntakeTest {
         assertThat(last.scheduledPunctuators()).as("of the first").hasSize(1);
 
         processed(TopicCatalogue.GPU_TELEMETRY, sample, "node".getBytes(UTF_8), false, partition, 3, TimeMode.VIRTUAL);
-        assertThat(last.scheduledPunctuators()).as("an accelerated run waits for each").hasSize(3);
+        assertThat(last.scheduledPunctuators())
+                .as("an accelerated run waits for each")
+                .hasSize(3);
     }
 
     private String way(String domain, int partition) {

@@ -21,8 +21,7 @@ class RoutineInputsTest {
     private long sequence;
 
     private GpuTelemetry sample(String node, String boot, GpuSample... gpus) {
-        return new GpuTelemetry(
-                new NodeId(node), Scenario.DOMAIN, boot, ++sequence, Scenario.START, List.of(gpus));
+        return new GpuTelemetry(new NodeId(node), Scenario.DOMAIN, boot, ++sequence, Scenario.START, List.of(gpus));
     }
 
     private static GpuSample gpu(double utilization, Optional<Integer> xid, String... users) {
@@ -33,15 +32,28 @@ class RoutineInputsTest {
 
     @Test
     void aSampleIsRoutineIfItRepeatsWhatTheLastOneOfItsNodeSaidOfErrorsAndUsers() {
-        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.5, Optional.empty())))).as("the first").isFalse();
-        assertThat(inputs.isRoutine(sample("m", "1", gpu(0.5, Optional.empty())))).as("of another node").isFalse();
-        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.9, Optional.empty())))).isTrue();
-        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.9, Optional.of(79))))).as("an error").isFalse();
-        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.9, Optional.of(79))))).isTrue();
-        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.9, Optional.of(79), "slurm/7")))).as("a user").isFalse();
-        assertThat(inputs.isRoutine(sample("n", "2", gpu(0.9, Optional.of(79), "slurm/7")))).as("a boot").isFalse();
+        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.5, Optional.empty()))))
+                .as("the first")
+                .isFalse();
+        assertThat(inputs.isRoutine(sample("m", "1", gpu(0.5, Optional.empty()))))
+                .as("of another node")
+                .isFalse();
+        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.9, Optional.empty()))))
+                .isTrue();
+        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.9, Optional.of(79)))))
+                .as("an error")
+                .isFalse();
+        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.9, Optional.of(79)))))
+                .isTrue();
+        assertThat(inputs.isRoutine(sample("n", "1", gpu(0.9, Optional.of(79), "slurm/7"))))
+                .as("a user")
+                .isFalse();
+        assertThat(inputs.isRoutine(sample("n", "2", gpu(0.9, Optional.of(79), "slurm/7"))))
+                .as("a boot")
+                .isFalse();
         assertThat(inputs.isRoutine(sample("n", "2"))).as("other GPUs").isFalse();
-        assertThat(inputs.isRoutine(sample("m", "1", gpu(0.1, Optional.empty())))).isTrue();
+        assertThat(inputs.isRoutine(sample("m", "1", gpu(0.1, Optional.empty()))))
+                .isTrue();
     }
 
     @Test
@@ -55,7 +67,10 @@ class RoutineInputsTest {
                 .progress("bert", JobPhase.RUNNING)
                 .progress("bert", JobPhase.FINISHED);
 
-        assertThat(story.log().stream().map(DomainEvent::event).filter(inputs::isRoutine).map(Event::getClass))
+        assertThat(story.log().stream()
+                        .map(DomainEvent::event)
+                        .filter(inputs::isRoutine)
+                        .map(Event::getClass))
                 .extracting(Class::getSimpleName)
                 .containsExactly("DemandForecast", "TrainingProgress");
     }

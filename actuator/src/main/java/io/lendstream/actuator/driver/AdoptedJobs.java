@@ -121,7 +121,8 @@ final class AdoptedJobs {
                         .failed(
                                 place,
                                 "%s runs on as it is, because it could not be started again: %s"
-                                        .formatted(there.process(), problem.get().getMessage())));
+                                        .formatted(
+                                                there.process(), problem.get().getMessage())));
                 return;
             }
             latest.put(id, place);

@@ -138,8 +138,8 @@ final class ServiceReplicas implements AutoCloseable {
                 List<String> lastLines,
                 boolean ofProgram) {
             String end = code == 0 || forced || lastLines.isEmpty() ? "" : lastLines.get(lastLines.size() - 1);
-            driverListener.tell(new DriverEvent.Stopped(new Tenant.Service(service), gpus, forced, end)
-                    .ofProgram(ofProgram));
+            driverListener.tell(
+                    new DriverEvent.Stopped(new Tenant.Service(service), gpus, forced, end).ofProgram(ofProgram));
             later.execute(() -> settle(service));
         }
     }

@@ -73,8 +73,7 @@ public final class JobHost implements AutoCloseable {
         Optional<String> path = Optional.ofNullable(program.environment().get("PATH"))
                 .or(() -> Optional.ofNullable(environment.variables().get("PATH")));
         List<String> command = program.mode() == JobProgram.Mode.TORCHRUN ? program.launcher() : program.command();
-        return JobHome.complaint(id)
-                .or(() -> ProgramCheck.complaint(command, Path.of(program.directory()), path));
+        return JobHome.complaint(id).or(() -> ProgramCheck.complaint(command, Path.of(program.directory()), path));
     }
 
     /**

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds, before a start, what keeps a program from running on this node: no working directory, no such file, or no right
- * to run it. A shell would say so too, but only in the log of a worker that seemed to start.
+ * Finds, before a start, what keeps a program from running on this node: no working directory, no such file, or no
+ * right to run it. A shell would say so too, but only in the log of a worker that seemed to start.
  */
 final class ProgramCheck {
     /** A shell's exit codes for a program that it may not run, and for one that it does not find. */
@@ -19,8 +19,8 @@ final class ProgramCheck {
 
     /** Commands of the shell that starts programs, which need no file. */
     private static final Set<String> OF_SHELL = Set.of(
-            ".", ":", "cd", "command", "eval", "exec", "exit", "export", "set", "trap", "type", "ulimit", "umask", "unset",
-            "wait");
+            ".", ":", "cd", "command", "eval", "exec", "exit", "export", "set", "trap", "type", "ulimit", "umask",
+            "unset", "wait");
 
     /** Where a shell looks for programs if it has no PATH. */
     private static final String USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -59,8 +59,7 @@ final class ProgramCheck {
                     .formatted(program));
         }
         if (Files.isDirectory(program)) {
-            return Optional.of(
-                    "its program %s is a directory; name a file in it in \"command\"".formatted(program));
+            return Optional.of("its program %s is a directory; name a file in it in \"command\"".formatted(program));
         }
         return Files.isExecutable(program)
                 ? Optional.empty()

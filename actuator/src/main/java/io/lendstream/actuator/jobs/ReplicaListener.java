@@ -18,6 +18,5 @@ public interface ReplicaListener {
      * @param lastLines the end of its log
      * @param ofProgram whether its program cannot be run on this node
      */
-    void gone(
-            ServiceId service, List<GpuId> gpus, boolean forced, int code, List<String> lastLines, boolean ofProgram);
+    void gone(ServiceId service, List<GpuId> gpus, boolean forced, int code, List<String> lastLines, boolean ofProgram);
 }

@@ -137,11 +137,10 @@ class ProcessDriverTest {
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
 
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
-        assertThat(heard.deeds().get(0))
-                .isInstanceOfSatisfying(DriverEvent.Stopped.class, left -> {
-                    assertThat(left.reason()).contains("/no/such");
-                    assertThat(left.ofProgram()).isTrue();
-                });
+        assertThat(heard.deeds().get(0)).isInstanceOfSatisfying(DriverEvent.Stopped.class, left -> {
+            assertThat(left.reason()).contains("/no/such");
+            assertThat(left.ofProgram()).isTrue();
+        });
     }
 
     @Test
@@ -167,8 +166,9 @@ class ProcessDriverTest {
 
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
-                .isInstanceOfSatisfying(DriverEvent.Stopped.class, left -> assertThat(left.ofProgram())
-                        .isTrue());
+                .isInstanceOfSatisfying(
+                        DriverEvent.Stopped.class,
+                        left -> assertThat(left.ofProgram()).isTrue());
     }
 
     @Test

@@ -56,6 +56,7 @@ class ProgramCheckTest {
     void aMissingWorkingDirectoryIsNamedWithTheWayOut() {
         assertThat(ProgramCheck.complaint(List.of("sh"), folder.resolve("absent"), Optional.empty()))
                 .contains("its working directory %s does not exist on this machine; create it, or name another in"
-                        .formatted(folder.resolve("absent")) + " \"directory\"");
+                                .formatted(folder.resolve("absent"))
+                        + " \"directory\"");
     }
 }

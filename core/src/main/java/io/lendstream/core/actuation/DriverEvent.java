@@ -80,8 +80,11 @@ public sealed interface DriverEvent {
      *
      * @param ofProgram whether the cause is the tenant's program, such as a missing one, and not the GPUs
      */
-    record Failed(Tenant tenant, DecisionId decision, String reason, @WhenAbsent("false") boolean ofProgram)
-            implements DriverEvent {
+    record Failed(
+            Tenant tenant,
+            DecisionId decision,
+            String reason,
+            @WhenAbsent("false") boolean ofProgram) implements DriverEvent {
         public Failed(Tenant tenant, DecisionId decision, String reason) {
             this(tenant, decision, reason, false);
         }

@@ -138,7 +138,8 @@ public record PendingStep(
 
     /** The same step of a job that did not train for a time. */
     PendingStep pausing(Optional<Duration> pause) {
-        return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings.pausing(pause), reason, ofProgram);
+        return new PendingStep(
+                due, since, order, kind, decision, tenant, gpus, timings.pausing(pause), reason, ofProgram);
     }
 
     /** The same step with another deadline. */

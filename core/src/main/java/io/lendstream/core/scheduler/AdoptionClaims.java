@@ -132,8 +132,7 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
         return found.claimedBy().size() == 1
                 && unitsOn(node.node().nodeId()).stream()
                         .anyMatch(unit -> unit.isHeldBy(found.claimedBy().get(0))
-                                && (unit.owner().isAdoption()
-                                        || !unit.since().isBefore(findings.at())));
+                                && (unit.owner().isAdoption() || !unit.since().isBefore(findings.at())));
     }
 
     /** Why nothing is taken over on a node now. */

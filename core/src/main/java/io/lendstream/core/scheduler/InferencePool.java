@@ -92,9 +92,9 @@ record InferencePool(StepBuilder builder) {
     }
 
     /**
-     * Whether a GPU is of a kind that a service uses, has the memory that a replica needs, and is on a node that can run
-     * its program, as far as that is known. Memory is left aside if
-     * it is not known, or if all GPUs of the domain are alike: then there is no choice.
+     * Whether a GPU is of a kind that a service uses, has the memory that a replica needs, and is on a node that can
+     * run its program, as far as that is known. Memory is left aside if it is not known, or if all GPUs of the domain
+     * are alike: then there is no choice.
      */
     boolean fits(ServiceState service, GpuState unit) {
         boolean areAlike = builder.clusterIndex().trainingCapacity().kinds().size() < 2;

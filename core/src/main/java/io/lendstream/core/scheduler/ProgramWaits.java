@@ -59,8 +59,8 @@ record ProgramWaits(StepBuilder builder) {
             builder.services()
                     .get(name)
                     .filter(service -> !service.spec().removed())
-                    .ifPresent(service -> builder.put(
-                            service.with(service.starts().failed(node, report.reason(), builder.now()))));
+                    .ifPresent(service ->
+                            builder.put(service.with(service.starts().failed(node, report.reason(), builder.now()))));
         }
     }
 
@@ -100,22 +100,22 @@ record ProgramWaits(StepBuilder builder) {
 
     /** Says what is wrong, once for each wait that this step begins. */
     void hold() {
-        Optional<Tenant> tenant = builder.event()
-                .asReport()
-                .filter(ActuationReport::programFault)
-                .flatMap(ActuationReport::tenant);
-        tenant.flatMap(Tenant::jobId).flatMap(builder.jobs()::get).ifPresent(job -> job.change()
-                .fault()
-                .filter(fault -> isNew(
-                        fault,
-                        builder.before()
-                                .jobs()
-                                .get(job.spec().job())
-                                .flatMap(before -> before.change().fault())))
-                .ifPresent(fault -> hold(
-                        fault,
-                        "job " + job.spec().job() + " gets no further GPU",
-                        new Action.Hold(Optional.of(job.spec().job()), Optional.empty()))));
+        Optional<Tenant> tenant =
+                builder.event().asReport().filter(ActuationReport::programFault).flatMap(ActuationReport::tenant);
+        tenant.flatMap(Tenant::jobId)
+                .flatMap(builder.jobs()::get)
+                .ifPresent(job -> job.change()
+                        .fault()
+                        .filter(fault -> isNew(
+                                fault,
+                                builder.before()
+                                        .jobs()
+                                        .get(job.spec().job())
+                                        .flatMap(before -> before.change().fault())))
+                        .ifPresent(fault -> hold(
+                                fault,
+                                "job " + job.spec().job() + " gets no further GPU",
+                                new Action.Hold(Optional.of(job.spec().job()), Optional.empty()))));
         tenant.flatMap(Tenant::serviceId).flatMap(builder.services()::get).ifPresent(service -> {
             for (ProgramFault fault : service.starts().faults()) {
                 Optional<ProgramFault> before = builder.before()
@@ -135,7 +135,9 @@ record ProgramWaits(StepBuilder builder) {
     }
 
     private static boolean isNew(ProgramFault fault, Optional<ProgramFault> before) {
-        return fault.waits() && before.filter(known -> known.waits() || known.failures() == fault.failures()).isEmpty();
+        return fault.waits()
+                && before.filter(known -> known.waits() || known.failures() == fault.failures())
+                        .isEmpty();
     }
 
     private void hold(ProgramFault fault, String what, Action.Hold hold) {

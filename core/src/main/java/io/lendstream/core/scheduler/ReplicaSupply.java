@@ -221,8 +221,8 @@ final class ReplicaSupply {
     }
 
     /**
-     * Whether a service cannot use every GPU: its queue has quotas, it declares the kinds that it uses, a node cannot run
-     * its program, or a replica needs more memory than some of several kinds of GPUs have.
+     * Whether a service cannot use every GPU: its queue has quotas, it declares the kinds that it uses, a node cannot
+     * run its program, or a replica needs more memory than some of several kinds of GPUs have.
      */
     private boolean isSelective(ServiceState service) {
         if (isLimited(service)

@@ -16,7 +16,8 @@ import java.util.Set;
 
 /**
  * Ends services that are no longer declared. Such a service has no demand, floor or selector. Its replicas are drained
- * and stopped, those that start once they are up. A level of trust that names it names none. When it holds no unit any more, it is forgotten.
+ * and stopped, those that start once they are up. A level of trust that names it names none. When it holds no unit any
+ * more, it is forgotten.
  *
  * @see <a href="https://kubernetes.io/docs/concepts/architecture/garbage-collection/">Kubernetes, deletion</a>
  */

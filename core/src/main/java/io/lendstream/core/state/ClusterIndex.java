@@ -177,7 +177,9 @@ public record ClusterIndex(
     }
 
     private static Optional<DueKey<ServiceId>> waitsUntil(ServiceState service) {
-        return service.starts().firstEnd().map(at -> new DueKey<>(at, service.spec().service()));
+        return service.starts()
+                .firstEnd()
+                .map(at -> new DueKey<>(at, service.spec().service()));
     }
 
     private static Optional<DueKey<ServiceId>> unknown(ServiceState service) {

@@ -58,8 +58,7 @@ public record JobIndex(
                         shaped, before.flatMap(JobIndex::isShaped), after.flatMap(JobIndex::isShaped), after),
                 ClusterIndex.moved(
                         paused, before.flatMap(JobIndex::isPaused), after.flatMap(JobIndex::isPaused), after),
-                ClusterIndex.moved(
-                        faulty, before.flatMap(JobIndex::waitsUntil), after.flatMap(JobIndex::waitsUntil)));
+                ClusterIndex.moved(faulty, before.flatMap(JobIndex::waitsUntil), after.flatMap(JobIndex::waitsUntil)));
     }
 
     /** Only the key counts: nothing changes while it stays. */
@@ -72,9 +71,7 @@ public record JobIndex(
     }
 
     private static Optional<QueueKey> turn(JobState job) {
-        return job.isOver() || job.isRefused() || job.isHeldBack()
-                ? Optional.empty()
-                : Optional.of(QueueKey.of(job));
+        return job.isOver() || job.isRefused() || job.isHeldBack() ? Optional.empty() : Optional.of(QueueKey.of(job));
     }
 
     private static Optional<QueueKey> isWaiting(JobState job) {

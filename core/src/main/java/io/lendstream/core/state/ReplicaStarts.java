@@ -41,9 +41,8 @@ public record ReplicaStarts(List<StartUp> startUps, List<ProgramFault> faults) {
         List<ProgramFault> next = new ArrayList<>(faults);
         next.removeIf(fault -> fault.node().equals(node));
         if (next.size() == MOST_FAULTS) {
-            next.remove(next.stream()
-                    .min(Comparator.comparing(ProgramFault::until))
-                    .orElseThrow());
+            next.remove(
+                    next.stream().min(Comparator.comparing(ProgramFault::until)).orElseThrow());
         }
         next.add(ProgramFault.after(on(node), node, why, now));
         next.sort(Comparator.comparing(ProgramFault::node));

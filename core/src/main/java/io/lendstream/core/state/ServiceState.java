@@ -175,8 +175,7 @@ public record ServiceState(
     public ServiceState started(Optional<String> shape, Optional<KindId> kind, boolean cached, Duration took) {
         ReplicaStarts next =
                 starts.with(StartUps.with(startUps(), shape, StartUps.counted(spec, shape, kind), cached, took));
-        return new ServiceState(
-                spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, next, feedback);
+        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, batches, otherBatches, next, feedback);
     }
 
     /** How long its replicas took to start; empty unless that is learned. */
@@ -246,17 +245,7 @@ public record ServiceState(
 
     public ServiceState expecting(DemandForecast next, long event) {
         return new ServiceState(
-                spec,
-                sources,
-                peaks,
-                Optional.of(next),
-                event,
-                batches,
-                otherBatches,
-                starts,
-                feedback,
-                demand,
-                timed);
+                spec, sources, peaks, Optional.of(next), event, batches, otherBatches, starts, feedback, demand, timed);
     }
 
     /** The same with other rates of its sources. */

@@ -90,7 +90,8 @@ class ProgramWaitsTest extends SmallClusterFixture {
 
             assertThat(gpu(story, "a-g0").isFree()).isTrue();
             assertThat(gpu(story, "a-g0").failedBinds()).isZero();
-            assertThat(Duration.between(failed, nextServe(story, ofMinutes(15)))).isEqualTo(ofSeconds(wait));
+            assertThat(Duration.between(failed, nextServe(story, ofMinutes(15))))
+                    .isEqualTo(ofSeconds(wait));
         }
 
         assertThat(count(story, "serve")).isEqualTo(1 + waits.length);
@@ -132,8 +133,8 @@ class ProgramWaitsTest extends SmallClusterFixture {
         nextServe(story, ofMinutes(1));
         assertThat(faults(story)).extracting(ProgramFault::waits).containsExactly(false);
 
-        story.tell(story.report(
-                last(story, "serve").id(), Outcome.BOUND, List.of(new GpuId("a-g0")), Optional.of(CHAT)));
+        story.tell(
+                story.report(last(story, "serve").id(), Outcome.BOUND, List.of(new GpuId("a-g0")), Optional.of(CHAT)));
 
         assertThat(faults(story)).isEmpty();
         assertThat(story.count("serving")).isEqualTo(1);
@@ -162,7 +163,8 @@ class ProgramWaitsTest extends SmallClusterFixture {
         fails(story, serve, CHAT, Outcome.RELEASED, "a-g0");
 
         assertThat(gpu(story, "a-g0").isFree()).isTrue();
-        assertThat(Duration.between(story.now(), nextServe(story, ofMinutes(2)))).isEqualTo(ofSeconds(30));
+        assertThat(Duration.between(story.now(), nextServe(story, ofMinutes(2))))
+                .isEqualTo(ofSeconds(30));
     }
 
     @Test

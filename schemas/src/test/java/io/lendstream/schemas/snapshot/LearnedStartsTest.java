@@ -27,8 +27,8 @@ class LearnedStartsTest {
         ServiceState started = ServiceState.of(CHAT)
                 .started(Optional.of("tp4"), Optional.empty(), true, ofSeconds(40))
                 .started(Optional.empty(), Optional.of(new KindId("L4-24GB")), false, ofSeconds(20));
-        ServiceState known = started.with(
-                started.starts().failed(new NodeId("n1"), "its program is missing", Scenario.START));
+        ServiceState known =
+                started.with(started.starts().failed(new NodeId("n1"), "its program is missing", Scenario.START));
         Schema schema = EntryCodecs.schema(SnapshotEntry.SERVICE);
 
         byte[] entry = EntryCodecs.write(SnapshotEntry.SERVICE, known);

@@ -54,7 +54,11 @@ final class BeyondStudy implements Bench {
 
     private final boolean isShort;
     private final Path data = PublicData.with(
-            "beyond", "deepboot/workload/small.csv", "deepboot/workload/middle.csv", "deepboot/traces", "pollux/workloads");
+            "beyond",
+            "deepboot/workload/small.csv",
+            "deepboot/workload/middle.csv",
+            "deepboot/traces",
+            "pollux/workloads");
     private final Map<String, Double> metrics = new LinkedHashMap<>();
     private final Map<String, Double> ratios = new LinkedHashMap<>();
     private final Map<String, Double> bounds = new LinkedHashMap<>();
@@ -108,7 +112,19 @@ final class BeyondStudy implements Bench {
     public BenchReport measure() {
         System.out.printf(
                 "%-44s %8s %6s %6s %6s %7s %6s %8s %7s %7s %8s %9s %7s%n",
-                "", "JCT, s", "ratio", "p95", "p99", "cold, %", "ratio", "overhead", "wait, %", "SLO, %", "changes", "rescaling", "lent");
+                "",
+                "JCT, s",
+                "ratio",
+                "p95",
+                "p99",
+                "cold, %",
+                "ratio",
+                "overhead",
+                "wait, %",
+                "SLO, %",
+                "changes",
+                "rescaling",
+                "lent");
         try {
             Path directory = Files.createTempDirectory("lendstream-beyond-");
             for (String stream : List.of("small", "middle")) {
@@ -206,8 +222,7 @@ final class BeyondStudy implements Bench {
                 List.of());
         Path jobs = data.resolve("pollux/workloads/workload-%d.csv".formatted(workload));
         Workload played = Workloads.load(jobs + "," + requests, scene);
-        ReplaySettings settings =
-                ReplaySettings.of(policy, true, true, layout).withoutLog();
+        ReplaySettings settings = ReplaySettings.of(policy, true, true, layout).withoutLog();
         return Figures.of(Summary.of(Replay.run(played, settings).outcome()));
     }
 

@@ -71,7 +71,8 @@ final class AdoptedJobs {
         boolean isLost = !place.adopted().isEmpty() && !place.units().isEmpty() && !jobs.isRunning(id);
         Optional<Programs.ProgramException> problem = isLost ? jobs.startProblem(id, place) : Optional.empty();
         problem.ifPresent(why -> driverListener.tell(
-                new DriverEvent.Stopped(place.tenant(), place.units(), false, String.valueOf(why.getMessage()))));
+                new DriverEvent.Stopped(place.tenant(), place.units(), false, String.valueOf(why.getMessage()))
+                        .ofProgram(why.isOfProgram())));
     }
 
     private void takeOver(JobId id, List<Adopted> found, Order.Place place) {

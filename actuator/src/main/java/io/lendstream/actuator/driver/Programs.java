@@ -73,6 +73,10 @@ public final class Programs {
             return new ProgramException(message, false);
         }
 
+        boolean isOfProgram() {
+            return ofProgram;
+        }
+
         /** The event that an order fails for this reason. */
         DriverEvent.Failed failed(Order.Place place) {
             return failed(place, String.valueOf(getMessage()));

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
@@ -182,8 +183,8 @@ final class Job {
             slots.forEach(slot -> failures.started(slot.gpu()));
             return Optional.of(worker);
         } catch (UncheckedIOException e) {
-            boolean ofProgram = e.getCause() instanceof ProgramMissingException;
-            unstarted(identity, counted, Unstarted.perhapsLater(e.getCause(), ofProgram));
+            IOException cause = Objects.requireNonNull(e.getCause());
+            unstarted(identity, counted, Unstarted.perhapsLater(cause, cause instanceof ProgramMissingException));
         } catch (IllegalArgumentException e) {
             unstarted(identity, counted, new Unstarted(true, true, String.valueOf(e.getMessage())));
         }

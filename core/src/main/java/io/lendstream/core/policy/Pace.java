@@ -2,7 +2,6 @@ package io.lendstream.core.policy;
 
 /**
  * The speed of a job through its work. It assumes the total batch of its owner, and GPUs on as few nodes as possible.
- * Only policies that ask for durations look at it.
  */
 public interface Pace {
     /** Seconds of an iteration on {@code gpus} GPUs; at least 1. */

@@ -2,8 +2,8 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.GroupPart;
 import io.lendstream.core.decision.ReplicaRole;
-import io.lendstream.core.demand.ReplicaMix;
 import io.lendstream.core.demand.Outlook;
+import io.lendstream.core.demand.ReplicaMix;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;

@@ -1,7 +1,7 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.demand.ReplicaMix;
 import io.lendstream.core.demand.Outlook;
+import io.lendstream.core.demand.ReplicaMix;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.KindCapacity;

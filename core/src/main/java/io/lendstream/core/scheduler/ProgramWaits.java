@@ -146,7 +146,7 @@ record ProgramWaits(StepBuilder builder) {
                 builder.now(),
                 builder.because(
                         ReasonCode.PROGRAM,
-                        "%s for %d s, because node %s cannot run its program: %s. Its GPUs stay in use; declare it again to try at once"
+                        "%s for %d s, because node %s cannot run its program: %s. Its GPUs stay in use; a changed declaration is tried at once"
                                 .formatted(what, seconds, fault.node(), fault.why()),
                         Map.of("failures", (double) fault.failures(), "seconds", (double) seconds),
                         List.of(builder.eventSequence())),

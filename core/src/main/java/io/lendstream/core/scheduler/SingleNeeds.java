@@ -13,8 +13,7 @@ import java.time.Duration;
 record SingleNeeds(StepBuilder builder, Policy policy, SchedulerSettings settings) {
     /** The need of a service whose replicas answer the same, whatever their kind. */
     ReplicaNeed alike(ServiceState service) {
-        return ReplicaNeed.of(
-                service, builder.now(), lead(service), policy.outlook());
+        return ReplicaNeed.of(service, builder.now(), lead(service), policy.outlook());
     }
 
     /** Time from a decision to a replica that answers, of a service whose replicas are alike. */
@@ -28,9 +27,7 @@ record SingleNeeds(StepBuilder builder, Policy policy, SchedulerSettings setting
         Duration lead = leadByKind(service);
         Outlook outlook = policy.outlook();
         return new KindNeed(
-                service.spec(),
-                kinds()::contains,
-                mix -> ReplicaNeed.of(service, builder.now(), lead, outlook, mix));
+                service.spec(), kinds()::contains, mix -> ReplicaNeed.of(service, builder.now(), lead, outlook, mix));
     }
 
     /** Time from a decision to a replica that answers, on the kind where it starts slowest. */

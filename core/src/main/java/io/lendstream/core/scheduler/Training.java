@@ -109,10 +109,15 @@ final class Training {
         if (!builder.changesPlans()) {
             return;
         }
-        Instant next = builder.changes().changesJobs() ? nextTime(policy.planAfterJobs(), settings, builder.now()) : soon();
+        Instant next = builder.changes().changesJobs() ? soonAfterJobs() : soon();
         if (builder.nextPlanAt().filter(next::isBefore).isPresent()) {
             builder.nextPlanAt(next);
         }
+    }
+
+    private Instant soonAfterJobs() {
+        Instant next = nextTime(policy.planAfterJobs(), settings, builder.now());
+        return next.isBefore(soon()) ? next : soon();
     }
 
     private Instant soon() {

@@ -75,9 +75,15 @@ public record ReplicaStarts(List<StartUp> startUps, List<ProgramFault> faults) {
         return Optional.empty();
     }
 
-    /** Whether replicas are not started on a node now. */
+    /** Whether replicas are not started on a node now. If very many nodes could not run it, no further one is tried. */
     public boolean wait(NodeId node) {
-        return !faults.isEmpty() && on(node).filter(ProgramFault::waits).isPresent();
+        if (faults.isEmpty()) {
+            return false;
+        }
+        Optional<ProgramFault> known = on(node);
+        return known.isPresent()
+                ? known.get().waits()
+                : faults.size() == MOST_FAULTS && faults.stream().allMatch(ProgramFault::waits);
     }
 
     /** Whether replicas are not started on some node now. */

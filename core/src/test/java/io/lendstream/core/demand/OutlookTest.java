@@ -24,8 +24,7 @@ class OutlookTest {
     private static DemandForecast forecast(double[]... quantiles) {
         List<HorizonQuantiles> horizons = new ArrayList<>();
         for (double[] at : quantiles) {
-            horizons.add(
-                    new HorizonQuantiles(Duration.ofMinutes(horizons.size() + 1), at[0], at[1], at[2], at[3]));
+            horizons.add(new HorizonQuantiles(Duration.ofMinutes(horizons.size() + 1), at[0], at[1], at[2], at[3]));
         }
         return new DemandForecast(
                 new ServiceId("chat"),

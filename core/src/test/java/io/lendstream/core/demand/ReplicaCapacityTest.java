@@ -52,7 +52,8 @@ class ReplicaCapacityTest {
         var forecast = forecast(0, 0, 0, p99);
         var known = new ServiceState(declared, Map.of(), List.of(), Optional.of(forecast), 1, Optional.empty());
 
-        int needed = ReplicaNeed.of(known, NOON, Duration.ofMinutes(1), Outlook.CERTAIN).replicas();
+        int needed = ReplicaNeed.of(known, NOON, Duration.ofMinutes(1), Outlook.CERTAIN)
+                .replicas();
 
         assertThat(ReplicaCapacity.of(declared).gpusFor(p99)).isEqualTo(needed);
     }

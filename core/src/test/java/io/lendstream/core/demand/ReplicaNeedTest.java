@@ -102,9 +102,13 @@ class ReplicaNeedTest {
     @Test
     void whatWaitsIsToBeAnsweredWithinAWindow() {
         // 200 in 10 s are 20 a second, and 140 that wait are 14 a second more
-        assertThat(need(Optional.empty(), seen(10, 200, 0, 140), Outlook.PRESENT).now()).isEqualTo(4);
-        assertThat(need(Optional.empty(), seen(10, 200, 0, 0), Outlook.PRESENT).now()).isEqualTo(3);
-        assertThat(need(Optional.empty(), seen(10, 0, 0, 700), Outlook.PRESENT).now()).isEqualTo(9);
+        assertThat(need(Optional.empty(), seen(10, 200, 0, 140), Outlook.PRESENT)
+                        .now())
+                .isEqualTo(4);
+        assertThat(need(Optional.empty(), seen(10, 200, 0, 0), Outlook.PRESENT).now())
+                .isEqualTo(3);
+        assertThat(need(Optional.empty(), seen(10, 0, 0, 700), Outlook.PRESENT).now())
+                .isEqualTo(9);
     }
 
     @Test
@@ -119,8 +123,10 @@ class ReplicaNeedTest {
 
     @Test
     void withoutAForecastTheGreatestOfTheLastTenMinutesIsExpected() {
-        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), Outlook.CERTAIN).ahead()).isEqualTo(5);
-        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), Outlook.PRESENT).ahead()).isZero();
+        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), Outlook.CERTAIN).ahead())
+                .isEqualTo(5);
+        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), Outlook.PRESENT).ahead())
+                .isZero();
     }
 
     @Test

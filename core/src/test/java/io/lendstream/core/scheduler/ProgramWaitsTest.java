@@ -110,7 +110,7 @@ class ProgramWaitsTest extends SmallClusterFixture {
         assertThat(hold.reason().is(ReasonCode.PROGRAM)).isTrue();
         assertThat(hold.reason().text())
                 .isEqualTo("service chat starts no replica on node a for 30 s, because node a cannot run its program: "
-                        + WHY + ". Its GPUs stay in use; declare it again to try at once");
+                        + WHY + ". Its GPUs stay in use; a changed declaration is tried at once");
         nextServe(story, ofMinutes(1));
         fails(story, last(story, "serve"), CHAT, Outcome.FAILED, "a-g0");
 

@@ -21,7 +21,6 @@ import io.lendstream.core.policy.reclaim.Reclaims;
 import io.lendstream.core.policy.reclaim.SpeedMeasure;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;

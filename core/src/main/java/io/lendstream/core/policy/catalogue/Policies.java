@@ -33,10 +33,10 @@ public final class Policies {
                     settings -> new Lendstream(
                             new JctObjective(
                                     settings.number("scaling", Lendstream.SCALING),
-                                    settings.duration("payback", "300s")),
+                                    settings.duration("payback", Lendstream.PAYBACK.toSeconds() + "s")),
                             new Outlook(settings.number("wait-price", Lendstream.WAIT_PRICE)),
                             settings.duration("plan-every", "60s"),
-                            settings.duration("plan-after-jobs", "5s"),
+                            settings.duration("plan-after-jobs", Lendstream.PLAN_AFTER_JOBS.toSeconds() + "s"),
                             settings.number("protect-scale", Lendstream.PROTECT_SCALE))),
             new Entry(List.of("demote-gpu-hours"), settings -> new Tiresias(settings.number("demote-gpu-hours", 16))),
             new Entry(List.of(), settings -> new Afs()),
@@ -45,8 +45,7 @@ public final class Policies {
             new Entry(
                     List.of("scaling", "payback", "plan-every"),
                     settings -> new Clairvoyant(
-                            new JctObjective(
-                                    settings.number("scaling", 0.5), settings.duration("payback", "300s")),
+                            new JctObjective(settings.number("scaling", 0.5), settings.duration("payback", "300s")),
                             settings.duration("plan-every", "30s"))),
             new Entry(
                     List.of("search"),

@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
  * <p>A change of GPUs counts only for the rest of the {@code payback} time, or of the job if that is shorter, after its
  * pause. A start is assumed to cost nothing, because it cannot be avoided.
  *
- * @param scaling exponent of the speedup that weights assume; from 0, at which all jobs count alike, to below 1
+ * @param scaling exponent of the speedup that weights assume; from 0, at which all jobs count alike, to 0.95
  * @param payback within which a change has to pay
  * @see <a href="https://arxiv.org/abs/1903.09346">Berg, Vesilo, Harchol-Balter: "heSRPT: Optimal Parallel Scheduling of
  *     Jobs With Known Sizes", 2019</a>
@@ -29,16 +29,20 @@ import java.util.stream.IntStream;
  *     restarts</a>
  */
 public record JctObjective(double scaling, Duration payback) {
-    /** Every size is weighed up to this one, then multiples of it. */
+    /** With more the powers in weights of thousands of jobs are no numbers any more. */
+    private static final double MOST_SCALING = 0.95;
+
+    /** Every size is weighed up to this one, then multiples of it and the largest. */
     private static final int EACH_UP_TO = 64;
     /** The most GPUs of one job that are weighed, unless it needs more to start. */
     private static final int MOST = 1024;
 
-    /** The weights of jobs by the seconds of work that remain of each on one GPU. */
+    /** The weights of jobs by the seconds of work that remain of each on one GPU. Of equal jobs the first weighs most. */
     public double[] weights(double[] remaining) {
         List<Integer> longestFirst = IntStream.range(0, remaining.length)
                 .boxed()
-                .sorted(Comparator.comparingDouble(i -> -remaining[i]))
+                .sorted(Comparator.<Integer>comparingDouble(i -> -remaining[i])
+                        .thenComparing(Comparator.reverseOrder()))
                 .toList();
         double[] weights = new double[remaining.length];
         for (int rank = 1; rank <= weights.length; rank++) {
@@ -53,6 +57,20 @@ public record JctObjective(double scaling, Duration payback) {
         return Math.pow(Math.pow(rank, power) - Math.pow(rank - 1, power), 1 - scaling);
     }
 
+    /**
+     * The same objective, if its settings mean something.
+     *
+     * @param policy the name of the policy that has them
+     * @throws IllegalArgumentException if they do not
+     */
+    public JctObjective checked(String policy) {
+        if (!(scaling >= 0 && scaling <= MOST_SCALING)) {
+            throw new IllegalArgumentException("scaling of policy %s must be at least 0 and at most %s, but was %s"
+                    .formatted(policy, MOST_SCALING, scaling));
+        }
+        return this;
+    }
+
     /** The largest number of GPUs that is weighed for a job. */
     static int most(JobView job, int capacity) {
         return Math.min(Math.min(capacity, job.most()), Math.max(MOST, job.least()));
@@ -63,8 +81,9 @@ public record JctObjective(double scaling, Duration payback) {
         double[] values = new double[most(job, capacity) + 1];
         Arrays.fill(values, 1, values.length, Double.NEGATIVE_INFINITY);
         int held = job.gpus().size();
+        int most = job.fit(values.length - 1);
         for (int w = Math.max(1, job.least()); w < values.length; w++) {
-            if (isWeighed(job, w, held)) {
+            if (isWeighed(job, w, held, most)) {
                 double remaining = job.pace().remainingSeconds(w);
                 values[w] = weight * alone / remaining * left(job, held, w, remaining);
             }
@@ -72,8 +91,19 @@ public record JctObjective(double scaling, Duration payback) {
         return values;
     }
 
-    private static boolean isWeighed(JobView job, int gpus, int held) {
-        boolean isUsual = gpus <= EACH_UP_TO || gpus % EACH_UP_TO == 0 || gpus == held || gpus == job.least();
+    /** What it costs to stop a job that holds GPUs: the start that it needs later, in the payback time. */
+    double stop(JobView job, double weight, double alone) {
+        int held = job.gpus().size();
+        if (held == 0) {
+            return 0;
+        }
+        double speed = alone / job.pace().remainingSeconds(held);
+        return weight * speed * Math.min(1, pause(job.costs(), 0, held) / seconds(payback));
+    }
+
+    private static boolean isWeighed(JobView job, int gpus, int held, int most) {
+        boolean isUsual =
+                gpus <= EACH_UP_TO || gpus % EACH_UP_TO == 0 || gpus == held || gpus == job.least() || gpus == most;
         return isUsual && job.allows(gpus);
     }
 

@@ -21,6 +21,10 @@ import java.util.TreeMap;
 /** Plans and reclaims by {@link JctObjective}, in one view of the cluster. */
 final class JctPlanner implements SpeedMeasure {
     private static final String SUM = "weighted sum of speeds";
+    /** A running job goes before a waiting one that is ranked alike. */
+    private static final double ALIKE = 1 - 1e-9;
+    /** Seconds of work that a job has at least, if its total is not known. */
+    private static final double LEAST_GUESS = 60;
 
     private final ClusterView cluster;
     private final JctObjective objective;
@@ -43,10 +47,27 @@ final class JctPlanner implements SpeedMeasure {
         for (int i = 0; i < alone.length; i++) {
             alone[i] = jobs.get(i).pace().remainingSeconds(1);
         }
-        double[] weights = objective.weights(alone);
+        double[] ranked = new double[this.jobs];
+        for (int i = 0; i < alone.length; i++) {
+            ranked[i] = ranked(jobs.get(i), alone[i]);
+        }
+        double[] weights = objective.weights(ranked);
         for (int i = 0; i < alone.length; i++) {
             weighed.put(jobs.get(i).job(), new Weighed(alone[i], weights[i]));
         }
+    }
+
+    /**
+     * The remaining work by which a job is ranked. Where only the work done says something about it, that is rounded to
+     * powers of two, so that two such jobs do not overtake each other again and again; a job that reports nothing counts
+     * by its GPU time.
+     */
+    private static double ranked(JobView job, double alone) {
+        if (job.pace().isTotalKnown()) {
+            return alone;
+        }
+        double done = Math.max(LEAST_GUESS, Math.max(alone, job.attainedGpuSeconds()));
+        return Math.scalb(job.gpus().isEmpty() ? 1.0 : ALIKE, Math.getExponent(done));
     }
 
     /** A planner for all jobs. */
@@ -70,7 +91,12 @@ final class JctPlanner implements SpeedMeasure {
         List<double[]> values = new ArrayList<>(open.size());
         for (JobView job : open) {
             Weighed own = of(job);
-            values.add(objective.values(job, capacity, own.weight, own.alone));
+            double[] sizes = objective.values(job, capacity, own.weight, own.alone);
+            double kept = objective.stop(job, own.weight, own.alone);
+            for (int size = 1; size < sizes.length; size++) {
+                sizes[size] += kept;
+            }
+            values.add(sizes);
         }
         return values;
     }
@@ -123,12 +149,18 @@ final class JctPlanner implements SpeedMeasure {
         double after = size == 0 ? 0 : own.alone / job.pace().remainingSeconds(size);
         double pause = held == 0 || size == 0 ? 0 : JctObjective.pause(job.costs(), held, size);
         Map<String, Double> numbers = new TreeMap<>(Map.of(
-                "remainingSecondsOnOne", own.alone,
-                "weight", own.weight,
-                "speedBefore", before,
-                "speedAfter", after,
-                "gpus", (double) cluster.gpuCount(),
-                "jobs", (double) jobs));
+                "remainingSecondsOnOne",
+                own.alone,
+                "weight",
+                own.weight,
+                "speedBefore",
+                before,
+                "speedAfter",
+                after,
+                "gpus",
+                (double) cluster.gpuCount(),
+                "jobs",
+                (double) jobs));
         String gain = size == 0
                 ? "other jobs shorten all completion times more with the GPUs"
                 : "%.1f times as fast as on 1 GPU%s"
@@ -142,15 +174,16 @@ final class JctPlanner implements SpeedMeasure {
                 gain += " that pays back in %.0f s".formatted(payback);
             }
         }
-        String text = "%s %s: %s, so all jobs together should end soonest; %.0f s of its work remain on 1 GPU, weight %.2f (%s, %s)"
-                .formatted(
-                        job.job(),
-                        Resized.of(cluster, job, size).inWords(),
-                        gain,
-                        own.alone,
-                        own.weight,
-                        Reason.counted(cluster.gpuCount(), "GPU"),
-                        Reason.counted(jobs, "job"));
+        String text =
+                "%s %s: %s, so all jobs together should end soonest; %.0f s of its work remain on 1 GPU, weight %.2f (%s, %s)"
+                        .formatted(
+                                job.job(),
+                                Resized.of(cluster, job, size).inWords(),
+                                gain,
+                                own.alone,
+                                own.weight,
+                                Reason.counted(cluster.gpuCount(), "GPU"),
+                                Reason.counted(jobs, "job"));
         return new PlanReason(text, numbers);
     }
 }

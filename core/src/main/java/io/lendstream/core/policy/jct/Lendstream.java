@@ -33,6 +33,8 @@ public record Lendstream(
     public static final double WAIT_PRICE = 5;
 
     public static final double SCALING = 0.5;
+    public static final Duration PAYBACK = Duration.ofMinutes(5);
+    public static final Duration PLAN_AFTER_JOBS = Duration.ofSeconds(5);
     public static final double PROTECT_SCALE = 0.2;
 
     private static final String WARNING =
@@ -41,10 +43,7 @@ public record Lendstream(
                     + " while requests of other services wait.";
 
     public Lendstream {
-        if (!(objective.scaling() >= 0 && objective.scaling() < 1)) {
-            throw new IllegalArgumentException(
-                    "scaling of policy lendstream must be at least 0 and below 1, but was " + objective.scaling());
-        }
+        objective = objective.checked("lendstream");
     }
 
     @Override
@@ -83,10 +82,29 @@ public record Lendstream(
         return Reclaims.losses(cluster, JctPlanner.ofHolding(cluster, objective), count);
     }
 
+    /** Only the period and what is not as usual: {@code top} shows it. */
     @Override
     public String spec() {
-        return "lendstream:wait-price=" + outlook.waitPrice() + ":scaling=" + objective.scaling() + ":payback="
-                + objective.payback().toSeconds() + "s:plan-every=" + planEvery.toSeconds() + "s:plan-after-jobs="
-                + planAfterJobs.toSeconds() + "s:protect-scale=" + protectScale;
+        StringBuilder spec = new StringBuilder("lendstream:plan-every=" + seconds(planEvery));
+        if (outlook.waitPrice() != WAIT_PRICE) {
+            spec.append(":wait-price=").append(outlook.waitPrice());
+        }
+        if (objective.scaling() != SCALING) {
+            spec.append(":scaling=").append(objective.scaling());
+        }
+        if (!objective.payback().equals(PAYBACK)) {
+            spec.append(":payback=").append(seconds(objective.payback()));
+        }
+        if (!planAfterJobs.equals(PLAN_AFTER_JOBS)) {
+            spec.append(":plan-after-jobs=").append(seconds(planAfterJobs));
+        }
+        if (protectScale != PROTECT_SCALE) {
+            spec.append(":protect-scale=").append(protectScale);
+        }
+        return spec.toString();
+    }
+
+    private static String seconds(Duration time) {
+        return time.toMillis() % 1000 == 0 ? time.toSeconds() + "s" : time.toMillis() / 1000.0 + "s";
     }
 }

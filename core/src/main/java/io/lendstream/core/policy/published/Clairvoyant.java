@@ -32,10 +32,7 @@ import java.util.stream.IntStream;
  */
 public record Clairvoyant(JctObjective objective, Duration planEvery) implements ReclaimsByLeastLoss {
     public Clairvoyant {
-        if (!(objective.scaling() >= 0 && objective.scaling() < 1)) {
-            throw new IllegalArgumentException(
-                    "scaling of policy clairvoyant must be at least 0 and below 1, but was " + objective.scaling());
-        }
+        objective = objective.checked("clairvoyant");
     }
 
     @Override

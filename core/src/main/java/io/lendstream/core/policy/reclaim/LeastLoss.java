@@ -132,7 +132,8 @@ final class LeastLoss {
                 for (Borrower borrower : all) {
                     for (Weighed weighed : borrower.weighed) {
                         if (!weighed.equals(least)) {
-                            left.add(weighed.alternative(measure.unit(), false, "training would lose as much speed or more"));
+                            left.add(weighed.alternative(
+                                    measure.unit(), false, "training would lose as much speed or more"));
                         }
                     }
                 }

@@ -18,7 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class JctObjectiveTest {
-    private final JctObjective objective = new JctObjective(0.5, Duration.ofSeconds(300));
+    private final JctObjective objective = new JctObjective(0.5, Duration.ofMinutes(5));
 
     private static JobView upTo(int least, int most, Pace pace, GpuId... held) {
         return new DescribedJob(
@@ -43,6 +43,13 @@ class JctObjectiveTest {
     }
 
     @Test
+    void stoppingAJobCostsTheStartThatItNeedsLater() {
+        assertThat(objective.stop(upTo(1, 4, pace(1000, 1)), 2, 1000)).isZero();
+        assertThat(objective.stop(upTo(1, 4, pace(1000, 1), gpu(0, 0), gpu(0, 1)), 2, 1000))
+                .isCloseTo(2 * 2 * 30 / 300.0, within(1e-9));
+    }
+
+    @Test
     void sizesBelowTheFewestAndBetweenLargeStepsAreNotWeighed() {
         double[] values = objective.values(upTo(3, 200, pace(1e6, 1)), 150, 2, 1e6);
 
@@ -53,6 +60,7 @@ class JctObjectiveTest {
         assertThat(values[63]).isCloseTo(126, within(1e-9));
         assertThat(values[65]).isEqualTo(Double.NEGATIVE_INFINITY);
         assertThat(values[128]).isCloseTo(256, within(1e-9));
+        assertThat(values[150]).as("the largest").isCloseTo(300, within(1e-9));
     }
 
     @Test
@@ -84,7 +92,7 @@ class JctObjectiveTest {
         assertThat(values[2]).isCloseTo(2 * (1 - 16 / 300.0), within(1e-9));
     }
 
-    private static Pace guess(Pace known) {
+    static Pace guess(Pace known) {
         return new Pace() {
             @Override
             public double iterationSeconds(int gpus) {

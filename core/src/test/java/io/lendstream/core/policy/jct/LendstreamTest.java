@@ -43,9 +43,10 @@ class LendstreamTest {
         Plan plan = lendstream.plan(cluster(List.of(runs("a", 2000, 1, gpu(0, 0))), 2));
 
         assertThat(plan.reasons().get(job("a")).text())
-                .isEqualTo("a grows from 1 to 2 GPUs: 2.0 times as fast as on 1 GPU instead of 1.0 times, for a pause of 16 s"
-                        + " that pays back in 32 s, so all jobs together should end soonest; 2000 s of its work remain on"
-                        + " 1 GPU, weight 1.00 (2 GPUs, 1 job)");
+                .isEqualTo(
+                        "a grows from 1 to 2 GPUs: 2.0 times as fast as on 1 GPU instead of 1.0 times, for a pause of 16 s"
+                                + " that pays back in 32 s, so all jobs together should end soonest; 2000 s of its work remain on"
+                                + " 1 GPU, weight 1.00 (2 GPUs, 1 job)");
         assertThat(plan.reasons().get(job("a")).numbers())
                 .containsEntry("paybackSeconds", 32.0)
                 .containsEntry("remainingSecondsOnOne", 2000.0)
@@ -65,7 +66,9 @@ class LendstreamTest {
     @Test
     void theLoanOfTheJobWithMoreWorkIsTakenFirst() {
         ClusterView view = lendable(
-                List.of(runs("long", 5000, 1, gpu(0, 0), gpu(1, 0)), runs("short", 1000, 1, gpu(0, 1), gpu(1, 1))), 2, 2);
+                List.of(runs("long", 5000, 1, gpu(0, 0), gpu(1, 0)), runs("short", 1000, 1, gpu(0, 1), gpu(1, 1))),
+                2,
+                2);
 
         assertThat(lendstream.victims(view, 1)).containsExactly(gpu(1, 0));
         assertThat(lendstream.victims(view, 2)).containsExactly(gpu(1, 0), gpu(1, 1));
@@ -81,7 +84,10 @@ class LendstreamTest {
         List<Alternative> sizes = lendstream.sizes(view, job("short"));
 
         assertThat(sizes).hasSize(5);
-        assertThat(sizes).filteredOn(Alternative::chosen).extracting(Alternative::size).containsExactly(3);
+        assertThat(sizes)
+                .filteredOn(Alternative::chosen)
+                .extracting(Alternative::size)
+                .containsExactly(3);
         assertThat(sizes.get(2).why()).isEqualTo("the weighted sum of speeds over all jobs would be 0.136 lower");
         assertThat(lendstream.sizes(view, job("unknown"))).isEmpty();
     }
@@ -89,14 +95,53 @@ class LendstreamTest {
     @Test
     void refusesSettingsThatMeanNothing() {
         assertThatThrownBy(() -> Policies.parse("lendstream:scaling=1"))
-                .hasMessage("scaling of policy lendstream must be at least 0 and below 1, but was 1.0");
+                .hasMessage("scaling of policy lendstream must be at least 0 and at most 0.95, but was 1.0");
         assertThatThrownBy(() -> Policies.parse("lendstream:wait-price=dear"))
                 .hasMessage("wait-price of policy lendstream must be a number of at least 0, but was 'dear'");
     }
 
     @Test
+    void theSpecNamesWhatIsNotAsUsual() {
+        assertThat(lendstream.spec()).isEqualTo("lendstream:plan-every=60s");
+        String other =
+                "lendstream:plan-every=30s:wait-price=2.0:scaling=0.25:payback=100s:plan-after-jobs=1.5s:protect-scale=1.0";
+        assertThat(Policies.parse(other).spec()).isEqualTo(other);
+        assertThat(Policies.parse(Policies.parse(other).spec())).isEqualTo(Policies.parse(other));
+    }
+
+    /** Only the work done is known of them: the second one must not replace the first whenever that has done more. */
+    @Test
+    void jobsThatNeverSaidHowMuchWorkTheyHaveDoNotTakeTurns() {
+        for (double done : new double[] {1, 50, 90, 120}) {
+            JobView first = unknown("first", done, gpu(0, 0));
+            JobView second = unknown("second", 1);
+
+            Plan plan = lendstream.plan(cluster(List.of(first, second), 1));
+
+            boolean hasDoneMore = done > 64;
+            assertThat(plan.targets().get(job(hasDoneMore ? "second" : "first")))
+                    .as("%s s", done)
+                    .hasSize(1);
+        }
+        Plan alike = lendstream.plan(cluster(List.of(unknown("first", 100), unknown("second", 70, gpu(0, 0))), 1));
+        assertThat(alike.targets().get(job("second"))).containsExactly(gpu(0, 0));
+    }
+
+    private static JobView unknown(String name, double done, GpuId... held) {
+        return job(name, 1, List.of(held), JctObjectiveTest.guess(pace(done, 1)), Optional.empty());
+    }
+
+    @Test
+    void ofEqualJobsTheFirstGoesFirst() {
+        Plan plan = lendstream.plan(cluster(List.of(runs("old", 1000, 1), runs("new", 1000, 1)), 1));
+
+        assertThat(plan.targets().get(job("old"))).hasSize(1);
+    }
+
+    @Test
     void withoutAPriceOfWaitsForecastsDoNotCount() {
-        assertThat(Policies.parse("lendstream:wait-price=0").info().looksAhead()).isFalse();
+        assertThat(Policies.parse("lendstream:wait-price=0").info().looksAhead())
+                .isFalse();
         assertThat(lendstream.info().looksAhead()).isTrue();
     }
 }

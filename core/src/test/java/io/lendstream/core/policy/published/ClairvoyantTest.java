@@ -65,6 +65,6 @@ class ClairvoyantTest {
     @Test
     void refusesAScalingAtWhichWeightsMeanNothing() {
         assertThatThrownBy(() -> Policies.parse("clairvoyant:scaling=1"))
-                .hasMessage("scaling of policy clairvoyant must be at least 0 and below 1, but was 1.0");
+                .hasMessage("scaling of policy clairvoyant must be at least 0 and at most 0.95, but was 1.0");
     }
 }

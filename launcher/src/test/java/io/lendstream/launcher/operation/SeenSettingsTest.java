@@ -38,17 +38,16 @@ class SeenSettingsTest {
 
     @Test
     void eachSettingIsShownWithWhereItIsFrom() {
-        assertThat(line("lending")).isEqualTo("lending | true | default");
-        assertThat(line("min-hold")).isEqualTo("min-hold | 0s | configuration");
+        assertThat(line("lending")).isEqualTo("lending | true | configuration");
 
         declare(Map.of("lending", "false", "min-hold", "PT2M", "policy", "tiresias"));
 
         assertThat(overview.settings(EAST)).hasSize(DeclarableSettings.forms().size());
-        assertThat(line("lending")).isEqualTo("lending | false | declared; default: true");
+        assertThat(line("lending")).isEqualTo("lending | false | declared; configuration: true");
         assertThat(line("min-hold")).isEqualTo("min-hold | 2m | declared; configuration: 0s");
-        assertThat(line("policy")).isEqualTo("policy | tiresias | declared; default: deepboot");
-        assertThat(line("quiet-windows")).isEqualTo("quiet-windows | none | default");
-        assertThat(line("slo-withhold")).isEqualTo("slo-withhold | 10m | default");
+        assertThat(line("policy")).isEqualTo("policy | tiresias | declared; configuration: deepboot");
+        assertThat(line("quiet-windows")).isEqualTo("quiet-windows | none | configuration");
+        assertThat(line("slo-withhold")).isEqualTo("slo-withhold | 10m | configuration");
     }
 
     @Test
@@ -74,10 +73,10 @@ class SeenSettingsTest {
     void anEndedDeclarationIsForgotten() {
         declare(Map.of("lending", "false"));
         overview.tell(new DomainSettings(EAST, NOW, Map.of(), true));
-        assertThat(line("lending")).isEqualTo("lending | true | default");
+        assertThat(line("lending")).isEqualTo("lending | true | configuration");
 
         declare(Map.of("lending", "false"));
         overview.removed(TopicCatalogue.DOMAIN_SETTINGS, "east");
-        assertThat(line("lending")).isEqualTo("lending | true | default");
+        assertThat(line("lending")).isEqualTo("lending | true | configuration");
     }
 }

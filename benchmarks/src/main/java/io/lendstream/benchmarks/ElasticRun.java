@@ -268,7 +268,7 @@ final class ElasticRun implements AutoCloseable, JobListener {
     }
 
     @Override
-    public void failed(JobId job, DecisionId change, String why) {
+    public void failed(JobId job, DecisionId change, String why, boolean ofProgram) {
         System.err.printf("%s: %s failed: %s%n", name, change, why);
     }
 

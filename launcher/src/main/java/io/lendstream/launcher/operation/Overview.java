@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.demand.Outlook;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
@@ -205,7 +206,7 @@ final class Overview {
 
     /** The need of a service for its current load and its floor: the same for all schedulers. */
     static ReplicaNeed leastNeed(ServiceState service, Instant now) {
-        return ReplicaNeed.of(service, now, Duration.ZERO, false);
+        return ReplicaNeed.of(service, now, Duration.ZERO, Outlook.PRESENT);
     }
 
     /** The name of the policy of a service's domain if it ignores forecasts; empty if it uses them or is unknown. */

@@ -22,8 +22,8 @@ import java.util.Optional;
 /**
  * The policy {@code lendstream} against {@code deepboot} in the same engine, on 16 nodes of 4 GPUs: the five workloads
  * of Pollux, each with DeepBoot's small and middle stream of requests; the first one with a heavier stream; and, on the
- * first with the small stream, what each part of the policy does. Ratios below 1 mean that {@code lendstream} is better.
- * The constants of the policy were tuned on the first workload with the small and the middle stream.
+ * first with the small stream, what each part of the policy does. A ratio below 1 means that {@code lendstream} is
+ * better. The constants of the policy were tuned on the first workload with the small and the middle stream.
  */
 final class BeyondStudy implements Bench {
     private static final DomainId DOMAIN = new DomainId("replay");

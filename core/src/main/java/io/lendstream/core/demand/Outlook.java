@@ -45,8 +45,8 @@ public record Outlook(double waitPrice) {
     record Expected(double perSecond, Instant at) {}
 
     /**
-     * The greatest demand to be ready for within a time, in requests per second; of several horizons with that value the
-     * first counts.
+     * The greatest demand to be ready for within a time, in requests per second; of several horizons with that value
+     * the first counts.
      *
      * @param wait for how long a request waits where no replica is ready
      */

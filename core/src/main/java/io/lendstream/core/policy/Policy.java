@@ -33,7 +33,7 @@ public interface Policy {
         return Duration.ofSeconds(Math.min(30 + 15L * warmHits, 120) + 1);
     }
 
-    /** How much expected demand inference is kept ready for; by default the p99 of forecasts, if the policy uses them. */
+    /** How much expected demand inference is kept ready for; by default the p99 of forecasts, if it uses them. */
     default Outlook outlook() {
         return info().looksAhead() ? Outlook.CERTAIN : Outlook.PRESENT;
     }

@@ -214,7 +214,7 @@ public record Scheduler(
     /** At the lowest level of trust no advice is given either; plans that are due are passed over. */
     private Step observedOnly(StepBuilder step, Set<Phase> due) {
         if (due.contains(Phase.PLAN)) {
-            step.nextPlanAt(Training.nextTime(policy, settings, step.now()));
+            step.nextPlanAt(new PlanTimes(policy, settings).next(step.now()));
         }
         return observed(step);
     }

@@ -34,6 +34,7 @@ final class Training {
     private final StepBuilder builder;
     private final Policy policy;
     private final SchedulerSettings settings;
+    private final PlanTimes times;
     private final Safety safety;
     private final QuotaGuard quotas;
     private final AbilityGuard abilities;
@@ -45,6 +46,7 @@ final class Training {
         this.builder = builder;
         this.policy = policy;
         this.settings = settings;
+        this.times = new PlanTimes(policy, settings);
         this.safety = new Safety(settings);
         this.quotas = new QuotaGuard(builder);
         this.abilities = new AbilityGuard(builder);
@@ -109,26 +111,21 @@ final class Training {
         if (!builder.changesPlans()) {
             return;
         }
-        Instant next = builder.changes().changesJobs() ? soonAfterJobs() : soon();
+        Instant next = builder.changes().changesJobs() ? times.nextAfterJobs(builder.now()) : soon();
         if (builder.nextPlanAt().filter(next::isBefore).isPresent()) {
             builder.nextPlanAt(next);
         }
     }
 
-    private Instant soonAfterJobs() {
-        Instant next = nextTime(policy.planAfterJobs(), settings, builder.now());
-        return next.isBefore(soon()) ? next : soon();
-    }
-
     private Instant soon() {
-        return nextTime(policy, settings, builder.now());
+        return times.next(builder.now());
     }
 
     /** Makes no plan before a time, or before a change. */
     private void rest(Instant until) {
         Instant latest = builder.now().plus(LONGEST_REST);
         Instant end = until.isBefore(latest) ? until : latest;
-        builder.nextPlanAt(nextTime(policy, settings, end.minusMillis(1)));
+        builder.nextPlanAt(times.next(end.minusMillis(1)));
     }
 
     /** Jobs that were changed too short a time ago to be changed again by a plan, or whose program could not be run. */
@@ -394,16 +391,5 @@ final class Training {
                         gpus,
                         builder.now().plus(settings.notice()),
                         builder.because(code, why.text(), numbers, List.of(job.lastEvent())));
-    }
-
-    /** The first time for plans after a time. */
-    static Instant nextTime(Policy policy, SchedulerSettings settings, Instant after) {
-        return nextTime(policy.planEvery(), settings, after);
-    }
-
-    private static Instant nextTime(Duration every, SchedulerSettings settings, Instant after) {
-        long period = every.toMillis();
-        long phase = settings.planPhase().toMillis();
-        return Instant.ofEpochMilli((Math.floorDiv(after.toEpochMilli() - phase, period) + 1) * period + phase);
     }
 }

@@ -144,7 +144,7 @@ final class ShortcutOracle {
     /** The last time for plans by an event, if plans rest then and nothing else has happened. */
     private Optional<Instant> resting(ClusterState state, Instant until) {
         Duration period = scheduler.policy().planEvery();
-        Instant first = Training.nextTime(scheduler.policy(), scheduler.settings(), state.now());
+        Instant first = new PlanTimes(scheduler.policy(), scheduler.settings()).next(state.now());
         if (first.isAfter(until)) {
             return Optional.empty();
         }

@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What GPUs are worth to jobs if all jobs together are to end soonest: the sum of speedups over one GPU, each weighed by
- * the reduction of the sum of completion times for each second of the job's work.
+ * What GPUs are worth to jobs if all jobs together are to end soonest: the sum of speedups over one GPU, each weighed
+ * by the reduction of the sum of completion times for each second of the job's work.
  *
  * <p>For jobs whose speedup on {@code n} GPUs is {@code n^scaling}, and none to come, that reduction is known:
- * {@code (i^p - (i-1)^p)^(1/p)} with {@code p = 1 / (1 - scaling)} for the job that is {@code i}-th from the longest. So
- * short jobs go first the more, the better jobs scale. Here each job has its own speedup, and only the weights assume a
- * common one.
+ * {@code (i^p - (i-1)^p)^(1/p)} with {@code p = 1 / (1 - scaling)} for the job that is {@code i}-th from the longest.
+ * So short jobs go first the more, the better jobs scale. Here each job has its own speedup, and only the weights
+ * assume a common one.
  *
  * <p>A change of GPUs counts only for the rest of the {@code payback} time, or of the job if that is shorter, after its
  * pause. A start is assumed to cost nothing, because it cannot be avoided.
@@ -37,7 +37,7 @@ public record JctObjective(double scaling, Duration payback) {
     /** The most GPUs of one job that are weighed, unless it needs more to start. */
     private static final int MOST = 1024;
 
-    /** The weights of jobs by the seconds of work that remain of each on one GPU. Of equal jobs the first weighs most. */
+    /** The weights of jobs by the seconds of work that remain on one GPU; of equal jobs the first weighs most. */
     public double[] weights(double[] remaining) {
         List<Integer> longestFirst = IntStream.range(0, remaining.length)
                 .boxed()

@@ -59,8 +59,8 @@ final class JctPlanner implements SpeedMeasure {
 
     /**
      * The remaining work by which a job is ranked. Where only the work done says something about it, that is rounded to
-     * powers of two, so that two such jobs do not overtake each other again and again; a job that reports nothing counts
-     * by its GPU time.
+     * powers of two, so that two such jobs do not overtake each other again and again; a job that reports nothing
+     * counts by its GPU time.
      */
     private static double ranked(JobView job, double alone) {
         if (job.pace().isTotalKnown()) {
@@ -144,46 +144,50 @@ final class JctPlanner implements SpeedMeasure {
     /** The reason for a new size: what remains, the speeds before and after, and what the change costs. */
     private PlanReason reason(JobView job, int size) {
         Weighed own = of(job);
-        int held = job.gpus().size();
-        double before = held == 0 ? 0 : own.alone / job.pace().remainingSeconds(held);
-        double after = size == 0 ? 0 : own.alone / job.pace().remainingSeconds(size);
-        double pause = held == 0 || size == 0 ? 0 : JctObjective.pause(job.costs(), held, size);
-        Map<String, Double> numbers = new TreeMap<>(Map.of(
-                "remainingSecondsOnOne",
-                own.alone,
-                "weight",
-                own.weight,
-                "speedBefore",
-                before,
-                "speedAfter",
-                after,
-                "gpus",
-                (double) cluster.gpuCount(),
-                "jobs",
-                (double) jobs));
-        String gain = size == 0
-                ? "other jobs shorten all completion times more with the GPUs"
-                : "%.1f times as fast as on 1 GPU%s"
-                        .formatted(after, held == 0 ? "" : " instead of %.1f times".formatted(before));
-        if (pause > 0) {
-            numbers.put("pauseSeconds", pause);
-            gain += ", for a pause of %.0f s".formatted(pause);
-            if (after > before) {
-                double payback = pause * after / (after - before);
-                numbers.put("paybackSeconds", payback);
-                gain += " that pays back in %.0f s".formatted(payback);
-            }
-        }
+        Map<String, Double> numbers = new TreeMap<>();
+        numbers.put("remainingSecondsOnOne", own.alone);
+        numbers.put("weight", own.weight);
+        numbers.put("gpus", (double) cluster.gpuCount());
+        numbers.put("jobs", (double) jobs);
         String text =
                 "%s %s: %s, so all jobs together should end soonest; %.0f s of its work remain on 1 GPU, weight %.2f (%s, %s)"
                         .formatted(
                                 job.job(),
                                 Resized.of(cluster, job, size).inWords(),
-                                gain,
+                                gain(job, size, own.alone, numbers),
                                 own.alone,
                                 own.weight,
                                 Reason.counted(cluster.gpuCount(), "GPU"),
                                 Reason.counted(jobs, "job"));
         return new PlanReason(text, numbers);
+    }
+
+    /**
+     * What a new size brings and costs, in words.
+     *
+     * @param numbers takes its numbers
+     */
+    private static String gain(JobView job, int size, double alone, Map<String, Double> numbers) {
+        int held = job.gpus().size();
+        double before = held == 0 ? 0 : alone / job.pace().remainingSeconds(held);
+        double after = size == 0 ? 0 : alone / job.pace().remainingSeconds(size);
+        numbers.put("speedBefore", before);
+        numbers.put("speedAfter", after);
+        if (size == 0) {
+            return "other jobs shorten all completion times more with the GPUs";
+        }
+        String gain = "%.1f times as fast as on 1 GPU".formatted(after);
+        if (held == 0) {
+            return gain;
+        }
+        double pause = JctObjective.pause(job.costs(), held, size);
+        numbers.put("pauseSeconds", pause);
+        gain += " instead of %.1f times, for a pause of %.0f s".formatted(before, pause);
+        if (after <= before) {
+            return gain;
+        }
+        double payback = pause * after / (after - before);
+        numbers.put("paybackSeconds", payback);
+        return gain + " that pays back in %.0f s".formatted(payback);
     }
 }

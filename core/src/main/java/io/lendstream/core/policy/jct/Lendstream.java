@@ -15,10 +15,11 @@ import java.util.Optional;
 
 /**
  * The policy {@code lendstream}: training by {@link JctObjective}, so that all jobs together end soonest; inference by
- * demand forecasts, as far as requests that do not wait are worth the GPUs. Experimental, as it can starve services that
- * have shapes, MIG instances or queues.
+ * demand forecasts, as far as requests that do not wait are worth the GPUs. Experimental, as it can starve services
+ * that have shapes, MIG instances or queues.
  *
- * <p>It plans soon after a job came or ended, and else every minute. It chooses the loans to take back by the same objective.
+ * <p>It plans soon after a job came or ended, and else every minute. It chooses the loans to take back by the same
+ * objective.
  *
  * @param objective what GPUs are worth to jobs
  * @param outlook how much expected demand inference is kept ready for: the setting {@code wait-price}

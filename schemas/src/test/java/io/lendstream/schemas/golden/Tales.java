@@ -70,8 +70,8 @@ final class Tales {
     }
 
     private static GoldenScenario reclaimsBeforeTheMorningPeak() {
-        GoldenScenario tale = lending(GoldenScenario.of("lendstream", "07:40"), 4);
-        tale.after(20).rate("chat", 5);
+        GoldenScenario tale = lending(GoldenScenario.of("lendstream:plan-after-jobs=60s", "07:40"), 4);
+        tale.after(30).rate("chat", 5);
         tale.note("the peak is further away than a release and a warm-up take, 53 s");
         tale.forecast("chat", 1, 6, 2, 7, 3, 8, 5, 24, 15, 26).after(30);
         tale.after(30).rate("chat", 5);

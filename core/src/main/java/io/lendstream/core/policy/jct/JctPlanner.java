@@ -149,17 +149,22 @@ final class JctPlanner implements SpeedMeasure {
         numbers.put("weight", own.weight);
         numbers.put("gpus", (double) cluster.gpuCount());
         numbers.put("jobs", (double) jobs);
-        String text =
-                "%s %s: %s, so all jobs together should end soonest; %.0f s of its work remain on 1 GPU, weight %.2f (%s, %s)"
-                        .formatted(
-                                job.job(),
-                                Resized.of(cluster, job, size).inWords(),
-                                gain(job, size, own.alone, numbers),
-                                own.alone,
-                                own.weight,
-                                Reason.counted(cluster.gpuCount(), "GPU"),
-                                Reason.counted(jobs, "job"));
+        String text = "%s %s: %s, so all jobs together should end soonest; %s, weight %.2f (%s, %s)"
+                .formatted(
+                        job.job(),
+                        Resized.of(cluster, job, size).inWords(),
+                        gain(job, size, own.alone, numbers),
+                        work(job, own.alone),
+                        own.weight,
+                        Reason.counted(cluster.gpuCount(), "GPU"),
+                        Reason.counted(jobs, "job"));
         return new PlanReason(text, numbers);
+    }
+
+    private static String work(JobView job, double alone) {
+        return job.pace().isTotalKnown()
+                ? "%.0f s of its work remain on 1 GPU".formatted(alone)
+                : "how much of its work remains is not known";
     }
 
     /**

@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Tells which records of other tasks' domains can wait for the next regular commit, because nothing is decided at once
- * by them: samples that repeat what the node's sample before said of errors and users, progress of running jobs, and
- * forecasts. It only affects when they are committed, so it may be forgotten.
+ * Tells which records of other tasks' domains can wait for the next regular commit, because decisions that they lead to
+ * may come a second later: samples that repeat what the node's sample before said of errors and users, progress of
+ * running jobs, and forecasts. It only affects when they are committed, so it may be forgotten.
  */
 final class RoutineInputs {
     /** Nodes that are remembered; the samples of any others are committed soon. */

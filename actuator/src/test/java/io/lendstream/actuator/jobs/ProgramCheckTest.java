@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What keeps a program from running is said before it is started. */
+/** A missing program is found before it is started. */
 class ProgramCheckTest {
     @TempDir
     private Path folder;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What GPUs are worth to jobs if all jobs together are to end soonest: the sum of speedups over one GPU, each weighed
+ * What GPUs are worth to jobs if these are to end soonest on average: the sum of speedups over one GPU, each weighed
  * by the reduction of the sum of completion times for each second of the job's work.
  *
  * <p>For jobs whose speedup on {@code n} GPUs is {@code n^scaling}, and none to come, that reduction is known:

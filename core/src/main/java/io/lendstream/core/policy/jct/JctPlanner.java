@@ -149,7 +149,7 @@ final class JctPlanner implements SpeedMeasure {
         numbers.put("weight", own.weight);
         numbers.put("gpus", (double) cluster.gpuCount());
         numbers.put("jobs", (double) jobs);
-        String text = "%s %s: %s, so all jobs together should end soonest; %s, weight %.2f (%s, %s)"
+        String text = "%s %s: %s, so jobs should end soonest on average; %s, weight %.2f (%s, %s)"
                 .formatted(
                         job.job(),
                         Resized.of(cluster, job, size).inWords(),

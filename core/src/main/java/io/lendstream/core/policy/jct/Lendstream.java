@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The policy {@code lendstream}: training by {@link JctObjective}, so that all jobs together end soonest; inference by
+ * The policy {@code lendstream}: training by {@link JctObjective}, so that jobs end soonest on average; inference by
  * demand forecasts, as far as requests that do not wait are worth the GPUs. Experimental, as it can starve services
  * that have shapes, MIG instances or queues.
  *
@@ -51,7 +51,7 @@ public record Lendstream(
     public PolicyInfo info() {
         return new PolicyInfo(
                 "lendstream",
-                "experimental: can starve services with shapes or queues; ends jobs soonest, takes GPUs back before demand needs them",
+                "experimental: can starve services with shapes or queues; ends jobs soonest on average, keeps GPUs ready for forecast demand that is worth it",
                 true,
                 false,
                 outlook.looksAhead(),

@@ -1,5 +1,5 @@
 /**
- * The policy {@code lendstream}, and the objective that it shares with the oracle: all jobs together end soonest.
+ * The policy {@code lendstream}, and the objective that it shares with the oracle: jobs end soonest on average.
  */
 @NullMarked
 package io.lendstream.core.policy.jct;

@@ -65,7 +65,7 @@ public record Clairvoyant(JctObjective objective, Duration planEvery) implements
         return reasons.of(
                 job,
                 size,
-                "so all jobs together should end soonest; %.0f s of its work remain on 1 GPU".formatted(remaining),
+                "so jobs should end soonest on average; %.0f s of its work remain on 1 GPU".formatted(remaining),
                 Map.of("remainingSecondsOnOne", remaining));
     }
 

@@ -45,7 +45,7 @@ class LendstreamTest {
         assertThat(plan.reasons().get(job("a")).text())
                 .isEqualTo(
                         "a grows from 1 to 2 GPUs: 2.0 times as fast as on 1 GPU instead of 1.0 times, for a pause of 16 s"
-                                + " that pays back in 32 s, so all jobs together should end soonest; 2000 s of its work remain on"
+                                + " that pays back in 32 s, so jobs should end soonest on average; 2000 s of its work remain on"
                                 + " 1 GPU, weight 1.00 (2 GPUs, 1 job)");
         assertThat(plan.reasons().get(job("a")).numbers())
                 .containsEntry("paybackSeconds", 32.0)

@@ -238,6 +238,7 @@ final class Deployment implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-Dlogback.configurationFile=logback-launcher.xml",
                 "-Dlendstream.home=" + installation.home(),
                 "-cp",

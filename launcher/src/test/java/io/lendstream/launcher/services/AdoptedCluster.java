@@ -102,7 +102,7 @@ final class AdoptedCluster implements AutoCloseable {
     }
 
     Printed command(String... arguments) {
-        return deployment.command(directory, arguments);
+        return deployment.command(arguments);
     }
 
     /** Runs a command, which must succeed. */

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.launcher.Commands;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.topics.SchemaSet;
@@ -27,6 +28,8 @@ import io.lendstream.stack.StackSettings;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -39,7 +42,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -232,8 +238,28 @@ final class Deployment implements AutoCloseable {
     /** What a command came to. */
     record Printed(int exit, String out, String err) {}
 
-    /** Runs one of the launcher's commands about this deployment, as a process of its own. */
-    Printed command(Path directory, String... arguments) {
+    /** Runs one of the launcher's commands about this deployment, in this process: to start one takes seconds on a busy machine. */
+    Printed command(String... arguments) {
+        var out = new StringWriter();
+        var err = new StringWriter();
+        var exit = new FutureTask<>(() -> Commands.run(about(arguments), new PrintWriter(out), new PrintWriter(err)));
+        Thread thread = new Thread(exit, "command");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return new Printed(exit.get(PATIENCE.toSeconds(), TimeUnit.SECONDS), out.toString(), err.toString());
+        } catch (TimeoutException e) {
+            throw new AssertionError("%s does not end: %s%s".formatted(List.of(arguments), out, err), e);
+        } catch (ExecutionException e) {
+            throw new AssertionError(List.of(arguments).toString(), e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    /** The same in a process of its own. */
+    Printed process(Path directory, String... arguments) {
         var command = new ArrayList<String>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
@@ -244,10 +270,7 @@ final class Deployment implements AutoCloseable {
                 "-cp",
                 System.getProperty("java.class.path"),
                 "io.lendstream.launcher.LendstreamMain"));
-        List<String> given = new ArrayList<>(List.of(arguments));
-        int end = given.indexOf("--"); // what follows is not an option
-        given.addAll(end < 0 ? given.size() : end, with());
-        command.addAll(given);
+        command.addAll(about(arguments));
         Path out = directory.resolve("command.out");
         Path err = directory.resolve("command.err");
         try {
@@ -266,6 +289,14 @@ final class Deployment implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted", e);
         }
+    }
+
+    /** The arguments of a command about this deployment. */
+    private List<String> about(String... arguments) {
+        List<String> all = new ArrayList<>(List.of(arguments));
+        int end = all.indexOf("--"); // what follows is not an option
+        all.addAll(end < 0 ? all.size() : end, with());
+        return all;
     }
 
     /** What follows where broker and registry are named on the command line. */

@@ -66,7 +66,7 @@ final class ForeignUseIT {
                 runsCommands(machine);
             } finally {
                 other.destroyForcibly();
-                deployment.command(directory, "delete", "job", "bert"); // its workers would go on
+                deployment.command("delete", "job", "bert"); // its workers would go on
             }
         }
     }
@@ -75,7 +75,7 @@ final class ForeignUseIT {
         Deployment deployment = machine.deployment();
         awaitOwners(machine, "foreign", "free", "free");
         Path file = Files.writeString(directory.resolve("job.yaml"), JOB);
-        Printed applied = deployment.command(directory, "apply", "-f", file.toString());
+        Printed applied = deployment.command("apply", "-f", file.toString());
         assertThat(applied.exit()).as(applied.out() + applied.err()).isZero();
         awaitOwners(machine, "foreign", "training", "training");
 
@@ -84,7 +84,7 @@ final class ForeignUseIT {
                 .findFirst()
                 .orElseThrow();
         assertThat(use.users()).singleElement().asString().startsWith("process/" + other.pid() + "-");
-        Printed top = deployment.command(directory, "top", "--once");
+        Printed top = deployment.command("top", "--once");
         assertThat(top.out()).contains("1 foreign", "foreign: used by process/" + other.pid());
         assertThat(other.isAlive()).isTrue();
 
@@ -114,7 +114,7 @@ final class ForeignUseIT {
             Deployment deployment = machine.deployment();
             for (List<String> command :
                     List.of(List.of("top", "--once"), List.of("describe", "job/bert"), List.of("doctor"))) {
-                Printed printed = deployment.command(directory, command.toArray(new String[0]));
+                Printed printed = deployment.command(command.toArray(new String[0]));
                 System.out.print(printed.out());
                 assertThat(printed.out()).as(command + printed.err()).contains(shown);
             }
@@ -132,13 +132,13 @@ final class ForeignUseIT {
     /** The settings that the domain declares, while its scheduler runs. */
     private void hasSettingsOfItsOwn(Deployment deployment) throws Exception {
         Path file = Files.writeString(directory.resolve("settings.yaml"), SETTINGS);
-        assertThat(deployment.command(directory, "apply", "-f", file.toString()).out())
+        assertThat(deployment.command("apply", "-f", file.toString()).out())
                 .isEqualTo("domainsettings/beside created\n");
         await().atMost(Deployment.PATIENCE)
                 .untilAsserted(() -> assertThat(
-                                deployment.command(directory, "top", "--once").out())
+                                deployment.command("top", "--once").out())
                         .contains("; declared for the domain: max-transfers, slo-extra"));
-        Printed shown = deployment.command(directory, "describe", "domainsettings", "beside");
+        Printed shown = deployment.command("describe", "domainsettings", "beside");
         System.out.print(shown.out());
         assertThat(shown.out())
                 .as(shown.err())
@@ -146,13 +146,13 @@ final class ForeignUseIT {
                 .containsPattern("foreign-gone-after +4s +configuration\n");
 
         Files.writeString(file, SETTINGS.replace("max-transfers: 33", "notice: 1m"));
-        Printed refused = deployment.command(directory, "apply", "-f", file.toString());
+        Printed refused = deployment.command("apply", "-f", file.toString());
         assertThat(refused.exit()).isEqualTo(2);
         assertThat(refused.err()).contains("spec.notice is '1m', but cannot be declared for a domain.");
 
-        Printed deleted = deployment.command(directory, "delete", "domainsettings", "beside");
+        Printed deleted = deployment.command("delete", "domainsettings", "beside");
         assertThat(deleted.exit()).as(deleted.out() + deleted.err()).isZero();
-        assertThat(deployment.command(directory, "top", "--once").out()).doesNotContain("declared for the domain");
+        assertThat(deployment.command("top", "--once").out()).doesNotContain("declared for the domain");
     }
 
     /** The commands of jobs, beside the program file of another one. */
@@ -164,7 +164,7 @@ final class ForeignUseIT {
                         "job/of-cifar10 failed: job of-cifar10 brings its own command, but this machine has jobs/cifar10.json for its application; choose another application, or declare the job without a command\n");
         awaitOwners(machine, "free", "training", "training");
 
-        Printed why = machine.deployment().command(directory, "describe", "job/of-cifar10");
+        Printed why = machine.deployment().command("describe", "job/of-cifar10");
         assertThat(why.out()).as(why.err()).contains("this machine has jobs/cifar10.json for its application");
 
         Printed done = run(machine, "own", "echo $LENDSTREAM_JOB > done; sleep 3");
@@ -184,7 +184,6 @@ final class ForeignUseIT {
     private Printed run(SharedMachine machine, String application, String script) {
         return machine.deployment()
                 .command(
-                        directory,
                         "run",
                         "--name",
                         "of-" + application,

@@ -326,7 +326,7 @@ final class IntakesIT {
     private Printed command(Deployment deployment, String user, String... arguments) throws IOException {
         var all = new ArrayList<>(List.of(arguments));
         all.addAll(List.of("--config", config(user).toString()));
-        return deployment.command(directory, all.toArray(String[]::new));
+        return deployment.command(all.toArray(String[]::new));
     }
 
     private static RecordWriter writer(Deployment deployment, String user, String intake) {

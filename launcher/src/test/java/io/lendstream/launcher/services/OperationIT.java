@@ -96,21 +96,21 @@ final class OperationIT {
             deletesServiceAndQueue(deployment, cluster);
 
             scheduler.process().destroyForcibly().waitFor();
-            Printed unheard = deployment.command(directory, "freeze", "--timeout", "2s");
+            Printed unheard = deployment.process(directory, "freeze", "--timeout", "2s");
             assertThat(unheard.exit()).isEqualTo(1);
             assertThat(unheard.err()).contains("no scheduler of domain default took the command within --timeout 2s");
         }
     }
 
     private void advises(Deployment deployment, RecordWriter cluster) throws Exception {
-        Printed on = deployment.command(directory, "advisory", "on", "--reason", "first installation");
+        Printed on = deployment.process(directory, "advisory", "on", "--reason", "first installation");
         assertThat(on.exit()).as(on.err()).isZero();
         assertThat(on.out()).startsWith("domain default: decisions are advice from now on");
         cluster.write(TopicCatalogue.TRAINING_JOBS, JOB.value(), job(JOB));
         Decision advice = awaitDecision(
                 deployment, cluster, decision -> decision.advisory() && decision.action() instanceof Action.Lend);
 
-        Printed approved = deployment.command(directory, "approve", advice.id().toString(), "--json");
+        Printed approved = deployment.command("approve", advice.id().toString(), "--json");
 
         assertThat(approved.exit()).as(approved.out() + approved.err()).isZero();
         JsonNode made = json(approved).get(0).get("decisions").get(0);
@@ -119,20 +119,20 @@ final class OperationIT {
         assertThat(made.get("reason").asText()).contains(advice.id().toString());
         awaitLease(deployment, cluster, lease -> lease.owner() instanceof Owner.Lent);
 
-        Printed twice = deployment.command(directory, "approve", made.get("id").asText());
+        Printed twice = deployment.command("approve", made.get("id").asText());
         assertThat(twice.exit()).isEqualTo(1);
         assertThat(twice.err()).contains("is binding, not advice");
-        assertThat(deployment.command(directory, "advisory", "off").exit()).isZero();
+        assertThat(deployment.command("advisory", "off").exit()).isZero();
     }
 
     private void shows(Deployment deployment, RecordWriter cluster) throws Exception {
         tell(cluster);
 
-        Printed top = deployment.command(directory, "top", "--once");
+        Printed top = deployment.command("top", "--once");
 
         assertThat(top.exit()).as(top.err()).isZero();
         assertThat(top.out()).contains("1 lent", "lent to job bert until", "serving chat", "5.0 requests/s");
-        JsonNode json = json(deployment.command(directory, "top", "--once", "--json"));
+        JsonNode json = json(deployment.command("top", "--once", "--json"));
         assertThat(json.get("gpus")).hasSize(2);
         assertThat(json.get("jobs").get(0).get("lent").asInt()).isEqualTo(1);
         assertThat(json.get("services").get(0).get("serving").asInt()).isEqualTo(1);
@@ -143,7 +143,7 @@ final class OperationIT {
     private void saysWhyGpusAreNotLent(Deployment deployment, RecordWriter cluster) throws Exception {
         tell(cluster);
 
-        Printed all = deployment.command(directory, "explain", "gpu");
+        Printed all = deployment.command("explain", "gpu");
 
         assertThat(all.exit()).as(all.err()).isZero();
         assertThat(all.out())
@@ -151,29 +151,29 @@ final class OperationIT {
                 .contains("is not lent: chat runs on it: 1 needed for the current load")
                 .contains("(domain default after event ", "; policy lendstream:plan-every=5s, next plan at ");
         JsonNode gpus =
-                json(deployment.command(directory, "explain", "gpu", "--json")).at("/domains/0/gpus");
+                json(deployment.command("explain", "gpu", "--json")).at("/domains/0/gpus");
         assertThat(gpus).extracting(gpu -> gpu.get("cause").asText()).containsExactlyInAnyOrder("lent", "in-use");
         String one = gpus.get(0).get("gpu").asText();
         String name = gpus.get(0).get("name").asText();
         assertThat(name).matches(".+/[01]");
-        assertThat(deployment.command(directory, "explain", "gpu/" + one).out()).startsWith(name + " is ");
-        assertThat(deployment.command(directory, "explain", "gpu/" + name).out())
+        assertThat(deployment.command("explain", "gpu/" + one).out()).startsWith(name + " is ");
+        assertThat(deployment.command("explain", "gpu/" + name).out())
                 .startsWith(name + " is ");
-        Printed unknown = deployment.command(directory, "explain", "gpu/none");
+        Printed unknown = deployment.command("explain", "gpu/none");
         assertThat(unknown.exit()).isEqualTo(1);
         assertThat(unknown.err()).startsWith("GPU 'none' has no lease; the first of 2 GPUs");
     }
 
     private void deletes(Deployment deployment, RecordWriter cluster) throws Exception {
         tell(cluster);
-        assertThat(deployment.command(directory, "describe", "job", "bert").out())
+        assertThat(deployment.command("describe", "job", "bert").out())
                 .containsPattern("STATE\n  bert .*1 GPU, 1 lent.*\n  .* lent to job bert until ");
 
-        Printed deleted = deployment.command(directory, "delete", "job", "bert");
+        Printed deleted = deployment.command("delete", "job", "bert");
 
         assertThat(deleted.exit()).as(deleted.err()).isZero();
         assertThat(deleted.out()).isEqualTo("job/bert deleted\n");
-        JsonNode top = json(deployment.command(directory, "top", "--once", "--json"));
+        JsonNode top = json(deployment.command("top", "--once", "--json"));
         assertThat(top.get("jobs")).isEmpty();
         assertThat(top.get("gpus")).noneMatch(gpu -> gpu.toString().contains("bert"));
         cluster.write(TopicCatalogue.TRAINING_JOBS, NEXT.value(), job(NEXT));
@@ -189,21 +189,21 @@ final class OperationIT {
                 directory.resolve("queue.yaml"),
                 "apiVersion: lendstream.io/v1\nkind: Queue\nmetadata: {name: team}\nspec: {}\n");
         assertThat(deployment
-                        .command(directory, "apply", "-f", queue.toString())
+                        .command("apply", "-f", queue.toString())
                         .exit())
                 .isZero();
 
-        Printed deleted = deployment.command(directory, "delete", "service/chat");
+        Printed deleted = deployment.command("delete", "service/chat");
         assertThat(deleted.exit()).as(deleted.err()).isZero();
         assertThat(deleted.out()).isEqualTo("service/chat deleted\n");
-        Printed unused = deployment.command(directory, "delete", "queue", "team");
+        Printed unused = deployment.command("delete", "queue", "team");
         assertThat(unused.exit()).as(unused.err()).isZero();
 
         tell(cluster); // a late rate brings nothing back
-        JsonNode top = json(deployment.command(directory, "top", "--once", "--json"));
+        JsonNode top = json(deployment.command("top", "--once", "--json"));
         assertThat(top.get("services")).isEmpty();
         assertThat(top.get("gpus")).noneMatch(gpu -> gpu.toString().contains("chat"));
-        assertThat(deployment.command(directory, "get").out()).doesNotContain("chat", "team");
+        assertThat(deployment.command("get").out()).doesNotContain("chat", "team");
     }
 
     private void explains(Deployment deployment, RecordWriter cluster) throws Exception {
@@ -219,7 +219,7 @@ final class OperationIT {
                                 report.decision().equals(reclaim.id()) && report.outcome() == Outcome.APPLIED));
 
         Printed explained =
-                deployment.command(directory, "explain", reclaim.id().toString());
+                deployment.command("explain", reclaim.id().toString());
 
         assertThat(explained.exit()).as(explained.err()).isZero();
         assertThat(explained.out())
@@ -234,13 +234,13 @@ final class OperationIT {
                         "in force after",
                         "equal to the record.");
         JsonNode json =
-                json(deployment.command(directory, "explain", reclaim.id().toString(), "--json"));
+                json(deployment.command("explain", reclaim.id().toString(), "--json"));
         assertThat(json.get("replay").get("equal").asBoolean()).isTrue();
         assertThat(json.get("alternatives").get(0).get("chosen").asBoolean()).isTrue();
         assertThat(json.get("outcome").get("seconds").asDouble()).isPositive();
-        assertThat(deployment.command(directory, "explain", "advice").out())
+        assertThat(deployment.command("explain", "advice").out())
                 .startsWith("domain default: no advice, because advisory mode is off (event ");
-        Printed unknown = deployment.command(directory, "explain", "default/1/9999");
+        Printed unknown = deployment.command("explain", "default/1/9999");
         assertThat(unknown.exit()).isEqualTo(1);
         Decision last = last(deployment.read(TopicCatalogue.DECISIONS));
         assertThat(unknown.err())
@@ -250,27 +250,26 @@ final class OperationIT {
 
     private void stops(Deployment deployment, RecordWriter cluster) throws Exception {
         tell(cluster);
-        Printed frozen = deployment.command(directory, "freeze", "--domain", "default", "--reason", "tested");
+        Printed frozen = deployment.command("freeze", "--domain", "default", "--reason", "tested");
         assertThat(frozen.exit()).as(frozen.err()).isZero();
         assertThat(frozen.out()).startsWith("domain default: frozen");
-        assertThat(deployment.command(directory, "top", "--once").out())
+        assertThat(deployment.command("top", "--once").out())
                 .contains(
                         "domain default: frozen by ",
                         " (not authenticated) since ",
                         "reason: tested",
                         "lending frozen");
-        assertThat(deployment.command(directory, "doctor").out())
+        assertThat(deployment.command("doctor").out())
                 .contains("warn commands: domain default: frozen by ", "until 'lendstream thaw'; reason: tested");
-        assertThat(deployment.command(directory, "thaw").exit()).isZero();
-        Printed back = deployment.command(directory, "reclaim-all");
+        assertThat(deployment.command("thaw").exit()).isZero();
+        Printed back = deployment.command("reclaim-all");
         assertThat(back.exit()).as(back.err()).isZero();
         assertThat(back.out()).startsWith("domain default: all loans are reclaimed");
-        Printed nowhere = deployment.command(directory, "freeze", "--domain", "nowhere");
+        Printed nowhere = deployment.command("freeze", "--domain", "nowhere");
         assertThat(nowhere.exit()).isEqualTo(1);
         assertThat(nowhere.err())
                 .startsWith("--domain is 'nowhere', but no node belongs to it. Domains with nodes: [default].");
         Printed healthy = deployment.command(
-                directory,
                 "reset",
                 deployment.read(TopicCatalogue.LEASES).get(0).gpuId().value());
         assertThat(healthy.exit()).isEqualTo(1);
@@ -280,7 +279,7 @@ final class OperationIT {
     private void examines(Deployment deployment, RecordWriter cluster) throws Exception {
         tell(cluster);
 
-        Printed well = deployment.command(directory, "doctor");
+        Printed well = deployment.command("doctor");
 
         assertThat(well.exit()).as(well.out() + well.err()).isZero();
         assertThat(well.out().lines())
@@ -317,7 +316,7 @@ final class OperationIT {
                 actuator.driver=command
                 actuator.command=/there/is/none
                 """);
-        Printed ill = deployment.command(directory, "doctor", "--config", config.toString(), "--json");
+        Printed ill = deployment.command("doctor", "--config", config.toString(), "--json");
         assertThat(ill.exit()).isEqualTo(1);
         assertThat(json(ill)).anySatisfy(finding -> {
             assertThat(finding.get("name").asText()).isEqualTo("driver");

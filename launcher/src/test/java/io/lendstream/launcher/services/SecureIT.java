@@ -143,7 +143,7 @@ final class SecureIT {
         var all = new ArrayList<>(List.of(arguments));
         all.addAll(List.of(
                 "--config", directory.resolve("secrets/" + user + ".properties").toString()));
-        Deployment.Printed printed = deployment.command(directory, all.toArray(String[]::new));
+        Deployment.Printed printed = deployment.command(all.toArray(String[]::new));
         assertThat(printed.exit()).as(all + printed.out() + printed.err()).isZero();
         return printed;
     }

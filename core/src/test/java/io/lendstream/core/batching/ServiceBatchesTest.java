@@ -131,7 +131,7 @@ class ServiceBatchesTest {
     void itStaysSmallHoweverManyReportsArrive() {
         Random random = new Random(1);
         ServiceBatches batches = NEW;
-        for (int i = 0; i < 400; i++) {
+        for (int i = 0; i < 120; i++) {
             List<BatchTimes> times = new ArrayList<>();
             List<SizeCount> sizes = new ArrayList<>();
             for (int k = 0; k < 10; k++) {

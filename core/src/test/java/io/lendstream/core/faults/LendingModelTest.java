@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class LendingModelTest {
     private static final long RUNS_PER_BUG = 100;
 
-    @Seeds
+    @Seeds(400)
     void promisesAreKeptWhateverHappens(long seed) {
         FaultScenario ordeal = new FaultScenario(seed, Bug.NONE).endured();
 

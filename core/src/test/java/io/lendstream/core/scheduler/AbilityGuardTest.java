@@ -410,7 +410,7 @@ class AbilityGuardTest {
     }
 
     /** With all phases at every event: an event more is a moment more at which a plan may be due. */
-    @Seeds(60)
+    @Seeds(40)
     void anActuatorThatCanDoEverythingChangesNoDecision(long seed) {
         RandomHistory history = RandomHistory.of(seed);
         ActuatorDescription usual = new ActuatorDescription(

@@ -401,7 +401,7 @@ class BundlesTest {
                 .doesNotContain("bundle", "one owner", "gang", "cap", "bind before release", "replay");
     }
 
-    @Seeds(200)
+    @Seeds(100)
     void noNodeHasJobsAndReplicasAtOnce(long seed) {
         RandomHistory history = RandomHistory.of(seed, NODES);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());

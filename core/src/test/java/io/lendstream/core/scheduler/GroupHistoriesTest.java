@@ -35,7 +35,7 @@ class GroupHistoriesTest {
                 : RandomHistory.grouped(seed, ClusterModel.ALIKE, List.of(), queues);
     }
 
-    @Seeds(150)
+    @Seeds(80)
     void noReplicaWorksHalfBound(long seed) {
         RandomHistory history = history(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
@@ -47,7 +47,7 @@ class GroupHistoriesTest {
                         "group", "floor", "quota", "kind", "one owner", "gang", "bind before release", "replay");
     }
 
-    @Seeds(150)
+    @Seeds(80)
     void noRoleIsTakenUnderItsFloor(long seed) {
         RandomHistory history = seed % 2 == 0
                 ? RandomHistory.inRoles(seed, ClusterModel.KINDS, PRODUCTS)
@@ -60,7 +60,7 @@ class GroupHistoriesTest {
                 .doesNotContain("role floor", "group", "floor", "kind", "one owner", "bind before release", "replay");
     }
 
-    @Seeds(60)
+    @Seeds(40)
     void shortcutsHoldForReplicasOfSeveralUnits(long seed) {
         RandomHistory history = history(seed);
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
@@ -76,7 +76,7 @@ class GroupHistoriesTest {
     }
 
     /** The same log, with each service in a shape of one GPU that says what the service says. */
-    @Seeds(60)
+    @Seeds(40)
     void aShapeOfOneGpuDecidesAsNoShape(long seed) {
         RandomHistory history = RandomHistory.of(seed, ClusterModel.KINDS, PRODUCTS);
         List<Decision> decisions = new ArrayList<>();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 /** Hosts in random histories: needs that change, pauses, and nodes that report more and less, leave and come back. */
 @Tag("long")
 class HostHistoriesTest {
-    @Seeds(150)
+    @Seeds(80)
     void noDecisionTakesMoreHostMemoryThanANodeHas(long seed) {
         RandomHistory history = RandomHistory.hosted(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
@@ -39,7 +39,7 @@ class HostHistoriesTest {
     }
 
     /** Counted in another way than by the rule: unit by unit, at each step with decisions. */
-    @Seeds(60)
+    @Seeds(40)
     void sharesAndPausesStayWithinTheMemoryOfNodes(long seed) {
         RandomHistory history = RandomHistory.hosted(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -103,7 +103,7 @@ class HostHistoriesTest {
         assertThat(resumes).isPositive();
     }
 
-    @Seeds(60)
+    @Seeds(40)
     void shortcutsHoldForHosts(long seed) {
         RandomHistory history = RandomHistory.hosted(seed);
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
@@ -112,7 +112,7 @@ class HostHistoriesTest {
     }
 
     /** Jobs that need nothing get shares, and the same GPUs as without hosts. */
-    @Seeds(60)
+    @Seeds(40)
     void hostsAloneChangeNoGpus(long seed) {
         RandomHistory history = RandomHistory.of(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);

@@ -372,7 +372,7 @@ class KindAwareTest {
     }
 
     /** Kinds that jobs exclude are in the rule that the history checker has on kinds. */
-    @Seeds(60)
+    @Seeds(40)
     void noJobIsOnAKindThatItExcludes(long seed) {
         RandomHistory history = RandomHistory.of(seed, ClusterModel.KINDS, List.of(A100, T4, "NVIDIA L4"));
 
@@ -398,7 +398,7 @@ class KindAwareTest {
         return states;
     }
 
-    @Seeds(60)
+    @Seeds(40)
     void withoutDeclaredSpeedsDeepBootDecidesAsIfItWereBlind(long seed) {
         RandomHistory history = RandomHistory.withoutNeeds(seed, ClusterModel.KINDS, List.of(A100, T4));
         Scheduler aware = history.scheduler();

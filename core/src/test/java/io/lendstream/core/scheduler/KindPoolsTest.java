@@ -442,7 +442,7 @@ class KindPoolsTest {
         assertThat(story.owner("infer-g0").label()).isEqualTo("binding");
     }
 
-    @Seeds(300)
+    @Seeds(150)
     void oneKindIsDecidedAsIfKindsWereNotToldApart(long seed) {
         RandomHistory history = RandomHistory.of(seed, ClusterModel.ALIKE, List.of(A100));
         Scheduler alike = history.scheduler();
@@ -471,7 +471,7 @@ class KindPoolsTest {
                 .doesNotContain("kind", "one owner", "gang", "replay");
     }
 
-    @Seeds(60)
+    @Seeds(40)
     void shortcutsHoldForSeveralKinds(long seed) {
         RandomHistory history = RandomHistory.of(seed, ClusterModel.KINDS, List.of(A100, T4));
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);

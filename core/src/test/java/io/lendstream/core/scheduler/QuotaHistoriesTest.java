@@ -45,7 +45,7 @@ class QuotaHistoriesTest {
                 : RandomHistory.of(seed, ClusterModel.ALIKE, List.of(), QUEUES);
     }
 
-    @Seeds(60)
+    @Seeds(40)
     void noDecisionRaisesAQueueAboveItsLimit(long seed) {
         RandomHistory history = history(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
@@ -113,7 +113,7 @@ class QuotaHistoriesTest {
     }
 
     /** The ledger that a step goes on with counts as one that is built from all GPUs. */
-    @Seeds(60)
+    @Seeds(40)
     void theLedgerThatIsKeptIsRight(long seed) {
         RandomHistory history = history(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -154,7 +154,7 @@ class QuotaHistoriesTest {
     }
 
     /** Counted in another way than by the ledger: whole GPUs of queues without a cohort, one by one. */
-    @Seeds(60)
+    @Seeds(40)
     void aQueueWithoutACohortNeverGrowsBeyondItsNominalQuota(long seed) {
         RandomHistory history = RandomHistory.of(seed, ClusterModel.ALIKE, List.of(), QUEUES);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -206,7 +206,7 @@ class QuotaHistoriesTest {
         return ofJob.or(() -> ofService).filter(queue.queue()::equals).isPresent();
     }
 
-    @Seeds(60)
+    @Seeds(40)
     void aRefusedJobHasNoGpusAndWaitsForNone(long seed) {
         RandomHistory history = history(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -219,7 +219,7 @@ class QuotaHistoriesTest {
         }
     }
 
-    @Seeds(60)
+    @Seeds(40)
     void shortcutsHoldForQueues(long seed) {
         RandomHistory history = history(seed);
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
@@ -245,7 +245,7 @@ class QuotaHistoriesTest {
     }
 
     /** Decisions that are carried out at once lead to a state in which nothing is left to decide. */
-    @Seeds(60)
+    @Seeds(40)
     void aQuietClusterComesToRest(long seed) {
         RandomHistory history = history(seed);
         if (history.scheduler().settings().repartition()) {
@@ -256,7 +256,7 @@ class QuotaHistoriesTest {
     }
 
     /** Promises are of units that will be free, to tenants that still want them. */
-    @Seeds(60)
+    @Seeds(40)
     void promisesAreOfUnitsThatCome(long seed) {
         RandomHistory history = history(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -273,7 +273,7 @@ class QuotaHistoriesTest {
     }
 
     /** The ledger that a step keeps up to date counts as one that is built from its result. */
-    @Seeds(60)
+    @Seeds(40)
     void aLedgerFollowsChangesOfOwners(long seed) {
         RandomHistory history = history(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -323,7 +323,7 @@ class QuotaHistoriesTest {
     }
 
     /** With all phases at every event, because queues make some shortcuts unsound. */
-    @Seeds(60)
+    @Seeds(40)
     void aQueueThatNoTenantNamesChangesNoDecision(long seed) {
         RandomHistory history = RandomHistory.of(seed);
         ClusterQueue idle =

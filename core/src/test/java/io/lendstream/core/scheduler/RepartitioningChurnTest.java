@@ -41,7 +41,7 @@ class RepartitioningChurnTest {
 
     private Scenario story = Scenario.of("lendstream");
 
-    @Seeds(60)
+    @Seeds(40)
     void keepsItsPromisesWhateverHappens(long seed) {
         play(new Random(seed));
 

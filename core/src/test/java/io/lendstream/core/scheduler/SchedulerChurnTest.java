@@ -37,7 +37,7 @@ import java.util.Random;
 class SchedulerChurnTest {
     private static final List<String> SERVICES = List.of("chat", "search", "rank", "embed", "speech");
 
-    @Seeds(150)
+    @Seeds(80)
     void keepsItsPromisesWhateverHappens(long seed) {
         Random random = new Random(seed);
         Scenario story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
@@ -59,7 +59,7 @@ class SchedulerChurnTest {
                 .isEmpty();
     }
 
-    @Seeds(60)
+    @Seeds(40)
     void everyDecisionIsAnsweredWhenTheActuatorIs(long seed) {
         Scenario story = churn(new Random(seed), "deepboot", 0);
 

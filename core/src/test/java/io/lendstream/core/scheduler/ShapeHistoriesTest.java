@@ -40,7 +40,7 @@ class ShapeHistoriesTest {
                 : RandomHistory.shaped(seed, ClusterModel.ALIKE.with(LABELS), List.of(), queues);
     }
 
-    @Seeds(150)
+    @Seeds(80)
     void noDecisionBreaksAShape(long seed) {
         RandomHistory history = history(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());
@@ -52,7 +52,7 @@ class ShapeHistoriesTest {
     }
 
     /** Counted in another way than by the rule: nodes and racks one by one, from labels. */
-    @Seeds(60)
+    @Seeds(40)
     void requiredRacksAndSizesAreKept(long seed) {
         RandomHistory history = history(seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -108,7 +108,7 @@ class ShapeHistoriesTest {
     }
 
     /** Jobs have hard deadlines where there are queues. */
-    @Seeds(60)
+    @Seeds(40)
     void theShareOfAnAdmittedJobIsANumberThatItsShapeAllows(long seed) {
         RandomHistory history = history(3 * seed);
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -123,7 +123,7 @@ class ShapeHistoriesTest {
         }
     }
 
-    @Seeds(60)
+    @Seeds(40)
     void shortcutsHoldForShapes(long seed) {
         RandomHistory history = history(seed);
         ShortcutOracle oracle = new ShortcutOracle(history.scheduler(), WorkDue.BY_EVENT);
@@ -132,7 +132,7 @@ class ShapeHistoriesTest {
     }
 
     /** Labels of nodes, also ones that change, decide nothing without a job that wishes a domain. */
-    @Seeds(60)
+    @Seeds(40)
     void labelsAloneChangeNothing(long seed) {
         RandomHistory history = RandomHistory.of(seed);
         Scheduler plain = history.scheduler();

@@ -24,7 +24,7 @@ class TrustHistoriesTest {
                 seed, seed % 3 == 0 ? List.of(new QueueId("team-a"), new QueueId("team-b")) : List.of());
     }
 
-    @Seeds(150)
+    @Seeds(80)
     void nothingIsLentBeyondTheLevel(long seed) {
         RandomHistory history = history(seed);
         HistoryChecker checker = new HistoryChecker(Scenario.DOMAIN, started -> history.scheduler());

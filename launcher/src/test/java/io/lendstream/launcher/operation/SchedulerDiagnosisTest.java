@@ -118,7 +118,7 @@ class SchedulerDiagnosisTest {
                 .isEqualTo("ok   kinds: one kind of GPU in each domain");
         assertThat(SchedulerDiagnosis.kinds(twoKinds(), none).line())
                 .isEqualTo("ok   kinds: domain east has 1 A100-SXM4-80GB, 2 L4-24GB; each kind is planned apart, and a"
-                        + " job uses one kind at a time; of the policies, [deepboot] choose kinds by the speeds"
+                        + " job uses one kind at a time; of the policies, [deepboot, lendstream] choose kinds by the speeds"
                         + " that jobs declare");
     }
 

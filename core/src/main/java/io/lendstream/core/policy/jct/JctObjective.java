@@ -76,8 +76,13 @@ public record JctObjective(double scaling, Duration payback) {
         return Math.min(Math.min(capacity, job.most()), Math.max(MOST, job.least()));
     }
 
-    /** What a job is worth by its number of GPUs. */
+    /** What a job is worth by its number of GPUs, of the kind that it has, or any kind if it has none. */
     public double[] values(JobView job, int capacity, double weight, double alone) {
+        return values(job, capacity, weight, alone, false);
+    }
+
+    /** @param restarts whether it runs on other GPUs than those that the view shows, which it has to give up for these */
+    double[] values(JobView job, int capacity, double weight, double alone, boolean restarts) {
         double[] values = new double[most(job, capacity) + 1];
         Arrays.fill(values, 1, values.length, Double.NEGATIVE_INFINITY);
         int held = job.gpus().size();
@@ -85,7 +90,7 @@ public record JctObjective(double scaling, Duration payback) {
         for (int w = Math.max(1, job.least()); w < values.length; w++) {
             if (isWeighed(job, w, held, most)) {
                 double remaining = job.pace().remainingSeconds(w);
-                values[w] = weight * alone / remaining * left(job, held, w, remaining);
+                values[w] = weight * alone / remaining * (restarts || held > 0 ? left(job, held, w, remaining) : 1);
             }
         }
         return values;
@@ -109,7 +114,7 @@ public record JctObjective(double scaling, Duration payback) {
 
     /** Share of the payback time, or of the job, in which it trains after a change. */
     private double left(JobView job, int from, int to, double remaining) {
-        if (from == to || from == 0) {
+        if (from == to) {
             return 1;
         }
         double pause = pause(job.costs(), from, to);

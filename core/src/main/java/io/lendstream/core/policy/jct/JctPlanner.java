@@ -62,7 +62,7 @@ final class JctPlanner implements SpeedMeasure {
      * powers of two, so that two such jobs do not overtake each other again and again; a job that reports nothing
      * counts by its GPU time.
      */
-    private static double ranked(JobView job, double alone) {
+    static double ranked(JobView job, double alone) {
         if (job.pace().isTotalKnown()) {
             return alone;
         }

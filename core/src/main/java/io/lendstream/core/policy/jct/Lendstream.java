@@ -5,6 +5,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.KindChooser;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.PolicyInfo;
@@ -61,6 +62,11 @@ public record Lendstream(
     @Override
     public Duration protectFor(int warmHits) {
         return Duration.ofMillis(Math.round(1000 * protectScale * Math.min(30 + 15L * warmHits, 120)));
+    }
+
+    @Override
+    public Optional<KindChooser> kinds() {
+        return Optional.of(new JctKinds(objective));
     }
 
     @Override

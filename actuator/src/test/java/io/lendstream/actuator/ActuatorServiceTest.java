@@ -406,6 +406,21 @@ class ActuatorServiceTest {
         assertThat(reports()).containsExactly("20 d/1/1 ACCEPTED t1");
     }
 
+    /** Otherwise doctor takes the clock of a new actuator for one that is behind. */
+    @Test
+    void aNewActuatorReportsNothingWithTheTimesOfOldDecisions() {
+        write(0, true, new Action.Hold(Optional.of(JOB), Optional.empty()));
+        write(1, false, new Action.Serve(new ServiceId("chat"), gpus("i1"), false));
+        write(2, true, new Action.Hold(Optional.of(JOB), Optional.empty()));
+        write(3, true, resize("t1"));
+        now = at(600);
+
+        ActuatorService late = started(false, "actuator.nodes=n1", "actuator.name=late");
+        turnAt(late, 600);
+
+        assertThat(reports()).containsExactly("600 d/1/4 REJECTED t1");
+    }
+
     @Test
     void anotherActuatorsMemoryIsNotItsOwn() {
         ActuatorService first = started(false, stateDir());
@@ -544,6 +559,10 @@ class ActuatorServiceTest {
     }
 
     private void decideAt(double second, Action action) {
+        write(second, false, action);
+    }
+
+    private void write(double second, boolean advisory, Action action) {
         sequence++;
         scheduler.write(
                 TopicCatalogue.DECISIONS,
@@ -552,7 +571,7 @@ class ActuatorServiceTest {
                         new DecisionId(DOMAIN, 1, sequence),
                         at(second),
                         at(second).plusSeconds(600),
-                        false,
+                        advisory,
                         new Reason("plan", "", Map.of(), List.of()),
                         action));
     }

@@ -206,7 +206,7 @@ public final class Actuation {
         DecisionScope scope = new DecisionScope(state);
         boolean isMine = scope.concerns(decision);
         Optional<DecisionFence.Objection> objection = new DecisionFence(state).objection(decision);
-        if (!isMine) {
+        if (!isMine || decision.action().isHold()) { // a hold asks for nothing, so it is never answered
             return delivered(reports);
         }
         if (objection.isPresent()) {

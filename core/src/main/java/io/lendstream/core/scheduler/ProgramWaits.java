@@ -12,6 +12,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.ProgramFault;
+import io.lendstream.core.state.ReplicaStarts;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +25,9 @@ import java.util.TreeSet;
  * and stay in use. A replica may start on other nodes meanwhile, but for it no tenant leaves a GPU of that node.
  */
 record ProgramWaits(StepBuilder builder) {
+    /** A replica without an address to ask is taken for running until its program has ended. */
+    private static final Duration PROVEN = Duration.ofSeconds(10);
+
     /** Follows what a report says about the program of its tenant. */
     void take(ActuationReport report) {
         if (report.programFault()) {
@@ -32,12 +36,12 @@ record ProgramWaits(StepBuilder builder) {
                                     job -> () -> jobFailed(report, job.job()),
                                     service -> () -> serviceFailed(report, service.service())))
                             .run());
-        } else if (report.outcome() == Outcome.BOUND) {
+        } else if (report.outcome() == Outcome.HOLDS) {
             report.tenant()
                     .flatMap(Tenant::serviceId)
                     .flatMap(builder.services()::get)
                     .filter(service -> !service.starts().faults().isEmpty())
-                    .ifPresent(service -> nodes(report.gpus()).forEach(node -> ran(service, node)));
+                    .ifPresent(service -> stillRuns(report, service));
         } else if (report.outcome() == Outcome.APPLIED) {
             report.tenant()
                     .flatMap(Tenant::jobId)
@@ -47,10 +51,21 @@ record ProgramWaits(StepBuilder builder) {
         }
     }
 
-    private void ran(ServiceState known, NodeId node) {
-        ServiceState service = builder.services().require(known.spec().service());
-        if (service.starts().on(node).isPresent()) {
-            builder.put(service.with(service.starts().ran(node)));
+    /** The first regular report that names a replica for some time after its start proves its program. */
+    private void stillRuns(ActuationReport report, ServiceState service) {
+        ReplicaStarts starts = service.starts();
+        for (GpuId id : report.gpus()) {
+            Optional<GpuState> gpu = builder.gpus()
+                    .get(id)
+                    .filter(unit -> unit.owner().holder().equals(report.tenant()))
+                    .filter(unit -> !report.at().isBefore(unit.since().plus(PROVEN)));
+            Optional<NodeId> ran = gpu.flatMap(unit -> service.starts().on(unit.nodeId()))
+                    .filter(fault -> !fault.waits() && !gpu.get().since().isBefore(fault.until()))
+                    .map(ProgramFault::node);
+            starts = ran.isPresent() ? starts.ran(ran.get()) : starts;
+        }
+        if (!starts.equals(service.starts())) {
+            builder.put(service.with(starts));
         }
     }
 

@@ -126,18 +126,58 @@ class ProgramWaitsTest extends SmallClusterFixture {
         assertThat(last(story, "serve").action().asServe().orElseThrow().gpus()).containsExactly(new GpuId("b-g0"));
     }
 
+    private void says(Outcome outcome) {
+        story.tell(story.report(last(story, "serve").id(), outcome, List.of(new GpuId("a-g0")), Optional.of(CHAT)));
+    }
+
     @Test
-    void aStartOnTheNodeEndsTheCount() {
+    void aReplicaThatStillRunsSomeTimeAfterItsStartEndsTheCount() {
         story = oneNode();
         fails(story, last(story, "serve"), CHAT, Outcome.FAILED, "a-g0");
         nextServe(story, ofMinutes(1));
         assertThat(faults(story)).extracting(ProgramFault::waits).containsExactly(false);
 
-        story.tell(
-                story.report(last(story, "serve").id(), Outcome.BOUND, List.of(new GpuId("a-g0")), Optional.of(CHAT)));
+        says(Outcome.BOUND);
+        story.withoutTicks(ofSeconds(9));
+        says(Outcome.HOLDS);
+        assertThat(faults(story)).hasSize(1);
+        story.withoutTicks(ofSeconds(1));
+        says(Outcome.HOLDS);
 
         assertThat(faults(story)).isEmpty();
         assertThat(story.count("serving")).isEqualTo(1);
+    }
+
+    /** It says nothing about a program that has gone since, and that others of its service could not run. */
+    @Test
+    void aReplicaThatRanBeforeTheFaultDoesNotEndTheCount() {
+        story = oneNode();
+        says(Outcome.BOUND);
+        story.withoutTicks(ofSeconds(60)).service("chat", 2);
+        Decision second = last(story, "serve");
+        fails(story, second, CHAT, Outcome.FAILED, "a-g1");
+
+        story.after(ofSeconds(31));
+        assertThat(faults(story)).extracting(ProgramFault::waits).containsExactly(false);
+        story.tell(story.report(second.id(), Outcome.HOLDS, List.of(new GpuId("a-g0")), Optional.of(CHAT)));
+
+        assertThat(faults(story)).hasSize(1);
+    }
+
+    /** Without an address to ask, each of its starts seems to be one, until its program has ended. */
+    @Test
+    void aReplicaThatEndsSoonAfterEachStartWaitsLongerEachTime() {
+        story = oneNode();
+        for (long wait : new long[] {30, 60, 120, 240, 480, 600, 600}) {
+            Decision serve = last(story, "serve");
+            says(Outcome.BOUND);
+            story.withoutTicks(ofSeconds(1));
+
+            fails(story, serve, CHAT, Outcome.RELEASED, "a-g0");
+
+            assertThat(Duration.between(story.now(), nextServe(story, ofMinutes(15))))
+                    .isEqualTo(ofSeconds(wait));
+        }
     }
 
     @Test

@@ -70,10 +70,11 @@ record ProgramWaits(StepBuilder builder) {
     }
 
     private void serviceFailed(ActuationReport report, ServiceId name) {
+        FaultReport fault = new FaultReport(builder.before(), report);
         for (NodeId node : nodes(report.gpus())) {
             builder.services()
                     .get(name)
-                    .filter(service -> !service.spec().removed())
+                    .filter(service -> !service.spec().removed() && !fault.isOfEarlierStart(name, node))
                     .ifPresent(service ->
                             builder.put(service.with(service.starts().failed(node, report.reason(), builder.now()))));
         }
@@ -81,7 +82,7 @@ record ProgramWaits(StepBuilder builder) {
 
     private void jobFailed(ActuationReport report, JobId name) {
         Optional<JobState> known = builder.jobs().get(name).filter(job -> !job.isOver());
-        if (known.isEmpty()) {
+        if (known.isEmpty() || new FaultReport(builder.before(), report).isOfEarlierStart(name)) {
             return;
         }
         JobState job = known.get();

@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
@@ -178,6 +179,39 @@ class ProgramWaitsTest extends SmallClusterFixture {
             assertThat(Duration.between(story.now(), nextServe(story, ofMinutes(15))))
                     .isEqualTo(ofSeconds(wait));
         }
+    }
+
+    @Test
+    void aLateReportOfAStartThatWasTriedAgainOnTheNodeBeginsNoWait() {
+        story = oneNode();
+        Decision first = last(story, "serve");
+        fails(story, first, CHAT, Outcome.FAILED, "a-g0");
+        nextServe(story, ofMinutes(1));
+
+        fails(story, first, CHAT, Outcome.FAILED, "a-g0");
+
+        assertThat(faults(story)).extracting(ProgramFault::failures, ProgramFault::waits)
+                .containsExactly(tuple(1, false));
+        assertThat(count(story, "hold")).isEqualTo(1);
+        says(Outcome.BOUND);
+        assertThat(story.count("serving")).isEqualTo(1);
+    }
+
+    @Test
+    void aLateReportOfAJobThatRunsOrWasStartedAgainBeginsNoWait() {
+        story = Scenario.of("deepboot").node("t", Pool.TRAINING, 1).job("bert", 1);
+        startsAndFails(1);
+        Decision first = last(story, "resize");
+        waitForStartOfJob();
+
+        fails(story, first, BERT, Outcome.FAILED, "t-g0");
+        assertThat(story.job("bert").waitsForProgram()).isFalse();
+        story.settled().progress("bert", JobPhase.RUNNING);
+        fails(story, first, BERT, Outcome.FAILED);
+
+        assertThat(story.job("bert").waitsForProgram()).isFalse();
+        assertThat(story.job("bert").gpus()).isEqualTo(1);
+        assertThat(count(story, "hold")).isEqualTo(1);
     }
 
     @Test

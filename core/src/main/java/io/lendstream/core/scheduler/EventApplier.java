@@ -124,6 +124,7 @@ final class EventApplier implements Event.Cases<Runnable> {
                 return;
             }
             builder.put(known.map(before -> before.describedBy(service)).orElseGet(() -> ServiceState.of(service)));
+            new ProgramWaits(builder).declared(service.service());
             if (service.queue()
                     .or(() -> known.flatMap(before -> before.spec().queue()))
                     .isPresent()) {
@@ -160,6 +161,7 @@ final class EventApplier implements Event.Cases<Runnable> {
             JobState described = known.map(before -> before.described(counted, builder.eventSequence()))
                     .orElseGet(() -> JobState.of(counted, builder.eventSequence()));
             builder.put(settings.learn() ? new ApplicationMemory(builder, settings).given(described) : described);
+            new ProgramWaits(builder).declared(job.job());
             boolean comesToQueue = known.filter(before -> before.spec().queue().equals(job.queue()))
                     .isEmpty();
             if (comesToQueue) {

@@ -101,6 +101,23 @@ record ProgramWaits(StepBuilder builder) {
         return nodes;
     }
 
+    /** A declaration, even an unchanged one, has the program of a job tried at once. */
+    void declared(JobId name) {
+        JobState job = builder.jobs().require(name);
+        if (job.change().fault().isPresent()) {
+            builder.put(job.with(Optional.empty()));
+            builder.invalidatePlan();
+        }
+    }
+
+    /** The same for the program of a service, on all nodes. */
+    void declared(ServiceId name) {
+        ServiceState service = builder.services().require(name);
+        if (!service.starts().faults().isEmpty()) {
+            builder.put(service.with(service.starts().untried()));
+        }
+    }
+
     /** Ends the waits whose time is over. The next failure makes a longer one. */
     void end() {
         for (JobId name : Deadlines.until(builder.clusterIndex().jobs().faulty(), builder.now())) {
@@ -162,7 +179,7 @@ record ProgramWaits(StepBuilder builder) {
                 builder.now(),
                 builder.because(
                         ReasonCode.PROGRAM,
-                        "%s for %d s, because node %s cannot run its program: %s. Its GPUs stay in use; a changed declaration is tried at once"
+                        "%s for %d s, because node %s cannot run its program: %s. Its GPUs stay in use; a declaration that is applied again is tried at once"
                                 .formatted(what, seconds, fault.node(), fault.why()),
                         Map.of("failures", (double) fault.failures(), "seconds", (double) seconds),
                         List.of(builder.eventSequence())),

@@ -56,6 +56,11 @@ public record ReplicaStarts(List<StartUp> startUps, List<ProgramFault> faults) {
                 faults.stream().filter(fault -> !fault.node().equals(node)).toList());
     }
 
+    /** The same without the faults of nodes. */
+    public ReplicaStarts untried() {
+        return new ReplicaStarts(startUps, List.of());
+    }
+
     /** The same after all waits up to a time. */
     public ReplicaStarts triedAgain(Instant now) {
         return new ReplicaStarts(

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
@@ -111,7 +112,7 @@ class ProgramWaitsTest extends SmallClusterFixture {
         assertThat(hold.reason().is(ReasonCode.PROGRAM)).isTrue();
         assertThat(hold.reason().text())
                 .isEqualTo("service chat starts no replica on node a for 30 s, because node a cannot run its program: "
-                        + WHY + ". Its GPUs stay in use; a changed declaration is tried at once");
+                        + WHY + ". Its GPUs stay in use; a declaration that is applied again is tried at once");
         nextServe(story, ofMinutes(1));
         fails(story, last(story, "serve"), CHAT, Outcome.FAILED, "a-g0");
 
@@ -226,6 +227,20 @@ class ProgramWaitsTest extends SmallClusterFixture {
         assertThat(count(story, "serve")).isEqualTo(2);
     }
 
+    @Test
+    void aDeclarationThatIsWrittenAgainUnchangedEndsTheWait() {
+        story = oneNode();
+        InferenceService declared =
+                story.state().services().require(new ServiceId("chat")).spec();
+        fails(story, last(story, "serve"), CHAT, Outcome.FAILED, "a-g0");
+        story.withoutTicks(ofSeconds(1));
+
+        story.tell(declared);
+
+        assertThat(faults(story)).isEmpty();
+        assertThat(count(story, "serve")).isEqualTo(2);
+    }
+
     /** A replica without an address to ask seems to run until its shell has ended. */
     @Test
     void aReplicaThatWasTakenForRunningWaitsToo() {
@@ -315,5 +330,20 @@ class ProgramWaitsTest extends SmallClusterFixture {
 
         assertThat(story.job("bert").change().fault()).isEmpty();
         assertThat(story.state().clusterIndex().jobs().open().isEmpty()).isFalse();
+    }
+
+    @Test
+    void aDeclarationOfAJobThatIsWrittenAgainUnchangedEndsItsWait() {
+        story = Scenario.of("deepboot").node("t", Pool.TRAINING, 1).job("bert", 1);
+        startsAndFails(5);
+        long before = count(story, "resize");
+
+        story.tell(story.job("bert").spec());
+        for (int i = 0; i < 12; i++) {
+            story.after(ofSeconds(5));
+        }
+
+        assertThat(story.job("bert").change().fault()).isEmpty();
+        assertThat(count(story, "resize")).isEqualTo(before + 1);
     }
 }

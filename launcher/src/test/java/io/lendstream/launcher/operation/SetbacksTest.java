@@ -1,6 +1,7 @@
 package io.lendstream.launcher.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
@@ -8,7 +9,9 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -56,5 +59,37 @@ class SetbacksTest {
 
         assertThat(setbacks.of(BERT).orElseThrow().reason()).isEqualTo("slow");
         assertThat(setbacks.of(BERT).map(Setbacks::inWords)).contains("not started in time by actuator gpu-7");
+    }
+
+    @Test
+    void aFailedReplicaIsNotHiddenByOthersOfItsService() {
+        Optional<Tenant> chat = Optional.of(new Tenant.Service(new ServiceId("chat")));
+        reported(Outcome.FAILED, List.of(new GpuId("GPU-a")), chat, "no program");
+
+        reported(Outcome.BOUND, List.of(new GpuId("GPU-b")), chat, "");
+        assertThat(setbacks.failedSince(Instant.EPOCH))
+                .singleElement(STRING)
+                .startsWith("service chat: not started by actuator gpu-7 at ")
+                .endsWith(": no program; other replicas of it run");
+
+        reported(Outcome.FAILED, List.of(new GpuId("GPU-c")), chat, "no port");
+        assertThat(setbacks.failedSince(Instant.EPOCH))
+                .singleElement(STRING)
+                .endsWith(": no port; on other GPUs 1 more start failed");
+
+        reported(Outcome.BOUND, List.of(new GpuId("GPU-a")), chat, "");
+        reported(Outcome.HOLDS, List.of(new GpuId("GPU-b"), new GpuId("GPU-c")), chat, "");
+        assertThat(setbacks.failedSince(Instant.EPOCH)).isEmpty();
+        assertThat(setbacks.of(chat.get())).isEmpty();
+    }
+
+    @Test
+    void aRefusalOfAServiceIsOverWhenAReplicaRuns() {
+        Optional<Tenant> chat = Optional.of(new Tenant.Service(new ServiceId("chat")));
+        reported(Outcome.REJECTED, List.of(new GpuId("GPU-a")), chat, "advisory");
+
+        reported(Outcome.HOLDS, List.of(new GpuId("GPU-b")), chat, "");
+
+        assertThat(setbacks.of(chat.get())).isEmpty();
     }
 }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.launcher.operation.FailedPrograms;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.kafka.WriteFailedException;
@@ -16,6 +17,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.kafka.common.KafkaException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -24,7 +26,8 @@ import picocli.CommandLine.Option;
         name = "apply",
         description = {
             "Declare services, training jobs, queues and settings of domains from files in YAML or JSON.",
-            "All objects are checked first; if one is wrong, nothing is written. Only new and changed objects are written.",
+            "All objects are checked first; if one is wrong, nothing is written. Only new and changed objects are written,",
+            "and objects whose program could not be run in the last 10 minutes: it is tried again at once.",
             "Fields: docs/declarations.md. JSON Schemas for editors: docs/schemas."
         },
         footer = {
@@ -56,19 +59,39 @@ public final class ApplyCommand extends ClusterCommand {
         ApplyPlan plan = ApplyPlan.of(objects, topics);
         stopAt(plan.problems());
         plan.warnings().forEach(this::remark);
+        List<ObjectChange<?>> changes = retried(plan.changes());
         List<ObjectChange<?>> due =
-                plan.changes().stream().filter(ObjectChange::isDue).toList();
+                changes.stream().filter(ObjectChange::isDue).toList();
         if (!dryRun && !due.isEmpty()) {
             write(due, topics);
         }
         if (json()) {
             ArrayNode all = JsonNodeFactory.instance.arrayNode();
-            plan.changes().forEach(change -> all.add(change.json(dryRun)));
+            changes.forEach(change -> all.add(change.json(dryRun)));
             print(all);
         } else {
-            print(plan.changes().stream().map(change -> change.inWords(dryRun)).toList());
+            print(changes.stream().map(change -> change.inWords(dryRun)).toList());
         }
         return 0;
+    }
+
+    /** The changes, where unchanged objects are written again if their program could not be run lately. */
+    private List<ObjectChange<?>> retried(List<ObjectChange<?>> changes) {
+        if (changes.stream().allMatch(change -> change.unchanged().isEmpty())) {
+            return changes;
+        }
+        try {
+            FailedPrograms failed = FailedPrograms.read(cluster(), this::remark);
+            List<ObjectChange<?>> all = new ArrayList<>();
+            changes.forEach(change ->
+                    all.add(change.unchanged().filter(failed::has).isPresent() ? change.again() : change));
+            return all;
+        } catch (KafkaException e) {
+            remark(
+                    "cannot read topic %s (%s): unchanged objects whose program could not be run are not written again. Allow this principal to read it, as in deploy/acl/workload.acl."
+                            .formatted(cluster().topics().name(TopicCatalogue.ACTUATION_REPORTS), e.getMessage()));
+            return changes;
+        }
     }
 
     /** Fails if there are errors: all but the last are printed first. */

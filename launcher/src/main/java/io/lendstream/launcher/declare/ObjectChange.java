@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.launcher.declare.DeclaredTopics.Written;
 import io.lendstream.service.kafka.RecordWriter;
 import java.time.Instant;
@@ -23,7 +24,8 @@ record ObjectChange<T extends Event>(DeclaredObject<T> object, T after, Outcome 
     enum Outcome {
         CREATED("created"),
         CHANGED("changed"),
-        UNCHANGED("unchanged");
+        UNCHANGED("unchanged"),
+        RETRIED("retried");
 
         private final String word;
 
@@ -74,6 +76,20 @@ record ObjectChange<T extends Event>(DeclaredObject<T> object, T after, Outcome 
         }
     }
 
+    /** The job or service whose declaration would stay as it is; empty for other changes and objects. */
+    Optional<Tenant> unchanged() {
+        return outcome != Outcome.UNCHANGED
+                ? Optional.empty()
+                : after.asJob()
+                        .<Tenant>map(job -> new Tenant.Job(job.job()))
+                        .or(() -> after.asService().map(service -> new Tenant.Service(service.service())));
+    }
+
+    /** The same record again, which has the scheduler try the program at once. */
+    ObjectChange<T> again() {
+        return new ObjectChange<>(object, after, Outcome.RETRIED, List.of());
+    }
+
     /** Whether a record has to be written. */
     boolean isDue() {
         return outcome != Outcome.UNCHANGED;
@@ -85,7 +101,9 @@ record ObjectChange<T extends Event>(DeclaredObject<T> object, T after, Outcome 
 
     /** The change for people. */
     String inWords(boolean dryRun) {
-        String changed = differences.stream().map(Difference::inWords).collect(Collectors.joining(", "));
+        String changed = outcome == Outcome.RETRIED
+                ? "unchanged, but its program could not be run"
+                : differences.stream().map(Difference::inWords).collect(Collectors.joining(", "));
         return "%s %s%s%s"
                 .formatted(
                         object.shown(),

@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.launcher.declare.DeclaredTopics.Written;
 import java.time.Instant;
 import java.util.List;
@@ -54,6 +56,20 @@ class ObjectChangeTest {
 
         assertThat(change.isDue()).isFalse();
         assertThat(change.inWords(true)).isEqualTo("service/chat unchanged");
+    }
+
+    @Test
+    void anUnchangedObjectWhoseProgramCouldNotBeRunIsWrittenAgainAsItIs() {
+        ObjectChange<InferenceService> change = ObjectChange.of(service(CHAT), known(CHAT), TOPIC, NOW);
+        assertThat(change.unchanged()).contains(new Tenant.Service(new ServiceId("chat")));
+
+        ObjectChange<InferenceService> again = change.again();
+
+        assertThat(again.isDue()).isTrue();
+        assertThat(again.after()).isEqualTo(known(CHAT).orElseThrow().value());
+        assertThat(again.inWords(true))
+                .isEqualTo(
+                        "service/chat retried (unchanged, but its program could not be run) (dry run: not written)");
     }
 
     @Test

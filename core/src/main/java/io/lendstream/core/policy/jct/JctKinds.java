@@ -7,6 +7,7 @@ import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.JobsOnKinds;
 import io.lendstream.core.policy.KindChooser;
 import io.lendstream.core.policy.placement.PooledKnapsack;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,10 +38,11 @@ record JctKinds(JctObjective objective) implements KindChooser {
             return Map.of();
         }
         List<ClusterView> pools = List.copyOf(kinds.values());
-        List<Candidate> jobs = candidates(new JobsOnKinds(pools).all(), pools.size());
+        List<Candidate> jobs = candidates(new JobsOnKinds(pools).all(), pools);
         int[] capacities = pools.stream().mapToInt(ClusterView::capacity).toArray();
         int[] homes = jobs.stream().mapToInt(job -> job.on.home()).toArray();
-        List<PooledKnapsack.PoolChoice> choices = PooledKnapsack.choose(values(jobs, capacities), capacities, homes);
+        double[][][] values = values(jobs, capacities, pools.get(0).now());
+        List<PooledKnapsack.PoolChoice> choices = PooledKnapsack.choose(values, capacities, homes);
         Map<JobId, KindId> chosen = new HashMap<>(2 * homes.length);
         List<KindId> names = List.copyOf(kinds.keySet());
         for (int j = 0; j < homes.length; j++) {
@@ -54,29 +56,37 @@ record JctKinds(JctObjective objective) implements KindChooser {
     }
 
     /** The jobs that may be changed; those that may not have a weight too, so that they count in the ranks of others. */
-    private List<Candidate> candidates(List<JobsOnKinds.OfJob> jobs, int kinds) {
+    private List<Candidate> candidates(List<JobsOnKinds.OfJob> jobs, List<ClusterView> pools) {
+        int gpus = pools.stream().mapToInt(ClusterView::gpuCount).sum();
+        double equal = (double) gpus / Math.max(1, jobs.size());
+        Instant now = pools.get(0).now();
         double[] alone = new double[jobs.size()];
         double[] ranked = new double[alone.length];
+        double[] urgency = new double[alone.length];
         for (int j = 0; j < alone.length; j++) {
             JobsOnKinds.OfJob job = jobs.get(j);
-            alone[j] = job.isOpen() ? Double.POSITIVE_INFINITY : job.any().pace().remainingSeconds(1);
-            for (int k = 0; k < kinds; k++) {
+            JobView best = job.any();
+            alone[j] = best.pace().remainingSeconds(1);
+            for (int k = 0; k < pools.size(); k++) {
                 Optional<JobView> here = job.on(k);
-                if (here.isPresent()) {
-                    alone[j] = Math.min(alone[j], here.get().pace().remainingSeconds(1));
+                double seconds = here.map(any -> any.pace().remainingSeconds(1)).orElse(Double.POSITIVE_INFINITY);
+                if (here.isPresent() && seconds < alone[j]) {
+                    best = here.get();
+                    alone[j] = seconds;
                 }
             }
-            ranked[j] = JctPlanner.ranked(job.any(), alone[j]);
+            ranked[j] = JctPlanner.ranked(best, alone[j]);
+            urgency[j] = JctPlanner.urgency(best, equal, now);
         }
         double[] weights = objective.weights(ranked);
         return IntStream.range(0, alone.length)
                 .filter(j -> jobs.get(j).isOpen())
-                .mapToObj(j -> new Candidate(jobs.get(j), alone[j], weights[j]))
+                .mapToObj(j -> new Candidate(jobs.get(j), alone[j], weights[j] * urgency[j]))
                 .toList();
     }
 
     /** By kind and job. */
-    private double[][][] values(List<Candidate> jobs, int[] capacities) {
+    private double[][][] values(List<Candidate> jobs, int[] capacities, Instant now) {
         double[][][] values = new double[capacities.length][jobs.size()][];
         for (int j = 0; j < jobs.size(); j++) {
             Candidate job = jobs.get(j);
@@ -85,15 +95,15 @@ record JctKinds(JctObjective objective) implements KindChooser {
                     .orElse(0.0);
             for (int k = 0; k < capacities.length; k++) {
                 Optional<JobView> here = job.on.on(k);
-                values[k][j] = here.isEmpty() ? NOTHING : values(job, k, here.get(), capacities[k], kept);
+                values[k][j] = here.isEmpty() ? NOTHING : values(job, k, here.get(), capacities[k], now, kept);
             }
         }
         return values;
     }
 
-    private double[] values(Candidate job, int kind, JobView here, int capacity, double kept) {
+    private double[] values(Candidate job, int kind, JobView here, int capacity, Instant now, double kept) {
         boolean restarts = job.on.runs() && job.on.home() != kind;
-        double[] values = objective.values(here, capacity, job.weight, job.alone, restarts);
+        double[] values = objective.values(here, capacity, job.weight, job.alone, now, restarts);
         for (int w = 1; w < values.length; w++) {
             values[w] += kept;
         }

@@ -4,6 +4,7 @@ import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.policy.JobView;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -19,10 +20,11 @@ import java.util.stream.IntStream;
  * assume a common one.
  *
  * <p>A change of GPUs counts only for the rest of the {@code payback} time, or of the job if that is shorter, after its
- * pause. A start is assumed to cost nothing, because it cannot be avoided.
+ * pause. A job that is changed often has less time: what a change gains ends with the next one. A start cannot be
+ * avoided, so it counts over the rest of the job.
  *
  * @param scaling exponent of the speedup that weights assume; from 0, at which all jobs count alike, to 0.95
- * @param payback within which a change has to pay
+ * @param payback within which a change has to pay, at most
  * @see <a href="https://arxiv.org/abs/1903.09346">Berg, Vesilo, Harchol-Balter: "heSRPT: Optimal Parallel Scheduling of
  *     Jobs With Known Sizes", 2019</a>
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, on goodput and
@@ -36,6 +38,9 @@ public record JctObjective(double scaling, Duration payback) {
     private static final int EACH_UP_TO = 64;
     /** The most GPUs of one job that are weighed, unless it needs more to start. */
     private static final int MOST = 1024;
+
+    /** A new job is expected to be changed as if it had been so often before, each time after the payback time. */
+    private static final int USUAL_CHANGES = 5;
 
     /** The weights of jobs by the seconds of work that remain on one GPU; of equal jobs the first weighs most. */
     public double[] weights(double[] remaining) {
@@ -76,21 +81,23 @@ public record JctObjective(double scaling, Duration payback) {
         return Math.min(Math.min(capacity, job.most()), Math.max(MOST, job.least()));
     }
 
-    /** What a job is worth by its number of GPUs, of the kind that it has, or any kind if it has none. */
-    public double[] values(JobView job, int capacity, double weight, double alone) {
-        return values(job, capacity, weight, alone, false);
+    /** What a job is worth by its number of GPUs at a time; of the kind that it has, or any kind if it has none. */
+    public double[] values(JobView job, int capacity, double weight, double alone, Instant now) {
+        return values(job, capacity, weight, alone, now, false);
     }
 
     /** @param restarts whether it runs on other GPUs than those that the view shows, which it has to give up for these */
-    double[] values(JobView job, int capacity, double weight, double alone, boolean restarts) {
+    double[] values(JobView job, int capacity, double weight, double alone, Instant now, boolean restarts) {
         double[] values = new double[most(job, capacity) + 1];
         Arrays.fill(values, 1, values.length, Double.NEGATIVE_INFINITY);
         int held = job.gpus().size();
         int most = job.fit(values.length - 1);
+        double horizon = horizon(job, now);
         for (int w = Math.max(1, job.least()); w < values.length; w++) {
             if (isWeighed(job, w, held, most)) {
                 double remaining = job.pace().remainingSeconds(w);
-                values[w] = weight * alone / remaining * (restarts || held > 0 ? left(job, held, w, remaining) : 1);
+                double within = held == 0 && !restarts ? Double.POSITIVE_INFINITY : horizon;
+                values[w] = weight * alone / remaining * left(job, held, w, remaining, within);
             }
         }
         return values;
@@ -112,14 +119,25 @@ public record JctObjective(double scaling, Duration payback) {
         return isUsual && job.allows(gpus);
     }
 
-    /** Share of the payback time, or of the job, in which it trains after a change. */
-    private double left(JobView job, int from, int to, double remaining) {
+    /**
+     * Share of the time in which a change has to pay, or of the job, in which it trains after the change.
+     *
+     * @param horizon seconds in which it has to pay; without end for a start
+     */
+    private double left(JobView job, int from, int to, double remaining, double horizon) {
         if (from == to) {
             return 1;
         }
         double pause = pause(job.costs(), from, to);
-        double within = Math.min(seconds(payback), known(job, remaining) + pause);
-        return Math.max(0, 1 - pause / within);
+        double whole = known(job, remaining) + pause;
+        return Math.max(0, 1 - pause / Math.min(horizon, whole));
+    }
+
+    /** Seconds in which a change of a job has to pay: the usual time between its changes, or the payback time. */
+    private double horizon(JobView job, Instant now) {
+        double most = seconds(payback);
+        double usual = (USUAL_CHANGES * most + seconds(job.age(now))) / (USUAL_CHANGES + job.changes());
+        return Math.min(most, usual);
     }
 
     /** The remaining time; of a job whose total is not known, no less than the time in which a change has to pay. */

@@ -1,6 +1,7 @@
 package io.lendstream.core.policy.jct;
 
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
@@ -12,19 +13,27 @@ import io.lendstream.core.policy.placement.GroupKnapsack;
 import io.lendstream.core.policy.placement.InPlacePlacement;
 import io.lendstream.core.policy.placement.WeighedSizes;
 import io.lendstream.core.policy.reclaim.SpeedMeasure;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Plans and reclaims by {@link JctObjective}, in one view of the cluster. */
+/**
+ * Plans and reclaims by {@link JctObjective}, in one view of the cluster. A job that had less than an equal share
+ * of the GPUs weighs more, so that long jobs do not wait for ever.
+ */
 final class JctPlanner implements SpeedMeasure {
     private static final String SUM = "weighted sum of speeds";
     /** A running job goes before a waiting one that is ranked alike. */
     private static final double ALIKE = 1 - 1e-9;
     /** Seconds of work that a job has at least, if its total is not known. */
     private static final double LEAST_GUESS = 60;
+    /** With this power of its lateness a job weighs more. */
+    private static final int LATE = 2;
+    /** Reasons name a lateness from here on. */
+    private static final double NAMED_LATE = 1.1;
 
     private final ClusterView cluster;
     private final JctObjective objective;
@@ -35,8 +44,9 @@ final class JctPlanner implements SpeedMeasure {
      * A job.
      *
      * @param alone seconds of its work that remain on one GPU
+     * @param late how many times as long it takes as with an equal share of the GPUs; at least 1
      */
-    private record Weighed(double alone, double weight) {}
+    private record Weighed(double alone, double weight, double late) {}
 
     private JctPlanner(ClusterView cluster, JctObjective objective, List<JobView> jobs) {
         this.cluster = cluster;
@@ -52,9 +62,30 @@ final class JctPlanner implements SpeedMeasure {
             ranked[i] = ranked(jobs.get(i), alone[i]);
         }
         double[] weights = objective.weights(ranked);
+        double share = (double) cluster.gpuCount() / Math.max(1, cluster.jobCount());
         for (int i = 0; i < alone.length; i++) {
-            weighed.put(jobs.get(i).job(), new Weighed(alone[i], weights[i]));
+            double late = late(jobs.get(i), share, cluster.now());
+            weighed.put(jobs.get(i).job(), new Weighed(alone[i], weights[i] * Math.pow(late, LATE), late));
         }
+    }
+
+    /**
+     * The time from a job's submission to its end with an equal share of the GPUs from now on, over that with one at
+     * all times. Of its past, as much counts as an equal share needs to give the GPU time that it got. So a job that
+     * cannot use its share, and leaves it to others, counts as late too.
+     *
+     * @param equal GPUs for each job
+     */
+    private static double late(JobView job, double equal, Instant now) {
+        double share = Math.max(1, equal);
+        int gpus = Math.max(job.least(), (int) Math.min(share, job.most()));
+        double rest = job.pace().remainingSeconds(gpus);
+        if (!job.pace().isTotalKnown()) {
+            rest = Math.max(LEAST_GUESS, rest);
+        }
+        double age = Limits.millis(job.age(now)) / 1000.0;
+        double had = Math.min(age, job.attainedGpuSeconds() / share);
+        return (age + rest) / (had + rest);
     }
 
     /**
@@ -68,6 +99,11 @@ final class JctPlanner implements SpeedMeasure {
         }
         double done = Math.max(LEAST_GUESS, Math.max(alone, job.attainedGpuSeconds()));
         return Math.scalb(job.gpus().isEmpty() ? 1.0 : ALIKE, Math.getExponent(done));
+    }
+
+    /** By how much a job weighs more that had less than an equal share of GPUs. */
+    static double urgency(JobView job, double equal, Instant now) {
+        return Math.pow(late(job, equal, now), LATE);
     }
 
     /** A planner for all jobs. */
@@ -91,7 +127,7 @@ final class JctPlanner implements SpeedMeasure {
         List<double[]> values = new ArrayList<>(open.size());
         for (JobView job : open) {
             Weighed own = of(job);
-            double[] sizes = objective.values(job, capacity, own.weight, own.alone);
+            double[] sizes = objective.values(job, capacity, own.weight, own.alone, cluster.now());
             double kept = objective.stop(job, own.weight, own.alone);
             for (int size = 1; size < sizes.length; size++) {
                 sizes[size] += kept;
@@ -102,7 +138,7 @@ final class JctPlanner implements SpeedMeasure {
     }
 
     private Weighed of(JobView job) {
-        return weighed.getOrDefault(job.job(), new Weighed(0, 0));
+        return weighed.getOrDefault(job.job(), new Weighed(0, 0, 1));
     }
 
     /** The sizes that a plan weighs for a job; none if it must keep what it has. */
@@ -138,7 +174,7 @@ final class JctPlanner implements SpeedMeasure {
 
     @Override
     public String unit() {
-        return "the speed on 1 GPU of the job with the most work left";
+        return "the speed on 1 GPU of the job with the most work left, if it is not late";
     }
 
     /** The reason for a new size: what remains, the speeds before and after, and what the change costs. */
@@ -147,15 +183,17 @@ final class JctPlanner implements SpeedMeasure {
         Map<String, Double> numbers = new TreeMap<>();
         numbers.put("remainingSecondsOnOne", own.alone);
         numbers.put("weight", own.weight);
+        numbers.put("lateness", own.late);
         numbers.put("gpus", (double) cluster.gpuCount());
         numbers.put("jobs", (double) jobs);
-        String text = "%s %s: %s, so jobs should end soonest on average; %s, weight %.2f (%s, %s)"
+        String text = "%s %s: %s, so jobs should end soonest on average; %s, weight %.2f%s (%s, %s)"
                 .formatted(
                         job.job(),
                         Resized.of(cluster, job, size).inWords(),
                         gain(job, size, own.alone, numbers),
                         work(job, own.alone),
                         own.weight,
+                        own.late < NAMED_LATE ? "" : " since it had less than an equal share",
                         Reason.counted(cluster.gpuCount(), "GPU"),
                         Reason.counted(jobs, "job"));
         return new PlanReason(text, numbers);

@@ -35,7 +35,7 @@ public record Lendstream(
     public static final double WAIT_PRICE = 5;
 
     public static final double SCALING = 0.5;
-    public static final Duration PAYBACK = Duration.ofMinutes(5);
+    public static final Duration PAYBACK = Duration.ofMinutes(10);
     public static final Duration PLAN_AFTER_JOBS = Duration.ofSeconds(5);
     public static final double PROTECT_SCALE = 0.2;
 

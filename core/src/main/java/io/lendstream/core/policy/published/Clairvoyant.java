@@ -54,7 +54,7 @@ public record Clairvoyant(JctObjective objective, Duration planEvery) implements
                 jobs.stream().mapToDouble(job -> job.pace().remainingSeconds(1)).toArray();
         double[] weights = objective.weights(alone);
         List<double[]> values = IntStream.range(0, alone.length)
-                .mapToObj(i -> objective.values(jobs.get(i), capacity, weights[i], alone[i]))
+                .mapToObj(i -> objective.values(jobs.get(i), capacity, weights[i], alone[i], cluster.now()))
                 .toList();
         int[] sizes = GroupKnapsack.choose(values, capacity);
         return InPlacePlacement.place(cluster, jobs, sizes, (job, size) -> reason(reasons, job, size));

@@ -191,7 +191,8 @@ class ProgramWaitsTest extends SmallClusterFixture {
 
         fails(story, first, CHAT, Outcome.FAILED, "a-g0");
 
-        assertThat(faults(story)).extracting(ProgramFault::failures, ProgramFault::waits)
+        assertThat(faults(story))
+                .extracting(ProgramFault::failures, ProgramFault::waits)
                 .containsExactly(tuple(1, false));
         assertThat(count(story, "hold")).isEqualTo(1);
         says(Outcome.BOUND);

@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
         name = "apply",
         description = {
             "Declare services, training jobs, queues and settings of domains from files in YAML or JSON.",
-            "All objects are checked first; if one is wrong, nothing is written. Only new and changed objects are written,",
-            "and objects whose program could not be run in the last 10 minutes: it is tried again at once.",
+            "All objects are checked first; if one is wrong, nothing is written. Unchanged objects are not written,",
+            "unless their program could not be run in the last 10 minutes: it is tried again at once.",
             "Fields: docs/declarations.md. JSON Schemas for editors: docs/schemas."
         },
         footer = {
@@ -60,8 +60,7 @@ public final class ApplyCommand extends ClusterCommand {
         stopAt(plan.problems());
         plan.warnings().forEach(this::remark);
         List<ObjectChange<?>> changes = retried(plan.changes());
-        List<ObjectChange<?>> due =
-                changes.stream().filter(ObjectChange::isDue).toList();
+        List<ObjectChange<?>> due = changes.stream().filter(ObjectChange::isDue).toList();
         if (!dryRun && !due.isEmpty()) {
             write(due, topics);
         }
@@ -83,8 +82,8 @@ public final class ApplyCommand extends ClusterCommand {
         try {
             FailedPrograms failed = FailedPrograms.read(cluster(), this::remark);
             List<ObjectChange<?>> all = new ArrayList<>();
-            changes.forEach(change ->
-                    all.add(change.unchanged().filter(failed::has).isPresent() ? change.again() : change));
+            changes.forEach(
+                    change -> all.add(change.unchanged().filter(failed::has).isPresent() ? change.again() : change));
             return all;
         } catch (KafkaException e) {
             remark(

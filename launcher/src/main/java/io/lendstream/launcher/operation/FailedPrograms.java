@@ -28,11 +28,7 @@ public final class FailedPrograms {
     public static FailedPrograms read(Cluster cluster, Consumer<String> progress) {
         FailedPrograms failed = new FailedPrograms();
         new TopicScan(cluster, progress)
-                .written(
-                        TopicCatalogue.ACTUATION_REPORTS,
-                        Instant.now().minus(LATELY),
-                        Instant.MAX,
-                        failed::take);
+                .written(TopicCatalogue.ACTUATION_REPORTS, Instant.now().minus(LATELY), Instant.MAX, failed::take);
         return failed;
     }
 

@@ -55,7 +55,7 @@ final class Setbacks {
             last.computeIfPresent(tenant, (any, known) -> {
                 known.removeIf(each -> each.isReplacedBy(report));
                 known.replaceAll(each -> new Setback(each.report(), true));
-                return known.isEmpty() ? null : known;
+                return known;
             });
         }
     }

@@ -8,13 +8,18 @@ import static io.lendstream.core.policy.Views.pace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.DescribedJob;
 import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Pace;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.Views;
 import io.lendstream.core.policy.catalogue.Policies;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -23,7 +28,46 @@ class LendstreamTest {
     private final Policy lendstream = Policies.parse("lendstream");
 
     private static JobView runs(String name, double seconds, double exponent, GpuId... held) {
-        return job(name, 1, List.of(held), pace(seconds, exponent), Optional.empty());
+        return aged(name, Duration.ZERO, 0, pace(seconds, exponent), held);
+    }
+
+    private static JobView aged(String name, Duration age, double gpuSeconds, Pace pace, GpuId... held) {
+        return new DescribedJob(
+                job(name),
+                Views.NOW.minus(age),
+                new TrainingJob.Scaling(1, 1, 8, true),
+                List.of(held),
+                new DescribedJob.Usage(held.length, 0, gpuSeconds),
+                Optional.empty(),
+                pace,
+                Optional.empty(),
+                Views.COSTS);
+    }
+
+    /** With 2 of 4 GPUs: 3,600 s and 2,500 s to go instead of 2,500 s, so 2.44 times; the other is not late. */
+    @Test
+    void aJobThatHadLessThanAnEqualShareWeighsMore() {
+        Duration hour = Duration.ofHours(1);
+        JobView late = aged("late", hour, 0, pace(5000, 1));
+        JobView served = aged("served", hour, 2 * 3600, pace(1000, 1));
+
+        Plan plan = lendstream.plan(cluster(List.of(late, served), 4));
+
+        assertThat(plan.targets().get(job("late"))).hasSize(4);
+        assertThat(plan.reasons().get(job("late")).text())
+                .contains("weight 5.95 since it had less than an equal share (4 GPUs, 2 jobs)");
+        assertThat(plan.reasons().get(job("late")).numbers()).containsEntry("lateness", 6100 / 2500.0);
+        assertThat(plan.targets().get(job("served"))).isEmpty();
+    }
+
+    /** Guessed work of a second would make each hour of waiting a lateness of thousands. */
+    @Test
+    void ofAJobThatNeverSaidHowMuchWorkItHasAMinuteIsLeftAtLeast() {
+        JobView unknown = aged("a", Duration.ofMinutes(1), 0, JctObjectiveTest.guess(pace(1, 1)));
+
+        Plan plan = lendstream.plan(cluster(List.of(unknown), 1));
+
+        assertThat(plan.reasons().get(job("a")).numbers()).containsEntry("lateness", 2.0);
     }
 
     @Test
@@ -49,6 +93,7 @@ class LendstreamTest {
                                 + " 1 GPU, weight 1.00 (2 GPUs, 1 job)");
         assertThat(plan.reasons().get(job("a")).numbers())
                 .containsEntry("paybackSeconds", 32.0)
+                .containsEntry("lateness", 1.0)
                 .containsEntry("remainingSecondsOnOne", 2000.0)
                 .containsEntry("speedAfter", 2.0);
     }
@@ -73,10 +118,10 @@ class LendstreamTest {
         assertThat(lendstream.victims(view, 1)).containsExactly(gpu(1, 0));
         assertThat(lendstream.victims(view, 2)).containsExactly(gpu(1, 0), gpu(1, 1));
         assertThat(lendstream.losses(view, 1).get(0).measure())
-                .isEqualTo("loss of training speed (1 = the speed on 1 GPU of the job with the most work left)");
+                .isEqualTo("loss of training speed (1 = the speed on 1 GPU of the job with the most work left, if it is not late)");
     }
 
-    /** Weights are 1 and the root of 3, speedups roots of the GPUs: 3 + 1 GPUs are worth 4, 2 + 2 are worth 3.86. */
+    /** Weights 1 and the root of 3, speedups roots of the GPUs, starts of 30 s: 3 + 1 GPUs are worth 3.85, 2 + 2 3.75. */
     @Test
     void explainsTheSizesThatItWeighed() {
         ClusterView view = cluster(List.of(runs("long", 5000, .5), runs("short", 1000, .5)), 4);
@@ -88,7 +133,7 @@ class LendstreamTest {
                 .filteredOn(Alternative::chosen)
                 .extracting(Alternative::size)
                 .containsExactly(3);
-        assertThat(sizes.get(2).why()).isEqualTo("the weighted sum of speeds over all jobs would be 0.136 lower");
+        assertThat(sizes.get(2).why()).isEqualTo("the weighted sum of speeds over all jobs would be 0.094 lower");
         assertThat(lendstream.sizes(view, job("unknown"))).isEmpty();
     }
 
@@ -128,7 +173,7 @@ class LendstreamTest {
     }
 
     private static JobView unknown(String name, double done, GpuId... held) {
-        return job(name, 1, List.of(held), JctObjectiveTest.guess(pace(done, 1)), Optional.empty());
+        return aged(name, Duration.ZERO, 0, JctObjectiveTest.guess(pace(done, 1)), held);
     }
 
     @Test

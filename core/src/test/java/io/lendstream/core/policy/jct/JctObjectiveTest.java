@@ -95,7 +95,7 @@ class JctObjectiveTest {
         assertThat(values[4]).isCloseTo(4 * 60 / 90.0, within(1e-9));
     }
 
-    /** After 25 changes in 1,500 s: (5 x 300 + 1,500) / (5 + 25) = 100 s; with one, (1,500 + 1,500) / 6 is more than 300. */
+    /** After 25 changes in 1,500 s: (5 x 300 + 1,500) / (5 + 25) = 100 s; after one, 3,000 / 6 is more than 300 s. */
     @Test
     void aChangeOfAJobThatIsChangedOftenHasToPaySooner() {
         Duration age = Duration.ofSeconds(1500);

@@ -118,10 +118,11 @@ class LendstreamTest {
         assertThat(lendstream.victims(view, 1)).containsExactly(gpu(1, 0));
         assertThat(lendstream.victims(view, 2)).containsExactly(gpu(1, 0), gpu(1, 1));
         assertThat(lendstream.losses(view, 1).get(0).measure())
-                .isEqualTo("loss of training speed (1 = the speed on 1 GPU of the job with the most work left, if it is not late)");
+                .isEqualTo("loss of training speed (1 = the speed on 1 GPU of the job with the most work left,"
+                        + " if it is not late)");
     }
 
-    /** Weights 1 and the root of 3, speedups roots of the GPUs, starts of 30 s: 3 + 1 GPUs are worth 3.85, 2 + 2 3.75. */
+    /** Weights 1 and the root of 3, speedups roots of the GPUs, starts of 30 s: 3 + 1 are worth 3.85, 2 + 2 3.75. */
     @Test
     void explainsTheSizesThatItWeighed() {
         ClusterView view = cluster(List.of(runs("long", 5000, .5), runs("short", 1000, .5)), 4);

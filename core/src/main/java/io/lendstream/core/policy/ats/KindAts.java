@@ -104,7 +104,9 @@ final class KindAts implements KindChooser {
         }
         List<Candidate> order = leastServedFirst(open);
         return chosen(
-                List.copyOf(kinds.keySet()), order, choices(pools, order, jobs.all().size()));
+                List.copyOf(kinds.keySet()),
+                order,
+                choices(pools, order, jobs.all().size()));
     }
 
     private static List<PooledKnapsack.PoolChoice> choices(List<ClusterView> pools, List<Candidate> order, int jobs) {

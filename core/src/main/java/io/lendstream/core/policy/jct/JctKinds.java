@@ -90,7 +90,8 @@ record JctKinds(JctObjective objective) implements KindChooser {
         double[][][] values = new double[capacities.length][jobs.size()][];
         for (int j = 0; j < jobs.size(); j++) {
             Candidate job = jobs.get(j);
-            double kept = job.on.on(Math.max(0, job.on.home()))
+            double kept = job.on
+                    .on(Math.max(0, job.on.home()))
                     .map(home -> objective.stop(home, job.weight, job.alone))
                     .orElse(0.0);
             for (int k = 0; k < capacities.length; k++) {

@@ -63,8 +63,8 @@ class JctKindsTest {
     /** Both are twice as fast on the same GPU. */
     @Test
     void theShortJobGetsTheFastGpu() {
-        assertThat(kinds.choose(
-                        views(List.of(on("long", 8000), on("short", 800)), List.of(on("long", 4000), on("short", 400)))))
+        assertThat(kinds.choose(views(
+                        List.of(on("long", 8000), on("short", 800)), List.of(on("long", 4000), on("short", 400)))))
                 .containsEntry(job("short"), FAST)
                 .containsEntry(job("long"), SLOW);
     }
@@ -72,8 +72,8 @@ class JctKindsTest {
     /** It gains much there, the short one little. */
     @Test
     void theJobThatGainsMostGetsTheFastGpu() {
-        assertThat(kinds.choose(
-                        views(List.of(on("long", 8000), on("short", 800)), List.of(on("long", 1000), on("short", 780)))))
+        assertThat(kinds.choose(views(
+                        List.of(on("long", 8000), on("short", 800)), List.of(on("long", 1000), on("short", 780)))))
                 .containsEntry(job("short"), SLOW)
                 .containsEntry(job("long"), FAST);
     }

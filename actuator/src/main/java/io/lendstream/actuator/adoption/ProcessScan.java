@@ -5,7 +5,6 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.service.host.HostProcess;
 import io.lendstream.service.host.HostProcesses;
 import io.lendstream.service.host.ProcessName;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -70,11 +69,15 @@ public final class ProcessScan {
         }
 
         List<FoundProcess> find() {
-            for (HostProcess process : now.all()) {
+            List<HostProcess> all = now.all();
+            for (HostProcess process : all) {
                 Set<Tenant> claims = claims(new ProcessFacts(process, now));
                 if (!claims.isEmpty()) {
                     take(process, claims);
                 }
+            }
+            if (!roots.isEmpty()) {
+                all.forEach(this::countWorkers);
             }
             return roots.entrySet().stream()
                     .filter(each -> each.getValue().isRootClaimed)
@@ -103,6 +106,14 @@ public final class ProcessScan {
                         .take(process, claims);
             }
         }
+
+        /** A launcher alone may match, and only its workers, or programs that they start, say how many there are. */
+        private void countWorkers(HostProcess process) {
+            Optional.ofNullable(roots.get(process.name())).ifPresent(root -> root.countWorkers(process));
+            for (HostProcess ancestor : now.ancestors(process)) {
+                Optional.ofNullable(roots.get(ancestor.name())).ifPresent(root -> root.countWorkers(process));
+            }
+        }
     }
 
     /** What is known of a root. */
@@ -110,34 +121,33 @@ public final class ProcessScan {
         private final HostProcess root;
         private final HostProcesses host;
         private final Set<Tenant> by = new TreeSet<>(Comparator.comparing(Tenant::toString));
-        private final List<HostProcess> processes = new ArrayList<>();
+        /** The largest number that one of its processes says: a launcher may have the number of another job. */
+        private Optional<Integer> workers = Optional.empty();
+
         private boolean isRootClaimed;
 
         Claimed(HostProcess root, HostProcesses host) {
             this.root = root;
             this.host = host;
-            processes.add(root);
         }
 
         void take(HostProcess process, Set<Tenant> claims) {
             by.addAll(claims);
             isRootClaimed |= process.name().equals(root.name());
-            processes.add(process);
         }
 
         FoundProcess found(String user) {
-            Optional<Integer> workers = processes.stream()
-                    .flatMap(process -> workers(process).stream())
-                    .findFirst();
             return new FoundProcess(user, List.copyOf(by), workers, ShownProcess.of(host.arguments(root)));
         }
 
-        private Optional<Integer> workers(HostProcess process) {
-            return WORKERS.stream()
+        void countWorkers(HostProcess process) {
+            WORKERS.stream()
                     .flatMap(variable -> host.variable(process, variable).stream())
                     .filter(text -> text.matches("[1-9]\\d{0,4}"))
                     .map(Integer::valueOf)
-                    .findFirst();
+                    .findFirst()
+                    .filter(said -> workers.filter(known -> known >= said).isEmpty())
+                    .ifPresent(said -> workers = Optional.of(said));
         }
     }
 }

@@ -195,6 +195,31 @@ class ProcessScanTest {
         assertThat(users(scan, "user@7.service")).isEmpty();
     }
 
+    @Test
+    void workersAreCountedAlsoIfOnlyTheirLauncherMatches() throws Exception {
+        Path proc = directory.resolve("proc");
+        var fake = new FakeProc(proc)
+                .with(10, 1, 100, "/usr/bin/python3")
+                .environment(10, "WORLD_SIZE=1")
+                .with(11, 10, 101, "/bin/sh")
+                .with(12, 11, 102, "/usr/bin/python3")
+                .environment(12, "LOCAL_WORLD_SIZE=2", "WORLD_SIZE=4")
+                .with(13, 12, 103, "/usr/bin/python3")
+                .environment(13, "LOCAL_WORLD_SIZE=2")
+                .with(14, 1, 104, "/usr/bin/python3")
+                .environment(14, "WORLD_SIZE=9");
+        for (int pid = 10; pid < 15; pid++) {
+            Files.writeString(proc.resolve(pid + "/cmdline"), pid == 10 ? "python3\0torchrun\0" : "python3\0a.py\0");
+        }
+
+        List<FoundProcess> found = new ProcessScan(new HostProcesses(fake.directory()), NONE)
+                .find(Map.of(BERT, new AdoptionSelector(Map.of("command", "*torchrun*"))));
+
+        assertThat(found)
+                .extracting(FoundProcess::user, FoundProcess::workers)
+                .containsExactly(org.assertj.core.groups.Tuple.tuple("process/10-100", Optional.of(4)));
+    }
+
     private static List<String> users(ProcessScan scan, String unit) {
         return scan.find(Map.of(BERT, new AdoptionSelector(Map.of("unit", unit)))).stream()
                 .map(FoundProcess::user)

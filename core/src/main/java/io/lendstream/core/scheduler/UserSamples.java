@@ -25,6 +25,8 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
     private static final Duration LONGEST_GAP = Duration.ofSeconds(60);
     /** An agent may show the last tenant of a unit for so long after its release. */
     private static final Duration AGENT_LAG = Duration.ofSeconds(30);
+    /** A user that appears so soon after a release may be the tenant, which most drivers do not name. */
+    private static final Duration SOON = Duration.ofSeconds(60);
     /** More memory than the driver itself takes on an unused GPU. */
     private static final long IDLE_MEMORY_BYTES = 600L << 20;
 
@@ -81,8 +83,11 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
 
     /** Whether a sample counts for a free unit: soon after a release it may still show the tenant that has left. */
     private static boolean mayTell(GpuState unit, Instant at) {
-        boolean hadTenant = unit.boundBy().isPresent() || unit.failedBinds() > 0;
-        return !hadTenant || at.isAfter(unit.since().plus(AGENT_LAG));
+        return !hadTenant(unit) || at.isAfter(unit.since().plus(AGENT_LAG));
+    }
+
+    private static boolean hadTenant(GpuState unit) {
+        return unit.boundBy().isPresent() || unit.failedBinds() > 0;
     }
 
     private static boolean hasGap(GpuTelemetry telemetry, NodeState before) {
@@ -129,10 +134,25 @@ record UserSamples(StepBuilder builder, InventoryApplier inventory, UserRules ru
         if (own.isPresent()) {
             inventory.quarantine(unit, stillRuns(own.get()));
         } else if (unit.owner().isForeign()) {
-            extend(builder, unit, ForeignUse.by(users));
+            boolean isSuspicious =
+                    unit.owner().asQuarantined().flatMap(Owner.Quarantined::suspicion).isPresent();
+            builder.extend(unit.gpuId(), foreign(users, isSuspicious));
         } else {
-            builder.own(unit.gpuId(), new Owner.Quarantined(ForeignUse.by(users)));
+            boolean isSoon = hadTenant(unit) && !builder.now().isAfter(unit.since().plus(SOON));
+            builder.own(unit.gpuId(), foreign(users, isSoon));
         }
+    }
+
+    /** @param isSuspicious whether they came so soon after a tenant that they may be this tenant */
+    private static Owner.Quarantined foreign(List<String> users, boolean isSuspicious) {
+        ForeignUse use = ForeignUse.by(users);
+        return isSuspicious
+                ? new Owner.Quarantined(
+                        "%s; it was seen within %d s after the last tenant was released: if it is that tenant, its release did not happen, so stop it"
+                                .formatted(use.inWords(), SOON.toSeconds()),
+                        Optional.of(use),
+                        Optional.empty())
+                : new Owner.Quarantined(use);
     }
 
     /** Why a unit is out of service on which a tenant of ours runs that does not have it any more. */

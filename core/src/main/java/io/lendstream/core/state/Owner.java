@@ -320,6 +320,12 @@ public sealed interface Owner {
             this(reason, Optional.empty(), Optional.of(vacancy));
         }
 
+        /** Why a unit that others use now may have its last tenant still; empty if nothing says so. */
+        public Optional<String> suspicion() {
+            return foreign.filter(use -> use.freeAt().isEmpty() && reason.startsWith(use.inWords() + ";"))
+                    .map(any -> reason);
+        }
+
         @Override
         public String label() {
             return foreign.isPresent() ? FOREIGN : Owner.label(Quarantined.class);

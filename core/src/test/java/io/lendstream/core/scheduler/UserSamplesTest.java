@@ -211,6 +211,53 @@ class UserSamplesTest {
     }
 
     @Test
+    void aUserThatIsSeenSoonAfterAReleaseMayBeTheTenant() {
+        free(1);
+        story.job("bert", 1);
+        sampled(ofMinutes(3));
+        users.put(FIRST, List.of(USER));
+        sampled(ofSeconds(20));
+        story.progress("bert", JobPhase.FINISHED).settled();
+        assertThat(label(FIRST)).isEqualTo("free");
+
+        sampled(ofSeconds(40));
+
+        assertThat(label(FIRST)).isEqualTo("foreign");
+        assertThat(suspicion())
+                .contains("used by process/4711-99, which Lendstream did not place; it was seen within 60 s after the "
+                        + "last tenant was released: if it is that tenant, its release did not happen, so stop it");
+        users.put(FIRST, List.of(USER, "slurm/7"));
+        sampled(ofSeconds(20));
+        assertThat(suspicion().orElseThrow()).startsWith("used by process/4711-99, slurm/7, which").contains("60 s");
+        users.clear();
+        sampled(ofSeconds(20));
+        assertThat(label(FIRST)).isEqualTo("foreign");
+        assertThat(suspicion()).isEmpty();
+        users.put(FIRST, List.of("slurm/7"));
+        sampled(ofSeconds(20));
+        assertThat(suspicion()).as("it came later").isEmpty();
+    }
+
+    @Test
+    void aUserThatIsSeenLaterIsNotTheTenant() {
+        free(1);
+        story.job("bert", 1);
+        sampled(ofMinutes(3));
+        story.progress("bert", JobPhase.FINISHED).settled();
+        sampled(ofMinutes(1));
+        users.put(FIRST, List.of(USER));
+
+        sampled(ofSeconds(20));
+
+        assertThat(label(FIRST)).isEqualTo("foreign");
+        assertThat(suspicion()).isEmpty();
+    }
+
+    private Optional<String> suspicion() {
+        return story.state().gpus().require(FIRST).owner().asQuarantined().flatMap(Owner.Quarantined::suspicion);
+    }
+
+    @Test
     void memoryAndWorkTellOfAProcessThatTheAgentCannotName() {
         story.node("n", Pool.TRAINING, 3);
         GpuId third = new GpuId("n-g2");

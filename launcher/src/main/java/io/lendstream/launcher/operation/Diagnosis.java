@@ -365,6 +365,15 @@ final class Diagnosis {
         if (foreign.isEmpty()) {
             return Finding.ok("foreign", "no GPU is foreign");
         }
+        List<Lease> late =
+                foreign.stream().filter(lease -> EventText.suspicion(lease).isPresent()).toList();
+        if (!late.isEmpty()) {
+            return Finding.warn(
+                    "foreign",
+                    all,
+                    "perhaps a tenant outlived its release: "
+                            + some(late, lease -> EventText.suspicion(lease).orElseThrow()));
+        }
         return unknown.isEmpty()
                 ? Finding.ok("foreign", all)
                 : Finding.warn(

@@ -12,6 +12,7 @@ import io.lendstream.core.state.Owner;
 import io.lendstream.service.text.EventGist;
 import io.lendstream.service.text.Times;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -169,6 +170,14 @@ final class EventText implements Action.Cases<String> {
     static String of(Lease lease) {
         return of(lease.owner())
                 + lease.intruders().map(others -> ", " + others.inWords()).orElse("");
+    }
+
+    /** Why a GPU that others use may have its last tenant still; empty if nothing says so. */
+    static Optional<String> suspicion(Lease lease) {
+        return lease.owner()
+                .asQuarantined()
+                .flatMap(Owner.Quarantined::suspicion)
+                .map(why -> "%s: %s".formatted(lease.gpuId(), why));
     }
 
     static String list(List<GpuId> gpus) {

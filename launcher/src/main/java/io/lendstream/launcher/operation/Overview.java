@@ -304,6 +304,7 @@ final class Overview {
         leases.values().stream()
                 .filter(lease -> lease.owner().isQuarantined() && !lease.owner().isForeign())
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease.owner()))));
+        leases.values().forEach(lease -> EventText.suspicion(lease).ifPresent(alarms::add));
         leases.values().stream()
                 .filter(lease -> lease.intruders().isPresent())
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease))));

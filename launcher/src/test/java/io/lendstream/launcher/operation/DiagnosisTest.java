@@ -361,6 +361,20 @@ class DiagnosisTest {
                 .isEqualTo("ok   gpus: none of 1 is quarantined");
     }
 
+    @Test
+    void foreignGpusThatMayHaveTheirLastTenantAreWarnedOf() {
+        ForeignUse use = ForeignUse.by(List.of("kubernetes/ml/p/c"));
+        Lease late = owned(new Owner.Quarantined(use.inWords() + "; seen soon", Optional.of(use), Optional.empty()));
+
+        assertThat(Diagnosis.foreign(List.of(late), new GpuNames()).line())
+                .startsWith("warn foreign: 1 of 1 are foreign: g0")
+                .contains("perhaps a tenant outlived its release: g0: used by kubernetes/ml/p/c, which Lendstream did "
+                        + "not place; seen soon");
+        Overview overview = new Overview();
+        overview.tell(late);
+        assertThat(overview.alarms(NOW)).containsExactly("g0: " + use.inWords() + "; seen soon");
+    }
+
     private static Lease owned(Owner owner) {
         return new Lease(new GpuId("g0"), new NodeId("n"), EAST, Pool.INFERENCE, owner, 1, 1, NOW, Optional.empty());
     }

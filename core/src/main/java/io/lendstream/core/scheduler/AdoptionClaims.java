@@ -303,15 +303,28 @@ public record AdoptionClaims(ClusterEntities entities, Instant now, boolean isAs
                         .formatted(claim.units().size()));
     }
 
+    /** Neither the units nor the selector tell shapes of one size apart, nor a part of a replica on several nodes. */
     private static AdoptionClaim inShape(AdoptionClaim claim, InferenceService service, Optional<KindId> kind) {
         int size = claim.units().size();
-        Optional<ReplicaShape> shape = service.hardware().shapes().stream()
-                .filter(each -> each.nodes() == 1 && each.gpusPerNode() == size && each.uses(kind))
-                .findFirst();
-        return shape.map(fitting -> new AdoptionClaim(
-                        claim.found(), claim.tenant(), claim.units(), Optional.of(fitting), Optional.empty()))
-                .orElseGet(() -> claim.hindered("the service declares no shape of %s on one node of its kind"
-                        .formatted(Reason.counted(size, "GPU"))));
+        List<ReplicaShape> possible = service.hardware().shapes().stream()
+                .filter(each -> each.gpusPerNode() == size && each.uses(kind))
+                .toList();
+        Optional<ReplicaShape> fitting =
+                possible.stream().filter(each -> each.nodes() == 1).findFirst();
+        if (fitting.isEmpty()) {
+            return claim.hindered("the service declares no shape of %s on one node of its kind"
+                    .formatted(Reason.counted(size, "GPU")));
+        }
+        if (possible.size() > 1) {
+            return claim.hindered(
+                    "it uses %s, as each node of shapes %s does; declare shapes of other sizes or kinds, or two services, each with its own selector"
+                            .formatted(
+                                    Reason.counted(size, "GPU"),
+                                    possible.stream()
+                                            .map(ReplicaShape::inWords)
+                                            .collect(Collectors.joining(" and "))));
+        }
+        return new AdoptionClaim(claim.found(), claim.tenant(), claim.units(), fitting, Optional.empty());
     }
 
     /** A job is one thing. If several that use GPUs match, it is not known which of them it is. */

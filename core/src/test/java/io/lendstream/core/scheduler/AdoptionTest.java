@@ -9,6 +9,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Adopted;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReplicaRole;
 import io.lendstream.core.event.Abilities;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.AdoptionSelector;
@@ -274,6 +275,34 @@ class AdoptionTest {
         assertThat(label(0)).isEqualTo("serving");
         assertThat(label(1)).isEqualTo("serving");
         assertThat(story.verdict().violations()).isEqualTo(List.of());
+    }
+
+    @Test
+    void aReplicaThatSeveralShapesFitStaysForeignUntilTheyDiffer() {
+        node(Pool.INFERENCE, 3);
+        runsOn(TRAIN, 0, 1);
+        found.add(process(TRAIN, CHAT));
+        ReplicaShape in = ReplicaShape.of("in", 2, 1, 10, ofSeconds(30)).as(ReplicaRole.PREFILL);
+        ReplicaShape out = ReplicaShape.of("out", 2, 1, 10, ofSeconds(30)).as(ReplicaRole.DECODE);
+        story.tell(story.serviceRecord("chat", 0).adopting(SELECTOR).inShapes(List.of(in, out)));
+        watched(ofMinutes(1));
+        assertThat(adoptions()).isEmpty();
+        assertThat(label(0)).isEqualTo("foreign");
+        assertThat(obstacle())
+                .isEqualTo("it uses 2 GPUs, as each node of shapes in (prefill, 2 GPUs) and out (decode, 2 GPUs) does; "
+                        + "declare shapes of other sizes or kinds, or two services, each with its own selector");
+
+        ReplicaShape large = ReplicaShape.of("tp4", 2, 2, 20, ofSeconds(30));
+        ReplicaShape small = ReplicaShape.of("tp2", 2, 1, 10, ofSeconds(30));
+        story.tell(story.serviceRecord("chat", 0).adopting(SELECTOR).inShapes(List.of(small, large)));
+        watched(ofMinutes(1));
+        assertThat(adoptions()).as("it may be half of a replica").isEmpty();
+        assertThat(obstacle()).contains("shapes tp2 (2 GPUs) and tp4 (2 x 2 GPUs)");
+
+        ReplicaShape other = ReplicaShape.of("tp3", 3, 1, 15, ofSeconds(30));
+        story.tell(story.serviceRecord("chat", 0).adopting(SELECTOR).inShapes(List.of(other, small)));
+        watched(ofMinutes(1));
+        assertThat(adoptions().get(0).replicas().get(0).shape()).isEqualTo("tp2");
     }
 
     @Test

@@ -98,7 +98,7 @@ class JctObjectiveTest {
     /** After 25 changes in 1,500 s: (5 x 300 + 1,500) / (5 + 25) = 100 s; after one, 3,000 / 6 is more than 300 s. */
     @Test
     void aChangeOfAJobThatIsChangedOftenHasToPaySooner() {
-        Duration age = Duration.ofSeconds(1500);
+        Duration age = Duration.ofMinutes(25);
         double[] often = objective.values(changed(25, age, 1, 2, pace(1e6, 1), gpu(0, 0)), 2, 1, 1e6, Views.NOW);
         double[] seldom = objective.values(changed(1, age, 1, 2, pace(1e6, 1), gpu(0, 0)), 2, 1, 1e6, Views.NOW);
 

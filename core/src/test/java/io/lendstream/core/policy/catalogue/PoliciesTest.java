@@ -39,7 +39,7 @@ class PoliciesTest {
         assertThat(Policies.all())
                 .filteredOn(policy -> policy.kinds().isPresent())
                 .extracting(policy -> policy.info().name())
-                .containsExactly("deepboot");
+                .containsExactlyInAnyOrder("deepboot", "lendstream");
         assertThat(blind.kinds()).isEmpty();
         assertThat(blind.spec()).isEqualTo("deepboot:protect-scale=1.0:place=near:kinds=blind");
         assertThat(Policies.parse(blind.spec())).isEqualTo(blind);

@@ -55,7 +55,7 @@ record JctKinds(JctObjective objective) implements KindChooser {
         return chosen;
     }
 
-    /** The jobs that may be changed; those that may not have a weight too, so that they count in the ranks of others. */
+    /** The jobs that may be changed. Those that may not are ranked too, so that they count in the weights of others. */
     private List<Candidate> candidates(List<JobsOnKinds.OfJob> jobs, List<ClusterView> pools) {
         int gpus = pools.stream().mapToInt(ClusterView::gpuCount).sum();
         double equal = (double) gpus / Math.max(1, jobs.size());

@@ -86,7 +86,7 @@ public record JctObjective(double scaling, Duration payback) {
         return values(job, capacity, weight, alone, now, false);
     }
 
-    /** @param restarts whether it runs on other GPUs than those that the view shows, which it has to give up for these */
+    /** @param restarts whether it runs on GPUs that the view does not show, and has to give them up for these */
     double[] values(JobView job, int capacity, double weight, double alone, Instant now, boolean restarts) {
         double[] values = new double[most(job, capacity) + 1];
         Arrays.fill(values, 1, values.length, Double.NEGATIVE_INFINITY);
